@@ -23,13 +23,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vcrgen.analysis.correlations import resampled, resamples
+from vcrgen.analysis.correlations import model_weights, resampled_correlations
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.items.example import made_items
 from vcrgen.analysis.pls import fit_pls
-from vcrgen.analysis.refinement import refine
+from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
-from vcrgen.analysis.tables import ScoreTable
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -49,7 +49,7 @@ def bootstrap() -> None:
     structure = bind(example.spec(), table.tasks).structure
 
     def ours() -> None:
-        for part in resampled(table.scores, resamples(165, seed=0, draws=1000)):
+        for part in resampled_correlations(table.scores, model_weights(165, seed=0, draws=1000)):
             fit_pls(part, structure)
 
     def numpys() -> None:
@@ -73,7 +73,7 @@ def prune() -> None:
     )  # fmt: skip
     named = {f"A{k}": tasks[14 * k : 14 * k + 14] for k in range(6)}
     start = time.perf_counter()
-    found = refine(table, FactorSpec(abilities=named, anchor="human"), repeats=200)
+    found = evaluate_pruning(table, FactorSpec(abilities=named, anchor="human"), repeats=200)
     print(f"prune: {time.perf_counter() - start:.1f} s (at most 90); {len(found.pruning.kept)} of 84 tasks kept")
 
 

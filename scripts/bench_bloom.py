@@ -1,4 +1,4 @@
-"""Speed of question sets, as ratios to yardsticks measured in the same run.
+"""Speed of MCQ benchmarks, as ratios to yardsticks measured in the same run.
 
     python scripts/bench_bloom.py [--parts making models checks scoring] [--items 7747] [--languages en,ar] ...
 
@@ -13,9 +13,9 @@ longer than a photograph takes to be read, so ``samples:N`` would measure that.
 Checks: what looks at 100,000 items without a model (each item on its own; near-duplicates among them), divided by
 writing these items as a set, with pictures of 40 and of 10 kB and without any. It ought to take no longer.
 
-Scoring: a set as large as BloomBench (7,747 items on 2,060 pictures, filed under 106 leaves) in two languages, with an
-output and log-probabilities of all options for every item. From the two files to all metrics, groups and intervals it
-may take ten times what ``json.loads`` takes for the lines of the file of outputs. One process, one core.
+Scoring: a set as large as BloomBench (7,747 items on 2,060 pictures, filed under 106 categories) in two languages, with
+an output and log-probabilities of all options for every item. From the two files to all metrics, groups and intervals
+it may take ten times what ``json.loads`` takes for the lines of the file of outputs. One process, one core.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from vcrgen.bloom.maker import make_items
-from vcrgen.bloom.making.records import ItemDropped
-from vcrgen.bloom.making.run import make_set
-from vcrgen.bloom.making.sieve import near_duplicates
-from vcrgen.bloom.making.validate import check_item
+from vcrgen.bloom.generation.deduplication import near_duplicates
+from vcrgen.bloom.generation.generate_set import generate_set
+from vcrgen.bloom.generation.item_checks import check_item
+from vcrgen.bloom.rejects import ItemRejected, RejectLog
+from vcrgen.bloom.scenes.generator import generate_scene_items
 from vcrgen.bloom.taxonomy import default_taxonomy
-from vcrgen.bloom.write import Aside, write_set
-from vcrgen.config import BloomMakeOptions, BloomOptions
-from vcrgen.models.address import address_of
+from vcrgen.bloom.write import write_set
+from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
+from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.samples.pairs import caption, picture
 from vcrgen.scorer.run import Options, open_session
@@ -73,7 +73,9 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=7_747)
     parser.add_argument("--languages", default="en,ar")
     parser.add_argument("--made", type=int, default=1000, help="items of the built-in set that are made")
-    parser.add_argument("--per-leaf", type=int, default=2, help="places of each leaf, of the set made with models")
+    parser.add_argument(
+        "--per-category", type=int, default=2, help="places of each category, of the set made with models"
+    )
     parser.add_argument("--runs", type=int, default=3, help="how often it is made")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     args = parser.parse_args()
@@ -81,7 +83,7 @@ def main() -> None:
         making(args.made)
     if "models" in args.parts:
         with tempfile.TemporaryDirectory() as folder:
-            models(Path(folder), args.per_leaf, args.runs)
+            models(Path(folder), args.per_category, args.runs)
     if "checks" in args.parts:
         checks(100_000)
     if "scoring" in args.parts:
@@ -91,17 +93,20 @@ def main() -> None:
 
 def making(items: int) -> None:
     """Make built-in items, and draw and encode their pictures."""
-    made = list(make_items(BloomOptions(items=items), Aside()))
-    seconds = min(timed(lambda: list(make_items(BloomOptions(items=items), Aside()))) for _ in range(3))
+    made = list(generate_scene_items(BloomSceneOptions(items=items), RejectLog()))
+    seconds = min(
+        timed(lambda: list(generate_scene_items(BloomSceneOptions(items=items), RejectLog()))) for _ in range(3)
+    )
     drawing = min(timed(lambda: [picture(index) for index, _ in made]) for _ in range(3))
     print(f"making {items:,} items about {len(made):,} pictures: {seconds / drawing:.3f} of drawing and encoding them")
 
 
-def models(folder: Path, per_leaf: int, runs: int) -> None:
-    """Make a set of the 106 leaves with models that take 50 ms a call, and again of the replies that are there."""
+def models(folder: Path, per_category: int, runs: int) -> None:
+    """Make a set of the 106 categories with models that take 50 ms a call, and again of the replies that are there."""
     photographs(folder / "pairs.parquet", 600)
     options: dict[str, Any] = {
-        "source": str(folder / "pairs.parquet"), "model": "M", "judge": "J", "per_leaf": per_leaf, "concurrency": 16
+        "source": str(folder / "pairs.parquet"), "model": "M", "judge": "J", "per_category": per_category,
+        "concurrency": 16,
     }  # fmt: skip
     command = [sys.executable, "-m", "tests.bloom.author", str(CALL_SECONDS)]
     for run in range(runs):
@@ -109,17 +114,17 @@ def models(folder: Path, per_leaf: int, runs: int) -> None:
             assert server.stdout is not None
             address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
             limits = Limits(concurrency=16)
-            asked = {name: EndpointModel(address_of(address, name), name, limits=limits) for name in ("M", "J")}
+            asked = {name: EndpointModel(parse_address(address, name), name, limits=limits) for name in ("M", "J")}
             began, busy = time.perf_counter(), time.process_time()
             out = folder / f"made-{run}"
-            made = make_set(BloomMakeOptions(**options, endpoint=address), out, asked)
+            made = generate_set(BloomGenerationOptions(**options, endpoint=address), out, asked)
             seconds, busy = time.perf_counter() - began, time.process_time() - busy
             server.terminate()
         began = time.perf_counter()
         ledger = out.with_name(f"{out.name}.ledger")
-        make_set(BloomMakeOptions(**options, offline=True, ledger=ledger), folder / f"again-{run}", {})
+        generate_set(BloomGenerationOptions(**options, offline=True, ledger=ledger), folder / f"again-{run}", {})
         rest = time.perf_counter() - began
-        calls = made.spent.calls.total()
+        calls = made.usage.calls.total()
         ideal = calls * CALL_SECONDS / 16
         print(
             f"models: {calls:,} calls need {ideal:.1f} s, {ideal / seconds:.2f} of the {seconds:.1f} s of the run; "
@@ -149,11 +154,11 @@ def checks(count: int) -> None:
         lang: ["".join(rng.choices(few, k=rng.randint(3, 8))) for _ in range(20_000)] for lang, few in letters.items()
     }
     weights = list(accumulate(1 / (rank + 3) for rank in range(20_000)))
-    leaves = default_taxonomy().paths
+    categories = default_taxonomy().paths
     rows: list[dict[str, Any]] = []
     for number in range(count):
         row: dict[str, Any] = {"question_id": f"leaf-{number % 106 + 1:03d}-{number // 106:04d}"}
-        row |= {"path": leaves[number % 106], "answer": LETTERS[number % 4], "trap": LETTERS[(number + 1) % 4]}
+        row |= {"path": categories[number % 106], "answer": LETTERS[number % 4], "trap": LETTERS[(number + 1) % 4]}
         for lang, few in words.items():
             drawn = rng.choices(few, cum_weights=weights, k=22)
             row[f"question_{lang}"] = " ".join(drawn[:10]) + "?"
@@ -166,7 +171,7 @@ def checks(count: int) -> None:
 
     def each() -> None:
         for questions in items:
-            with contextlib.suppress(ItemDropped):
+            with contextlib.suppress(ItemRejected):
                 check_item(questions, "bench")
 
     alone = timed(each)
@@ -184,7 +189,7 @@ def checks(count: int) -> None:
         given: dict[str, Any] = {"languages": ("en", "ar"), "taxonomy": default_taxonomy(), "source": "bench"}
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "set")
-            seconds = timed(lambda: write_set(out, written(), **given, config={}, aside=Aside()))  # noqa: B023
+            seconds = timed(lambda: write_set(out, written(), **given, config={}, rejects=RejectLog()))  # noqa: B023
         seconds *= part
         what = f"with pictures of {size // 1000} kB" if size else "without pictures"
         print(f"  writing them {what}: {seconds:.1f} s; both are {(alone + near) / seconds:.2f} of it")
@@ -209,7 +214,7 @@ def scoring(folder: Path, items: int, languages: list[str]) -> None:
             row[f"options_{lang}"] = [" ".join(rng.choices(WORDS[lang], k=4)) + f" {place}" for place in "1234"]
         rows.append(row)
     data = folder / "set"
-    write_set(data, rows, languages=languages, taxonomy=taxonomy, source="bench", config={}, aside=Aside())
+    write_set(data, rows, languages=languages, taxonomy=taxonomy, source="bench", config={}, rejects=RejectLog())
     file = folder / "preds.jsonl"
     with file.open("w", encoding="utf-8") as handle:
         for row in rows:

@@ -1,4 +1,4 @@
-"""How fast a build is, as ratios against Pillow's own PNG encoder measured in the same run; and whether memory is flat.
+"""Benchmark builds: processor time relative to Pillow's PNG encoder in the same run, speed-up, and memory.
 
     python scripts/bench_build.py ../shared/data/wiki/pairs_*.parquet [--pairs 600] [--cover stain]
     python scripts/bench_build.py --lang en ja ko           # with built-in pairs

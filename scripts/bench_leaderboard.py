@@ -45,8 +45,9 @@ from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store.log import check_log, read_log
-from vcrgen.leaderboard.store.submissions import listed
-from vcrgen.scorer.run import Options, Session
+from vcrgen.leaderboard.store.submissions import list_submissions
+from vcrgen.scorer.run import Options
+from vcrgen.scorer.span_session import Session
 
 MOST_MS = 200.0
 HONEST, PAGES_EACH, HALF_SENT = 20, 20, 1010
@@ -108,12 +109,12 @@ class Bench:
         settings = Settings(title="Bench", database=database).model_copy(
             update={"scored_a_day": 10**6, "failed_a_day": 10**6, "requests_a_minute": 10**9}
         )
-        self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_quoted=True)
+        self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_reported=True)
         self.tokens = [give_token(self.board, f"Team {n}", "bench") for n in range(clients)]
 
     def run(self) -> int:
         """Everything; the exit code."""
-        alone = self.scoring_alone()
+        exclusive = self.scoring_alone()
         with self.server() as url:
             fetch(connect(url), "/index.html")
             queue: Any = mp.get_context("spawn").Queue()
@@ -133,7 +134,7 @@ class Bench:
             reader.join()
             idle = Fetched()
             self.read(url, idle, threading.Event(), most=max(200, min(len(busy.times), 1000)))
-        return self.report(ids, failures, accepting, scoring, busy, idle, alone)
+        return self.report(ids, failures, accepting, scoring, busy, idle, exclusive)
 
     def flood(self) -> int:
         """Both attacks; the exit code."""
@@ -186,7 +187,7 @@ class Bench:
     def waiting(self) -> int:
         """Submissions that are not scored yet."""
         with self.board.reading() as connection:
-            return sum(one.finished is None for one in listed(connection))
+            return sum(one.finished is None for one in list_submissions(connection))
 
     def scoring_alone(self) -> float:
         """Seconds for one file, of the fastest of five runs."""
@@ -213,7 +214,7 @@ class Bench:
                 return
             if number % 100 == 0:
                 with self.board.reading() as reading:
-                    found = listed(reading)
+                    found = list_submissions(reading)
                 models = [f"/model-{one.facts.entry}.html" for one in found if one.finished]
                 pages = [f"/submission-{one.id}.html" for one in found]
             kind = rng.choice(("single", "model", "status"))
@@ -226,18 +227,18 @@ class Bench:
 
     def report(
         self, ids: list[str], failures: Counter[int], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
-        alone: float,
+        exclusive: float,
     ) -> int:  # fmt: skip
         """Print the figures; the exit code."""
         with self.board.reading() as connection:
-            states = {one.id: one.state.value for one in listed(connection)}
+            statuses = {one.id: one.status.value for one in list_submissions(connection)}
             runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
             log = list(read_log(connection))
         check_log(iter(log))
         lines = Counter(line.subject for line in log if line.what == "scored")
-        scored = sum(state == "scored" for state in states.values())
+        scored = sum(status == "scored" for status in statuses.values())
         twice = sum(count > 1 for count in runs.values()) + sum(count > 1 for count in lines.values())
-        lost = self.count - len(ids) + sum(states.get(one) != "scored" for one in ids)
+        lost = self.count - len(ids) + sum(statuses.get(one) != "scored" for one in ids)
         faults = sum(count for status, count in (failures + busy.statuses + idle.statuses).items() if status >= 500)
         print(f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}, 5xx {faults}")
         print(f"answers that were not 202: {dict(failures) or 'none'}; pages: {dict(busy.statuses)}")
@@ -245,13 +246,13 @@ class Bench:
         rate = scored / scoring
         print(
             f"scored in {scoring:.1f} s, {rate:.2f} a second; one file alone, in a process that is warm: "
-            f"{1000 * alone:.0f} ms, so {1 / alone:.2f} a second: ratio {rate * alone:.2f}"
+            f"{1000 * exclusive:.0f} ms, so {1 / exclusive:.2f} a second: ratio {rate * exclusive:.2f}"
         )
         for name, seen in (("while it scores", busy), ("idle, same rows", idle)):
-            figures = ", ".join(f"p{round(100 * share)} {seen.percentile(share):.0f}" for share in (0.5, 0.95, 0.99))
+            estimates = ", ".join(f"p{round(100 * share)} {seen.percentile(share):.0f}" for share in (0.5, 0.95, 0.99))
             kinds = ", ".join(f"{kind} {percentile(times, 0.95):.0f}" for kind, times in sorted(seen.by_kind.items()))
             mean = statistics.mean(seen.times)
-            print(f"reading, {name}: {len(seen.times)} pages, ms: {figures}, mean {mean:.0f}; p95 by kind: {kinds}")
+            print(f"reading, {name}: {len(seen.times)} pages, ms: {estimates}, mean {mean:.0f}; p95 by kind: {kinds}")
         slow = busy.percentile(0.95)
         print(f"p95 while it scores is {slow / idle.percentile(0.95):.1f} times that of the idle service")
         return int(bool(lost or twice or faults or slow > MOST_MS))

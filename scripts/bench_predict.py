@@ -41,9 +41,9 @@ import pyarrow.parquet as pq
 import requests
 from PIL import Image
 
-from vcrgen.dataset.pictures import Choice
+from vcrgen.dataset.pictures import PictureSelection
 from vcrgen.dataset.reader import open_dataset
-from vcrgen.models.address import address_of
+from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.predict.job import predict
 from vcrgen.predict.prompts import make_prompt
@@ -164,9 +164,9 @@ def bare_loop(file: Path, url: str, concurrency: int, out: Path) -> int:
 
 
 def vcrgen_predict(file: Path, url: str, concurrency: int, out: Path) -> int:
-    model = EndpointModel(address_of(url, "m"), "m", limits=Limits(concurrency=concurrency))
+    model = EndpointModel(parse_address(url, "m"), "m", limits=Limits(concurrency=concurrency))
     prompt = make_prompt(None, {})
-    result = predict(open_dataset(file, VCR), Choice(), out=out / "preds.jsonl", model=model, prompt=prompt)
+    result = predict(open_dataset(file, VCR), PictureSelection(), out=out / "preds.jsonl", model=model, prompt=prompt)
     return result.tally.replies
 
 

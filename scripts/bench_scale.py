@@ -1,4 +1,4 @@
-"""What scales: two Ray machines against one process, cost and memory by size, and what large sizes cost.
+"""Benchmark scaling: two Ray machines against one process, cost and memory by size, cost of large sizes.
 
     python scripts/bench_scale.py ../shared/data/wiki/pairs_en.parquet --lang en
 
@@ -40,8 +40,8 @@ from bench_build import repeat_pairs
 from vcrgen.builder import run
 from vcrgen.builder.estimate import estimate
 from vcrgen.builder.run import _shard_worker, build
-from vcrgen.config import BuildConfig
-from vcrgen.work.watcher import Watcher
+from vcrgen.config.build import BuildConfig
+from vcrgen.work.progress import ProgressListener
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds
@@ -51,13 +51,13 @@ PLAN_SAMPLE = 320  # rows
 LARGE = {"2.1 million": 2_100_000, "1 billion": 1_000_000_000}
 
 
-class Clock(Watcher):
+class Clock(ProgressListener):
     """Notes when results come."""
 
     def __init__(self) -> None:
         self.marks: list[tuple[int, float, float, float]] = []  # pairs so far, time, processor time, the kernel's
 
-    def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+    def advance(self, read: int, built: int, rejected: Counter[str]) -> None:
         """More pairs are done."""
         pairs = self.marks[-1][0] if self.marks else 0
         spent = os.times()
@@ -77,7 +77,7 @@ def child(source: str, lang: str, out: str, address: str) -> None:
     where: dict[str, Any] = {"engine": "ray", "address": address} if address else {}
     if not address:
         run._shard_worker = clock.worker
-    build(source, out=out, lang=lang, shard_size=SHARD, watcher=clock, **where)
+    build(source, out=out, lang=lang, shard_size=SHARD, listener=clock, **where)
     first = clock.marks[1] if address else next(mark for mark in clock.marks if mark[0] >= WARM)
     last = clock.marks[-1]
     pairs = last[0] - first[0]
@@ -187,7 +187,7 @@ def large_sizes(source: Path, lang: str, folder: Path) -> None:
     repeat_pairs(source, file, max(SIZES))
     found = estimate(BuildConfig(source=str(file), lang=lang), sample=PLAN_SAMPLE)
     ms = found.seconds_per_row.times(1e3)
-    print(f"plan: {found.sampled} rows, {found.share_set_aside:.0%} set aside, {ms.value:.1f} ms a row", flush=True)
+    print(f"plan: {found.sampled} rows, {found.share_rejected:.0%} rejected, {ms.value:.1f} ms a row", flush=True)
     for name, rows in LARGE.items():
         hours, size = found.seconds_per_row.times(rows / 3600), found.total_bytes.times(rows / found.rows / 1e12)
         print(

@@ -1,4 +1,4 @@
-"""What an example of a stream costs, as ratios against Pillow's own PNG encoder measured in the same run.
+"""Benchmark streams: processor time of an example relative to Pillow's PNG encoder in the same run.
 
     python scripts/bench_stream.py ../shared/data/wiki/pairs_*.parquet [--pairs 400]
 

@@ -30,11 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.run import build
-from vcrgen.config import StudyOptions
-from vcrgen.study import store as db
-from vcrgen.study.make import init_study
-from vcrgen.study.people import invite
-from vcrgen.study.store import Store
+from vcrgen.config.study import StudyOptions
+from vcrgen.study.creation import init_study
+from vcrgen.study.raters import invite
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.steps import read_steps
 
 MOST_MS = 30.0
 ITEMS = 100
@@ -54,12 +54,12 @@ def main() -> int:
         build("samples", out=folder / "data", limit=ITEMS, splits="test=...")
         options = StudyOptions(limit=ITEMS, training=0, raters=(count + 1) // 2)
         init_study(folder / "study", str(folder / "data"), options)
-        with Store(folder / "study") as store:
+        with StudyStore(folder / "study") as store:
             links = invite(store, count, "en")[0]
             return kills(store, links, args.kills) if args.kills else load(store, links, args.seconds)
 
 
-def load(store: Store, links: list[str], seconds: float) -> int:
+def load(store: StudyStore, links: list[str], seconds: float) -> int:
     """Raters who take their time; the exit code."""
     service = Service(store.folder)
     alone = together(service.port, links[:1], seconds / 3)
@@ -109,7 +109,7 @@ def _raters(port: int, links: list[str], seconds: float, queue: Any) -> None:
     queue.put(times)
 
 
-def kills(store: Store, links: list[str], count: int) -> int:
+def kills(store: StudyStore, links: list[str], count: int) -> int:
     """Raters in a hurry, and a service that is killed; the exit code."""
     service = Service(store.folder)
     typed: list[Typed] = [{} for _ in links]
@@ -151,7 +151,7 @@ def kills(store: Store, links: list[str], count: int) -> int:
         thread.join()
     service.kill()
     with store.reading() as connection:
-        there = {(place.rater, place.number): place.response for place in db.places_of(connection)}
+        there = {(place.rater, place.number): place.response for place in read_steps(connection)}
     lost = 0
     acknowledged = {about: sent for mine in typed for about, sent in mine.items()}
     for about, (revision, texts) in acknowledged.items():

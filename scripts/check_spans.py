@@ -1,4 +1,4 @@
-"""Check that every covered text of joined scripts is its label when it is uncovered, by the glyphs that are drawn.
+"""Check that the glyphs of every masked span of joined scripts are those of its label.
 
     python scripts/check_spans.py [--pairs 500] [--lang ar --lang hi]
 
@@ -14,14 +14,14 @@ from itertools import islice
 
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config import load_build_config
+from vcrgen.config.build import load_build_config
 from vcrgen.records import Item, Mode
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.typeset.joined import JoinedShaper
+from vcrgen.typeset.harfbuzz import HarfBuzzShaper
 
 
-def glyphs(shaper: JoinedShaper, text: str, start: int, end: int) -> list[tuple[int, int]]:
+def glyphs(shaper: HarfBuzzShaper, text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Face and number of each glyph of some characters of a text, as its line shows them from left to right."""
     return [(one.face, one.glyph_id) for _, run in shaper.runs(text, start, end) for one in run.glyphs]
 
@@ -30,7 +30,7 @@ def check(lang: str, count: int) -> tuple[int, list[str]]:
     """The number of spans of so many pairs, and the labels that are drawn otherwise."""
     pipeline = Pipeline(load_build_config(None, {"lang": lang}))
     shaper = pipeline.style.shaper
-    assert isinstance(shaper, JoinedShaper)
+    assert isinstance(shaper, HarfBuzzShaper)
     made = (sample_pair(lang, index) for index in range(2 * count))
     items = (Item(source_id=str(index), image=pair.image, caption=pair.caption) for index, pair in enumerate(made))
     spans, wrong = 0, []
@@ -46,7 +46,7 @@ def main() -> int:
     """Check the languages, and say what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pairs", type=int, default=500)
-    joined = [code for code, row in LANGUAGES.items() if row.shaper == "joined"]
+    joined = [code for code, row in LANGUAGES.items() if row.shaper == "harfbuzz"]
     parser.add_argument("--lang", action="append", choices=joined)
     options = parser.parse_args()
     found = 0

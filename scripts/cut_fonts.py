@@ -1,10 +1,10 @@
-"""Cut the shipped faces of Noto Sans Arabic and Devanagari out of the variable fonts that a package has.
+"""Cut the shipped faces of Noto Sans Arabic and Devanagari out of variable fonts of packages.
 
     pip download --no-deps -d DIR fontpkg-noto-sans-arabic==2.12 fontpkg-noto-sans-devanagari==2.7
     python scripts/cut_fonts.py DIR OUT
 
-Of each family the regular and the bold weight are written to OUT. The hashes in fonts/fonts.toml are those of files
-that fontTools 4.68 wrote; another version may write other bytes of the same outlines.
+The regular and the bold weight of each family are written to OUT. The hashes in fonts/fonts.toml are those of files of
+fontTools 4.68; another version may write other bytes of the same outlines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WEIGHTS = {"Regular": 400, "Bold": 700}
 
 
 def cut(package: Path, out: Path) -> list[Path]:
-    """Write the weights of the variable font that is in a package, and return the files."""
+    """Write the weights of the variable font in a package, and return the files."""
     with zipfile.ZipFile(package) as archive:
         (member,) = (name for name in archive.namelist() if name.endswith("[wdth,wght].ttf"))
         variable = archive.read(member)

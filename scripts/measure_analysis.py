@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from vcrgen.analysis.anchor import anchor_agreement
 from vcrgen.analysis.correlations import correlation_matrix
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
 from vcrgen.analysis.factors import fit_correlations, fit_factors
-from vcrgen.analysis.people import agreement
 from vcrgen.analysis.pruning import prune
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
-from vcrgen.analysis.tables import ScoreTable
 
 ABILITIES = {
     f"A{k}": tuple(f"A{k} {name}" for name in ("g0", "g1", "g2", "g3", "g4", "g5", "copy", "weak")) for k in range(3)
@@ -81,7 +81,7 @@ def noise(draws: int = 400) -> None:
     for draw in range(draws):
         rng = np.random.default_rng(draw)
         scores = np.column_stack([rng.standard_normal((50, 11)) @ root, rng.standard_normal(50)])
-        found.append(agreement(scores, bound, seed=draw))
+        found.append(anchor_agreement(scores, bound, seed=draw))
     uniform = kstest([each.p for each in found], "uniform").pvalue
     print(f"noise, {draws} draws: r in sample {np.mean([each.in_sample for each in found]):.3f},")
     print(f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of uniform p: {uniform:.3f}")

@@ -1,11 +1,11 @@
-"""How often the 95 % interval of an audit holds the true rate of a question set.
+"""Empirical coverage of the 95 % interval of an audit.
 
     python scripts/measure_audit.py [--sets 2000]
 
-The table that it prints stands in docs/bloom.md. Each set has the 7,747 items and 106 leaves of BloomBench, of which
-969 are drawn as `vcrgen bloom audit draw` draws them. Items are in order with the chance in the first column: every
-item alike, or each leaf with a chance of its own (a beta distribution, so that some leaves are much worse), or all
-faults in ten leaves. The interval is the package's own.
+The table that it prints stands in docs/bloom.md. Each set has the 7,747 items and 106 categories of BloomBench, of
+which 969 are drawn as `vcrgen bloom audit draw` draws them. Items are in order with the chance in the first column:
+equal rates, or a rate of its own for each category (a beta distribution, so that some are much worse), or all errors in
+ten categories. The interval is the package's own.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ ITEMS, LEAST, SEVERAL = 969, 4, 10
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=2000, help="simulated sets for each figure")
-    parser.add_argument("--counts", type=Path, default=COUNTS, help="CSV with the items of each leaf (column count)")
+    parser.add_argument(
+        "--counts", type=Path, default=COUNTS, help="CSV with the items of each category (column count)"
+    )
     args = parser.parse_args()
     with args.counts.open(encoding="utf-8") as file:
         sizes = [int(row["count"]) for row in csv.DictReader(file)]
-    print("| in order | every item alike | leaves differ | faults in ten leaves |\n|---:|---:|---:|---:|")
+    print("| in order | equal rates | categories differ | errors in ten categories |\n|---:|---:|---:|---:|")
     for rate in RATES:
         cells = [f"{100 * coverage(sizes, rate, how, args.sets):.1f}" for how in ("alike", "differ", "ten")]
         print(f"| {100 * rate:.2f} % | {' | '.join(cells)} |", flush=True)
 
 
 def coverage(sizes: list[int], rate: float, how: str, sets: int) -> float:
-    """The share of simulated sets whose interval holds the set's true rate."""
+    """Return the share of simulated sets whose interval holds the true rate."""
     rng = np.random.default_rng([round(1e6 * rate), len(how)])
     counts, held = allocate(sizes, ITEMS, LEAST), 0
     for _ in range(sets):

@@ -1,11 +1,11 @@
-"""Whether the built-in question sets are right, and whether they can be guessed: the table of docs/bloom.md.
+"""Whether the built-in MCQ benchmarks are right, and whether they can be guessed: the table of docs/bloom.md.
 
     python scripts/measure_bloom.py [--items 10000] [--seed 1]
 
 Every item is looked at by the function that was written apart from the maker, which tells the true options from the
 facts of the picture and the English text. Then readers without pictures answer: one that always says A, those that go
 by the form of the options, and one that knows, from the other half of the set, how often each option was right for its
-leaf.
+category.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from vcrgen.bloom.answering import true_options
-from vcrgen.bloom.maker import make_items
-from vcrgen.bloom.words import QUESTION_LANGUAGES
-from vcrgen.bloom.write import Aside
-from vcrgen.config import BloomOptions
+from vcrgen.bloom.rejects import RejectLog
+from vcrgen.bloom.scenes.generator import generate_scene_items
+from vcrgen.bloom.scenes.solver import true_options
+from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
+from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.samples.pairs import scene_and_facts
 from vcrgen.tasks.bloom import LETTERS
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def is_right(row: Row, scores: Sequence[float]) -> float:
-    """Whether the option with the largest score is the right one; where several have it, in part."""
+    """Return True if the option with the largest score is the right one; where several have it, in part."""
     best = [letter for letter, score in zip(LETTERS, scores, strict=True) if score == max(scores)]
     return (row["answer"] in best) / len(best)
 
@@ -52,7 +52,7 @@ def by_form(rows: Sequence[Row], lang: str) -> dict[str, float]:
 
 
 def by_frequency(rows: Sequence[Row]) -> dict[str, float]:
-    """By leaf, the share of right answers of who takes the option that was right most often in the other half."""
+    """By category, the share of right answers of who takes the option that was right most often in the other half."""
     right: dict[str, list[float]] = defaultdict(list)
     for known, asked in ((rows[::2], rows[1::2]), (rows[1::2], rows[::2])):
         shown, keys = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -62,7 +62,7 @@ def by_frequency(rows: Sequence[Row]) -> dict[str, float]:
         for row in asked:
             places = [(row["path"], option) for option in row["options_en"]]
             right[row["path"]].append(is_right(row, [(keys[place] + 1) / (shown[place] + 4) for place in places]))
-    return {leaf: sum(each) / len(each) for leaf, each in right.items()}
+    return {category: sum(each) / len(each) for category, each in right.items()}
 
 
 def main() -> None:
@@ -71,14 +71,14 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    aside = Aside()
-    found = list(make_items(BloomOptions(items=arguments.items, seed=arguments.seed), aside))
+    rejects = RejectLog()
+    found = list(generate_scene_items(BloomSceneOptions(items=arguments.items, seed=arguments.seed), rejects))
     rows = [row for _, few in found for row in few]
     one = 0
     for row in rows:
         _, facts = scene_and_facts(int(row["source"].removeprefix("samples ")))
         one += true_options(facts, row["question_en"], row["options_en"]) == [LETTERS.index(row["answer"])]
-    print(f"{len(rows):,} items about {len(found):,} pictures; set aside: {dict(aside.counts) or 'none'}")
+    print(f"{len(rows):,} items about {len(found):,} pictures; rejected: {dict(rejects.counts) or 'none'}")
     print(f"exactly one true option, and it is the key: {one:,}")
     print(f"always A: {sum(row['answer'] == 'A' for row in rows) / len(rows):.3f}")
     for lang in QUESTION_LANGUAGES:
@@ -86,7 +86,7 @@ def main() -> None:
             print(f"{name}, {lang}: {share:.3f}")
     shares = by_frequency(rows)
     highest = max(shares, key=shares.__getitem__)
-    print(f"most often right elsewhere: {sum(shares.values()) / len(shares):.3f}; most in a leaf: ", end="")
+    print(f"most often right elsewhere: {sum(shares.values()) / len(shares):.3f}; most in a category: ", end="")
     print(f"{shares[highest]:.3f} ({highest})")
 
 

@@ -1,9 +1,9 @@
-"""How often the interval of a threshold holds the true one, and how near a staircase comes, of simulated observers.
+"""Measure the coverage of threshold intervals, and the error of staircases, with simulated observers.
 
     python scripts/measure_curve.py [--observers 500] [--levels 6]
 
-The tables that it prints stand in docs/curve.md. An observer sees each image at every level of a ladder, and restores
-each of its 1 to 3 texts with a chance that is logistic in the visible ink. Images are easier or harder, by a normal
+The tables that it prints stand in docs/curve.md. An observer sees each image at every level of a ladder, and recovers
+each of its 1 to 3 spans with a chance that is logistic in the visible ink. Images are easier or harder, by a normal
 distribution of the ink that they need, with the deviation in the table. The true threshold is where the mean chance
 over such images is one half. A staircase asks the same observers a fifth of the questions; it is near if its estimate
 is within the interval of the curve of all questions.
@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.stats.psychometric import Answers, Curve, fit_curve
+from vcrgen.stats.psychometric import AnswerCounts, Curve, fit_curve
 from vcrgen.stats.staircase import Staircase
 
 LADDERS = {6: (0.05, 0.1, 0.2, 0.3, 0.5, 0.7), 10: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)}
-MOST_TEXTS = 3
+MAX_SPANS = 3
 SHARE = 5
 
 
@@ -35,13 +35,13 @@ class Observer(NamedTuple):
     spread: float  # deviation of the ink that images need
 
     def chance(self, ink: float | np.ndarray, ease: float | np.ndarray) -> np.ndarray:
-        """The chance to restore a text."""
+        """The chance to recover a span."""
         seen = 1 / (1 + np.exp(-(ink - self.middle - ease) / self.scale))
         return np.asarray(self.guess + (1 - self.guess - self.lapse) * seen)
 
     @property
     def threshold(self) -> float:
-        """Where the mean chance is one half."""
+        """The ink at which the mean chance is one half."""
         ease = np.random.default_rng(0).normal(0, self.spread, 20_000)
         ink = np.linspace(0, 1, 1001)
         return float(np.interp(0.5, [self.chance(x, ease).mean() for x in ink], ink))
@@ -67,10 +67,10 @@ def main() -> None:
         "guess",
         "lapse",
         "spread",
-        "interval holds it",
-        "its width, points of ink",
+        "coverage",
+        "width, % of ink",
     )
-    print(f"| {' | '.join(heads)} | staircase near | its interval holds it |")
+    print(f"| {' | '.join(heads)} | staircase within | its coverage |")
     print("|" + "---:|" * (len(heads) + 2))
     for kind in OBSERVERS:
         true, found = kind.threshold, np.zeros(4)
@@ -86,12 +86,12 @@ def main() -> None:
 def observe(kind: Observer, levels: np.ndarray, number: int) -> tuple[Curve, Curve]:
     """The curve of all questions to an observer, and that of a staircase's fifth of them."""
     rng = np.random.default_rng((number, kind.images))
-    texts = rng.integers(1, MOST_TEXTS + 1, kind.images)
+    texts = rng.integers(1, MAX_SPANS + 1, kind.images)
     chances = kind.chance(levels, rng.normal(0, kind.spread, kind.images)[:, None])
-    right = rng.random((MOST_TEXTS, *chances.shape)) < chances
-    there = np.arange(MOST_TEXTS)[:, None] < texts
+    right = rng.random((MAX_SPANS, *chances.shape)) < chances
+    there = np.arange(MAX_SPANS)[:, None] < texts
     asked = np.repeat(texts[:, None], len(levels), axis=1).astype(float)
-    curve = fit_curve(Answers(levels, (right & there[..., None]).sum(axis=0).astype(float), asked), seed=number)
+    curve = fit_curve(AnswerCounts(levels, (right & there[..., None]).sum(axis=0).astype(float), asked), seed=number)
     steps = Staircase(levels.tolist(), kind.images, kind.images * len(levels) // SHARE, seed=number)
     while questions := steps.round():
         for image, level in questions:
@@ -101,7 +101,7 @@ def observe(kind: Observer, levels: np.ndarray, number: int) -> tuple[Curve, Cur
 
 
 def holds(curve: Curve, true: float) -> bool:
-    """Whether an interval holds the true threshold; an end outside of what was measured is open."""
+    """Tell whether an interval holds the true threshold; a censored end is open."""
     return (curve.low.side < 0 or curve.low.value <= true) and (curve.high.side > 0 or true <= curve.high.value)
 
 

@@ -1,10 +1,10 @@
-"""Measure how well OCR still reads uncovered text under each level of each degradation: the table of docs/covers.md.
+"""Measure the legibility of text under each level of each degradation, by OCR: the table of docs/covers.md.
 
     python scripts/measure_degradations.py ../shared/data/wiki/pairs_en.parquet [--pairs 40] [--lang en]
 
-Nothing is covered: the strip of each pair is drawn, made worse as `vcrgen build --degrade` does it, and read by
-RapidOCR (extra `ocr`). A figure is the recall in percent: the share of the caption's words that are read, each as often
-as it is there; in Chinese, of its characters. Without a file the built-in pairs are read.
+The strip of each pair is drawn without covers, degraded as by `vcrgen build --degrade`, and read by RapidOCR (extra
+`ocr`). Figures are the recall in percent, of the caption's words (in Chinese, of its characters), counted with
+repetitions. Without a file the built-in pairs are read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from PIL import Image
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import Prepared
-from vcrgen.config import load_build_config
+from vcrgen.builder.records import PreparedItem
+from vcrgen.config.build import load_build_config
 from vcrgen.models.ocr import OcrModel, reading_order
 from vcrgen.records import Item, Reject
 from vcrgen.samples import sample_pair
@@ -37,7 +37,7 @@ LEVELS = {
 
 
 def items(source: Path | None, lang: str, pairs: int) -> Iterator[Item]:
-    """The first pairs of a file, or of the built-in ones."""
+    """Yield the first pairs of a file, or built-in ones."""
     if source is None:
         for number in range(pairs):
             pair = sample_pair(lang, number)
@@ -48,7 +48,7 @@ def items(source: Path | None, lang: str, pairs: int) -> Iterator[Item]:
 
 
 def recall(model: OcrModel, source: list[Item], lang: str, degrade: str | None) -> float:
-    """The share of the captions' units that are read in degraded strips, in percent."""
+    """Return the recall of the captions' units in degraded strips, in percent."""
     pipeline = Pipeline(load_build_config(None, {"lang": lang, "mode": "easy", "degrade": degrade}))
     language = LANGUAGES[lang]
     wanted = found = 0
@@ -63,9 +63,9 @@ def recall(model: OcrModel, source: list[Item], lang: str, degrade: str | None) 
     return 100 * found / wanted
 
 
-def strip_of(pipeline: Pipeline, prepared: Prepared) -> Image.Image:
-    """The strip without a cover, degraded as a build does it."""
-    (rule,) = (cover.rule for mode, cover in prepared.style.covers.items() if mode in pipeline.config.modes)
+def strip_of(pipeline: Pipeline, prepared: PreparedItem) -> Image.Image:
+    """Return the strip without covers, degraded as by a build."""
+    (rule,) = (cover.rule for mode, cover in prepared.style.calibrations.items() if mode in pipeline.config.modes)
     composed = pipeline.compose(prepared, draw_parts(prepared, ()), rule, tuple)
     assert not isinstance(composed, Reject)
     return Image.fromarray(stack_bands(composed.only_it_small))
@@ -74,7 +74,7 @@ def strip_of(pipeline: Pipeline, prepared: Prepared) -> Image.Image:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, nargs="?", help="Parquet file with the columns image and caption")
-    parser.add_argument("--pairs", type=int, default=40, help="how many of its pairs")
+    parser.add_argument("--pairs", type=int, default=40, help="number of its pairs")
     parser.add_argument("--lang", default="en", help="language of the captions")
     arguments = parser.parse_args()
     model, source = OcrModel(), list(items(arguments.source, arguments.lang, arguments.pairs))

@@ -1,13 +1,13 @@
-"""Measure what an eligibility pipeline lets through, on annotated text.
+"""Measure the leak of an eligibility pipeline on annotated text.
 
     python scripts/measure_eligibility.py --lang en --annotated FILE.jsonl [--spacy-model en_core_web_sm]
 
 Each line of FILE.jsonl is ``{"text": str, "entities": [[start, end, label], ...]}`` with character offsets
 and the labels PERSON, ORG, PLACE (and FAC, GPE, LOC, which count as places); other labels are read and not
-counted. Two figures come out:
+counted. Two figures are printed:
 
-* leak: the share of selectable n-grams that touch a token of a person, an organisation or a place;
-* kept: the share of texts with at least one selectable n-gram.
+* leak: the share of eligible n-grams that overlap a person, an organisation or a place;
+* kept: the share of texts with at least one eligible n-gram.
 
 Without ``--spacy-model`` the built-in pipeline of the language is measured. ``--split`` takes one half of the
 texts by a hash of the text, so that rules can be written on ``dev`` and judged on ``test``.
@@ -36,7 +36,7 @@ NAME_LABELS = frozenset({"PERSON", "ORG", "PLACE", "FAC", "GPE", "LOC"})
 
 
 @dataclass(frozen=True)
-class Annotated:
+class AnnotatedText:
     """A text with the character offsets and the label of each entity."""
 
     text: str
@@ -57,7 +57,7 @@ class Annotated:
 
 
 @dataclass
-class Measured:
+class EligibilityCounts:
     """Counts over the texts of one corpus."""
 
     texts: int = 0
@@ -70,16 +70,16 @@ class Measured:
 
     @property
     def leak(self) -> float:
-        """Share of the selectable n-grams that touch a name."""
+        """Share of the eligible n-grams that overlap a name."""
         return self.ngrams_leaking / self.ngrams if self.ngrams else 0.0
 
     @property
     def kept(self) -> float:
-        """Share of the texts with at least one selectable n-gram."""
+        """Share of the texts with at least one eligible n-gram."""
         return self.texts_kept / self.texts if self.texts else 0.0
 
 
-def read_annotated(path: Path) -> Iterator[Annotated]:
+def read_annotated(path: Path) -> Iterator[AnnotatedText]:
     """Read one annotated text per line."""
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -87,12 +87,12 @@ def read_annotated(path: Path) -> Iterator[Annotated]:
             entities = tuple((int(start), int(end), str(label)) for start, end, label in row["entities"])
             if any(not 0 <= start < end <= len(row["text"]) for start, end, _ in entities):
                 raise SystemExit(f"{path}:{number}: an entity lies outside the text; its offsets count characters")
-            yield Annotated(row["text"], entities)
+            yield AnnotatedText(row["text"], entities)
 
 
-def measure(nlp: Language, corpus: Iterable[Annotated], n: int) -> Measured:
-    """Count selectable and leaking n-grams and kept texts."""
-    result = Measured()
+def measure(nlp: Language, corpus: Iterable[AnnotatedText], n: int) -> EligibilityCounts:
+    """Count eligible and leaking n-grams and kept texts."""
+    result = EligibilityCounts()
     for item in corpus:
         spans = selectable_ngrams(nlp(item.text), n)
         result.texts += 1
@@ -115,21 +115,21 @@ def main() -> None:
     parser.add_argument("--lang", choices=list(LANGUAGES), required=True)
     parser.add_argument("--annotated", type=Path, required=True, metavar="FILE.jsonl")
     parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
-    parser.add_argument("--n", type=int, default=5, help="tokens per n-gram (default 5)")
+    parser.add_argument("--ngram-size", type=int, default=5, help="tokens per n-gram (default 5)")
     parser.add_argument("--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash")
     parser.add_argument("--show", action="store_true", help="list leaking n-grams and texts without an n-gram")
     arguments = parser.parse_args()
 
     corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
     nlp = load_pipeline(arguments.lang, arguments.spacy_model).nlp
-    result = measure(nlp, corpus, arguments.n)
+    result = measure(nlp, corpus, arguments.ngram_size)
     if arguments.show:
         for text, labels in result.leaking:
             print(f"leak\t{labels}\t{text}")
         for text in result.unkept:
             print(f"none\t{text}")
     print(
-        f"leak  {result.leak:7.2%}  {result.ngrams_leaking} of {result.ngrams} selectable {arguments.n}-grams"
+        f"leak  {result.leak:7.2%}  {result.ngrams_leaking} of {result.ngrams} eligible {arguments.ngram_size}-grams"
         f"  {dict(sorted(result.labels.items()))}"
     )
     print(f"kept  {result.kept:7.2%}  {result.texts_kept} of {result.texts} texts")

@@ -1,10 +1,10 @@
-"""How often the 95 % intervals of scores hold the true score, and how often one of two equal models is called better.
+"""Measure the coverage of 95 % intervals of scores, and the false-positive rate of comparisons of equal models.
 
     python scripts/measure_intervals.py [--sets 20000] [--pairs 4000]
 
-The tables that it prints stand in docs/scoring.md. Each figure is a share of simulated test sets. An image has 1 to 4
-spans, as in VCR-WIKI; the spans of an image are restored with a chance of its own, drawn from a beta distribution, so
-that they are correlated by what is asked for. Jaccard is 1 for a restored span and one of 0, 1/9, 1/4 and 3/7 for
+Its tables stand in docs/scoring-intervals.md. Each figure is a share of simulated test sets. An image has 1 to 4
+spans, as in VCR-WIKI; the spans of an image are recovered with a chance of its own, drawn from a beta distribution, so
+that they are correlated by what is asked for. Jaccard is 1 for a recovered span and one of 0, 1/9, 1/4 and 3/7 for
 another. The intervals are made by the package's own code from 1,000 resamples of images.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
+from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import deviation, mean_interval, paired_interval
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -73,7 +73,7 @@ def coverage(sets: int) -> Iterator[tuple[int, float, list[list[float]]]]:
                 for seed in range(sets // TOGETHER):
                     rng = np.random.default_rng((seed, images, int(100 * correlation), int(100 * mean)))
                     spans = rng.choice(SPANS, (images, TOGETHER), p=SHARES)
-                    right = restored(rng, spans, chances(rng, mean, correlation, spans.shape))
+                    right = recovered(rng, spans, chances(rng, mean, correlation, spans.shape))
                     jaccard = np.where(right, 1, rng.choice(WRONG, right.shape))
                     low, high = intervals(np.hstack([summed(right, spans), summed(jaccard, spans)]), spans, seed)
                     held.append((low <= truth) & (truth <= high))
@@ -98,27 +98,27 @@ def differ(seed: int, images: int, correlation: float, mean: float, alike: float
     spans = rng.choice(SPANS, (images, TOGETHER), p=SHARES)
     chance = chances(rng, mean, correlation, spans.shape)
     other = np.where(rng.random(spans.shape) < alike, chance, chances(rng, mean, correlation, spans.shape))
-    ours, theirs = restored(rng, spans, chance), restored(rng, spans, other)
+    ours, theirs = recovered(rng, spans, chance), recovered(rng, spans, other)
     same = (rng.random(ours.shape) < alike) & (chance == other)[..., None]
     sums = np.hstack([summed(ours, spans), summed(np.where(same, ours, theirs), spans)])
-    groups = Sums(sums, np.tile(spans, 2).astype(float), range(2 * TOGETHER))
-    means, _ = means_of(groups)
-    resampled = resampled_means(groups, seed=seed, unit="image")
+    groups = StoredGroupSums(sums, np.tile(spans, 2).astype(float), range(2 * TOGETHER))
+    means, _ = group_means(groups)
+    resampled = bootstrap_means(groups, seed=seed, unit="image")
     sd = deviation(resampled[:, :TOGETHER] - resampled[:, TOGETHER:])
     low, high = paired_interval(means[:TOGETHER] - means[TOGETHER:], sd, images)
     return float(((low > 0) | (high < 0)).mean())
 
 
 def chances(rng: np.random.Generator, mean: float, correlation: float, shape: tuple[int, ...]) -> Floats:
-    """Of each image the chance of its spans to be restored: their correlation is that of the beta binomial."""
+    """Of each image the chance of its spans to be recovered: their correlation is that of the beta binomial."""
     if not correlation:
         return np.full(shape, mean)
     size = 1 / correlation - 1
     return rng.beta(mean * size, (1 - mean) * size, shape)
 
 
-def restored(rng: np.random.Generator, spans: NDArray[Any], chance: Floats) -> NDArray[np.bool_]:
-    """Images x sets x spans: whether each span is restored."""
+def recovered(rng: np.random.Generator, spans: NDArray[Any], chance: Floats) -> NDArray[np.bool_]:
+    """Images x sets x spans: whether each span is recovered."""
     drawn: NDArray[np.bool_] = rng.random((*spans.shape, max(SPANS))) < chance[..., None]
     return drawn
 
@@ -131,9 +131,9 @@ def summed(scores: NDArray[Any], spans: NDArray[Any]) -> Floats:
 
 def intervals(sums: Floats, spans: NDArray[Any], seed: int) -> tuple[Floats, Floats]:
     """The intervals of the means of every set."""
-    groups = Sums(sums, spans.astype(float), [*range(TOGETHER)] * 2)
-    means, inside = means_of(groups)
-    return mean_interval(means, deviation(resampled_means(groups, seed=seed, unit="image")), inside)
+    groups = StoredGroupSums(sums, spans.astype(float), [*range(TOGETHER)] * 2)
+    means, inside = group_means(groups)
+    return mean_interval(means, deviation(bootstrap_means(groups, seed=seed, unit="image")), inside)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from types import ModuleType
 
 import numpy as np
 
+from vcrgen.analysis.items.difficulty_model import fit_difficulty_model
 from vcrgen.analysis.items.example import made_items
-from vcrgen.analysis.items.hardness import what_makes_hard
 from vcrgen.analysis.items.irt import fit_2pl
 from vcrgen.analysis.items.shorten import _choose_all, _Full, shorten
 
@@ -91,10 +91,10 @@ def against_mirt() -> None:
 
 
 def mixed() -> None:
-    made = of_tests("test_hardness").made
+    made = of_tests("test_difficulty_model").made
     for models, items, images in ((8, 200, 120), (30, 300, 180)):
-        fits = [what_makes_hard(*made(seed, models=models, items=items, images=images)) for seed in range(500)]
-        found = np.array([[(each.log_odds, each.error) for each in fit.weights] for fit in fits])
+        fits = [fit_difficulty_model(*made(seed, models=models, items=items, images=images)) for seed in range(500)]
+        found = np.array([[(each.log_odds, each.error) for each in fit.effects] for fit in fits])
         inside = np.abs(found[:, :, 0] - (-0.5, 0.8)) < 1.96 * found[:, :, 1]
         spread = np.mean([(fit.of_models, fit.of_images, fit.of_items) for fit in fits], axis=0)
         print(f"mixed model, {models} models, {items} spans of {images} images, 500 draws: weights", end=" ")

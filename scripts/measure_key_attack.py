@@ -7,7 +7,7 @@ The attacker has K guesses for every covered text, of which one is right, as a v
 which. Of its files it decides for every text and guess whether the guess stands in the output: the scorer looks for the
 text anywhere in an output, so an output may hold any number of guesses. A guess whose first two words are exchanged
 counts for Jaccard and not for exact match, so a file asks two questions a view. What the board tells becomes bounds on
-how many texts were restored; simulated annealing (heat-bath moves over many chains) looks for keys within the bounds,
+how many texts were recovered; simulated annealing (heat-bath moves over many chains) looks for keys within the bounds,
 and the attacker takes for each text the guess that most of them hold. On a ladder the chains guess as well which images
 are in the feedback part, whose numbers of images and texts the board shows.
 
@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from vcrgen.leaderboard.disclosure import climb, disclose, step_of
-from vcrgen.leaderboard.records import Figure
-from vcrgen.stats.bootstrap import Sums, resampled_means
-from vcrgen.stats.intervals import mean_interval, spreads
+from vcrgen.leaderboard.disclosure import disclose, ladder_step, rounding_step
+from vcrgen.leaderboard.records import Estimate
+from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means
+from vcrgen.stats.intervals import mean_interval, sd_and_intervals
 
 FILES = 20
 SETS = ((40, 55), (90, 132))
@@ -65,7 +65,7 @@ class World:
         return found
 
     def hits(self, design: Design) -> Numbers:
-        """Of each text, whether a file restores it."""
+        """Of each text, whether a file recovers it."""
         found: Numbers = design[np.arange(self.texts), self.right]
         return found
 
@@ -111,23 +111,23 @@ class Instant:
     def __init__(self, world: World, views: int = VIEWS) -> None:
         self._world = world
         self.views = views
-        self.step = step_of(hidden=True, spans=world.texts)
+        self.step = rounding_step(hidden=True, spans=world.texts)
 
     def ask(self, team: int, views: Sequence[Probe]) -> list[Bound]:
         """Hand in a file."""
         designs = [design for probe in views for design in probe]
         image, counts = self._world.image, np.bincount(self._world.image).astype(float)
         sums = np.array([np.bincount(image, self._world.hits(each), len(counts)) for each in designs]).T
-        means = resampled_means(Sums(sums, counts[:, None], [0] * len(designs)), seed=0, unit="image")
+        means = bootstrap_means(StoredGroupSums(sums, counts[:, None], [0] * len(designs)), seed=0, unit="image")
         values = sums.sum(axis=0) / counts.sum()
-        found = spreads(values, means, np.full(len(values), np.count_nonzero(counts)))
-        shown = [disclose(Figure(v, s.low, s.high), self.step) for v, s in zip(values, found, strict=True)]
-        return [read_instant(each, figure, self.step) for each, figure in zip(designs, shown, strict=True)]
+        found = sd_and_intervals(values, means, np.full(len(values), np.count_nonzero(counts)))
+        shown = [disclose(Estimate(v, s.low, s.high), self.step) for v, s in zip(values, found, strict=True)]
+        return [read_instant(each, estimate, self.step) for each, estimate in zip(designs, shown, strict=True)]
 
 
-def read_instant(design: Design, figure: Figure, step: float) -> Bound:
+def read_instant(design: Design, estimate: Estimate, step: float) -> Bound:
     """What a shown figure says."""
-    return Bound(design, figure.value - step / 2, figure.value + step / 2, (figure.low, figure.high), step)
+    return Bound(design, estimate.value - step / 2, estimate.value + step / 2, (estimate.low, estimate.high), step)
 
 
 class Ladder:
@@ -138,14 +138,14 @@ class Ladder:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.step = step_of(hidden=True, spans=int(world.fed.sum()))
+        self.step = rounding_step(hidden=True, spans=int(world.fed.sum()))
         self.best: dict[int, float | None] = {}
 
     def ask(self, team: int, views: Sequence[Probe]) -> list[Bound]:
         """Hand in a file; only its first view is scored."""
         best = self.best.get(team)
         score = float(self._world.hits(views[0].exact)[self._world.fed].mean())
-        shown = climb(score, best, self.step)
+        shown = ladder_step(score, best, self.step)
         if shown is not None:
             self.best[team] = shown
         return [read_ladder(views[0].exact, shown, best, self.step)]
@@ -174,7 +174,7 @@ class Chains:
         self._key = self._rng.integers(world.guesses, size=(chains, world.texts))
         self._bounds: list[Bound] = []
         self._held = np.zeros((0, world.texts, world.guesses), np.float32)
-        self._per_image = np.zeros((chains, 0, images), np.float32)  # texts that each file restores of each image
+        self._per_image = np.zeros((chains, 0, images), np.float32)  # texts that each file recovers of each image
         self.drawn = np.zeros((world.texts, world.guesses))
 
     def learn(self, bounds: Sequence[Bound]) -> None:
@@ -206,7 +206,7 @@ class Chains:
         return found
 
     def expected(self, design: Design) -> Numbers:
-        """The share of texts that a file would restore, if each chain were right."""
+        """The share of texts that a file would recover, if each chain were right."""
         found: Numbers = (self._restored(design[None].astype(np.float32))[:, 0] * self._fed).sum(axis=1) / self._texts
         return found
 
@@ -298,14 +298,17 @@ def one_at_a_time(world: World, board: Instant | Ladder, chains: Chains, teams: 
     solved: set[int] = set()
     for number in range(teams * FILES):
         scored = 1 if board.ladder else board.views
-        asked = [next(each for each in untried if each[0] not in solved) for _ in range(scored)]
-        designs = [np.zeros((world.texts, world.guesses), bool) for _ in asked]
-        for design, place in zip(designs, asked, strict=True):
+        scores_disclosed = [next(each for each in untried if each[0] not in solved) for _ in range(scored)]
+        designs = [np.zeros((world.texts, world.guesses), bool) for _ in scores_disclosed]
+        for design, place in zip(designs, scores_disclosed, strict=True):
             design[place] = True
         told = board.ask(number % teams, [Probe(each, each) for each in designs])
         chains.learn(told)
         solved |= {
-            place[0] for place in asked for bound in told if bound.design[place] and (bound.interval or (0, 0))[1] > 0
+            place[0]
+            for place in scores_disclosed
+            for bound in told
+            if bound.design[place] and (bound.interval or (0, 0))[1] > 0
         }
 
 

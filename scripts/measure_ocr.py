@@ -1,4 +1,4 @@
-"""Measure how well OCR reads what is not covered in built datasets, and how little of what is.
+"""Measure the recall of OCR on the visible words of datasets, and its exact match on the masked spans.
 
     python scripts/measure_ocr.py data/vcr-en data/vcr-zh [--view tei] [--limit 50] [--workers 2]
 
@@ -49,7 +49,7 @@ class Measured:
 
     @property
     def exact(self) -> str:
-        """Share of the spans that were restored, in percent."""
+        """Share of the spans that were recovered, in percent."""
         return f"{100 * self.spans_found / self.spans:.1f}" if self.spans else "-"
 
 
@@ -80,7 +80,7 @@ def measure(dataset: Path, outputs: Path) -> dict[str, Measured]:
     shown = shown_texts(dataset)
     session = Session(dataset, Options(split="all"))
     modes: defaultdict[str, Measured] = defaultdict(Measured)
-    for found in session.find(outputs, set(shown)):
+    for found in session.find_examples(outputs, set(shown)):
         counts = modes[found.mode]
         wanted, read = units(shown[found.question_id], session.key.lang), units(found.output or "", session.key.lang)
         counts.questions += 1

@@ -1,12 +1,12 @@
-"""Measure how often `vcrgen profile` names leaves as different that are not, and how many it finds of those that are.
+"""Measure the false and the true discoveries of `vcrgen profile` among differences of categories.
 
     python scripts/measure_profile.py [--pages 1000]
 
-Two models answer the items of BloomBench's 106 leaves, whose true shares are those of a published model by RAE. On some
-leaves the second model is worse. Answers of both are drawn apart from each other, or with what makes an item hard for
-both in common (a normal deviate of each item, of which both have the half of the variance). Prints, as Markdown, the
-share of pages with a wrong name, the mean share of names that are wrong (the false discovery rate), and the share of
-true differences that are named; and likewise without the adjustment.
+Two models answer the items of BloomBench's 106 categories, whose true shares are those of a published model by RAE. On
+some categories the second model is worse. Answers of both are drawn apart from each other, or with what makes an item
+hard for both in common (a normal deviate of each item, of which both have the half of the variance). Prints, as
+Markdown, the share of pages with a wrong name, the mean share of names that are wrong (the false discovery rate), and
+the share of true differences that are named; and likewise without the adjustment.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vcrgen.analysis.profile.differences import NAMED, leaf_differences
+from vcrgen.analysis.profile.differences import NAMED, category_differences
 from vcrgen.analysis.profile.example import example_profiles
-from vcrgen.analysis.profile.records import profile_of
+from vcrgen.analysis.profile.profiles import profile_of
 
-CASES = ((0.0, 0.0), (0.3, 0.1), (0.3, 0.2))  # share of leaves that differ, and by how much
+CASES = ((0.0, 0.0), (0.3, 0.1), (0.3, 0.2))  # share of categories that differ, and by how much
 
 
 def measured(pages: int, differ: float, by: float, *, together: bool, seed: int = 0) -> list[float]:
@@ -31,22 +31,24 @@ def measured(pages: int, differ: float, by: float, *, together: bool, seed: int 
     rng = np.random.default_rng(seed)
     known = example_profiles().of("Qwen2-VL-7B", "en", "rae")
     assert known is not None
-    leaves, items = list(known.leaves), np.array([of.items for of in known.leaves.values()])
-    leaf_of = np.repeat(np.arange(len(leaves)), items)
-    true = np.clip([of.value for of in known.leaves.values()], 0.05, 0.98)
+    categories, items = list(known.categories), np.array([of.items for of in known.categories.values()])
+    category_of = np.repeat(np.arange(len(categories)), items)
+    true = np.clip([of.value for of in known.categories.values()], 0.05, 0.98)
     counted = np.zeros((pages, 6))
     for page in range(pages):
-        worse = rng.random(len(leaves)) < differ
-        hard = rng.standard_normal(len(leaf_of)) if together else np.zeros(len(leaf_of))
+        worse = rng.random(len(categories)) < differ
+        hard = rng.standard_normal(len(category_of)) if together else np.zeros(len(category_of))
         weight = 0.5**0.5 if together else 0.0
         profiles = []
         for name, shares in (("a", true), ("b", true - by * worse)):
-            drawn = weight * hard + (1 - weight**2) ** 0.5 * rng.standard_normal(len(leaf_of))
-            right = np.bincount(leaf_of, drawn < norm.ppf(shares)[leaf_of]) / items
+            drawn = weight * hard + (1 - weight**2) ** 0.5 * rng.standard_normal(len(category_of))
+            right = np.bincount(category_of, drawn < norm.ppf(shares)[category_of]) / items
             profiles.append(
-                profile_of(name, "en", "rae", dict(zip(leaves, zip(right, items.tolist(), strict=True), strict=True)))
+                profile_of(
+                    name, "en", "rae", dict(zip(categories, zip(right, items.tolist(), strict=True), strict=True))
+                )
             )
-        found = leaf_differences([(profiles[0], profiles[1])])
+        found = category_differences([(profiles[0], profiles[1])])
         for place, p in ((0, [of.adjusted for of in found]), (3, [of.p for of in found])):
             named = np.array(p) < NAMED
             wrong = (named & ~worse).sum()
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=1000)
     pages = parser.parse_args(arguments).pages
-    heads = ("leaves that differ", "answers", "pages with a wrong name", "names that are wrong", "found")
+    heads = ("categories that differ", "answers", "pages with a wrong name", "names that are wrong", "found")
     print(f"| {' | '.join(heads)} | the same three, not adjusted |")
     print("|---|---|---|---|---|---|")
     for differ, by in CASES:

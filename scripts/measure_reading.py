@@ -1,13 +1,13 @@
-"""Is every span, uncovered, what its label says? Built-in pairs are set in lines, and each span's pixels are looked at.
+"""Check that the pixels of every span, without covers, show its label: built-in pairs are set and compared.
 
     python scripts/measure_reading.py --lang ja ko --pairs 500
     python scripts/measure_reading.py --lang ja --ocr PP-OCRv6_rec_small.onnx
 
-Without --ocr the oracle is Pillow: the label's part of each line, drawn alone in the first font of the chain, has to
-have the pixels that stand in the span's place. With --ocr a text recogniser in ONNX's format reads each part; its file
-has the characters in its metadata (that of the package rapidocr 3.10 on PyPI has kana and Chinese characters, and no
-Hangul). Printed per language: spans, parts, how many are as their label says, and those that are not. The exit code is
-1 if Pillow draws any otherwise.
+Without --ocr the oracle is Pillow: the label's part of each line, drawn alone in the first font of the chain, must have
+the pixels of the span. With --ocr a text recogniser in ONNX format reads each part; its file has the characters in its
+metadata (that of the package rapidocr 3.10 on PyPI has kana and Chinese characters, and no Hangul). The output has for
+each language spans, parts, parts equal to their label, and the others. The exit code is 1 if Pillow draws any part
+otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.records import Item, Reject
 from vcrgen.samples.pairs import sample_pair
 from vcrgen.typeset.cover import span_cells
@@ -31,18 +31,18 @@ from vcrgen.typeset.style import Style
 
 Reader = Callable[[str, Gray, Style], str]
 SHOWN = 10
-NEIGHBOURS = 2  # pixels that letters beside a span may have in its place
-CLEAR = 3  # pixels of white that a recogniser gets on each side
+NEIGHBOURS = 2  # maximal pixels of neighbouring letters in the place of a span
+CLEAR = 3  # pixels of white around the input of a recogniser
 
 
 def parts(pipeline: Pipeline, lang: str, pairs: int) -> Iterator[list[tuple[str, Gray]]]:
-    """For each span the texts of its parts, one a line, and their pixels, in the height of a line."""
+    """Yield for each span the texts of its parts, one a line, and their pixels in the height of a line."""
     items = (
         Item(source_id=str(at), image=pair.image, caption=pair.caption)
         for at in range(pairs)
         for pair in [sample_pair(lang, at)]
     )
-    for planned in pipeline.planned(items):
+    for planned in pipeline.plan_items(items):
         if isinstance(planned, Reject):
             continue
         prepared, spans = planned
@@ -59,7 +59,7 @@ def parts(pipeline: Pipeline, lang: str, pairs: int) -> Iterator[list[tuple[str,
 
 
 def by_pillow(text: str, pixels: Gray, style: Style) -> str:
-    """The text, if Pillow draws it as these pixels; else what it shows of the difference."""
+    """Return the text if Pillow draws it as these pixels; otherwise a description of the difference."""
     chain = style.shaper.chain
     image = Image.new("L", pixels.shape[::-1], 255)
     ImageDraw.Draw(image).text((0, chain.baseline), text, font=chain.faces[0].font, fill=0, anchor="ls")
@@ -69,7 +69,7 @@ def by_pillow(text: str, pixels: Gray, style: Style) -> str:
 
 
 def recogniser(file: str) -> Reader:
-    """What a text recogniser reads: one character a step, repeated and empty ones left out."""
+    """Return the reader of a text recogniser: one character a step, without repeated and empty ones."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(file)

@@ -1,16 +1,16 @@
-"""How often the 95 % intervals of a study of people hold the true mean, of raters whose skill is known.
+"""Empirical coverage of the 95 % intervals of a study of people, for raters whose skill is known.
 
     python scripts/measure_study.py [--studies 1000] [--endless]
 
-The tables that it prints stand in docs/study.md. Each figure is a share of simulated studies. A study has 100 pictures
+The tables that it prints stand in docs/study.md. Each figure is a share of simulated studies. A study has 100 images
 with 1 to 4 spans each, two modes, three raters an item in a mode, and seven raters, to whom the package's own design
-gives the pictures. The chance of a rater to restore a span is logistic in the rater's skill and the picture's ease,
-which are drawn from normal distributions with the deviations in the table; the mean over all raters and pictures is
+gives the images. The chance of a rater to recover a span is logistic in the rater's skill and the image's ease,
+which are drawn from normal distributions with the deviations in the table; the mean over all raters and images is
 what the column says. After the table, the chances of the raters are drawn evenly from 75 to 99 %. The interval is that
 of the first mode, made by the package's own code. A second table has the interval of the difference of two views: the
-second condition is the same pictures in a view in which the mean is 45 %. A third table has that of people minus a
-model, in studies of one mode, of several numbers of raters and pictures. To the model a picture is as easy as to
-people; how much people and the model restore of all pictures stands above the columns.
+second condition is the same images in a view in which the mean is 45 %. A third table has that of people minus a
+model, in studies of one mode, of several numbers of raters and images. To the model an image is as easy as to
+people; the means of people and of the model stand above the columns.
 
 With --endless, variances are those that endless resamples would have, in place of 1,000: a formula, which takes a small
 part of the time. The second and the third table in docs/study.md are made so.
@@ -28,23 +28,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vcrgen.stats import crossed
-from vcrgen.stats.crossed import CrossedMean
-from vcrgen.study.design import Viewing, all_slots, deal
-from vcrgen.study.figures import against, human, strict, view_difference
-from vcrgen.study.records import Mark
+from vcrgen.stats import two_way
+from vcrgen.stats.two_way import TwoWayMean
+from vcrgen.study.assignment import Slot, all_slots, assign
+from vcrgen.study.records import GradedResponse
+from vcrgen.study.scoring import exact_match, human_minus_model, human_scores, view_difference
 
 Floats: TypeAlias = NDArray[np.float64]
-Draw: TypeAlias = Callable[[np.random.Generator], Floats]  # conditions x raters x pictures
+Draw: TypeAlias = Callable[[np.random.Generator], Floats]  # conditions x raters x images
 SPANS, SHARES = (1, 2, 3, 4), (0.40, 0.43, 0.14, 0.03)  # of the 500 pairs in shared/data/wiki
 MEANS = (0.75, 0.85, 0.95, 0.99)
-BLIND = 0.45  # the mean in the second condition
+OTHER_VIEW_MEAN = 0.45  # the mean in the second condition
 PICTURES, MODES, AN_ITEM = 100, 2, 3
 RATERS = 7
-SPREADS = ((0.0, 0.0), (0.3, 0.5), (0.6, 1.0))  # of raters, of pictures; in logits
+SPREADS = ((0.0, 0.0), (0.3, 0.5), (0.6, 1.0))  # of raters, of images; in logits
 EVENLY = (0.75, 0.99)
 DEALS = 50  # different designs
-SIZES = ((3, 20), (3, 200), (5, 50), (10, 20), (10, 200))  # raters and pictures
+SIZES = ((3, 20), (3, 200), (5, 50), (10, 20), (10, 200))  # raters and images
 BESIDE = ((0.75, 0.45), (0.75, 0.75), (0.95, 0.95))  # means of people and of a model
 
 
@@ -55,12 +55,12 @@ def main() -> None:
     options = parser.parse_args()
     studies = options.studies
     if options.endless:
-        crossed._variance = endless
+        two_way._variance = endless
     table(lambda draw, mean: coverage(studies, draw, mean))
     print(f"skills from 75 to 99 %: {coverage(studies, evenly, sum(EVENLY) / 2)}")
     table(lambda draw, mean: coverage_of_differences(studies, draw, mean))
     heads = (f"{people:.0%}, {model:.0%}" for people, model in BESIDE)
-    print(f"| raters | pictures | spread of raters | of pictures | {' | '.join(heads)} |")
+    print(f"| raters | images | spread of raters | of images | {' | '.join(heads)} |")
     print("|" + "---:|" * (4 + len(BESIDE)))
     for spreads, size in product(SPREADS[1:], SIZES):
         cells = (coverage_beside_model(studies, size, spreads, means) for means in BESIDE)
@@ -77,62 +77,64 @@ def endless(scores: Floats, groups: NDArray[np.int64], count: int, seed: int, na
 
 def table(cell: Callable[[Draw, float], str]) -> None:
     """Print a table: a row for each spread, a column for each mean."""
-    print(f"| spread of raters | of pictures | {' | '.join(f'{mean:.0%}' for mean in MEANS)} |")
+    print(f"| spread of raters | of images | {' | '.join(f'{mean:.0%}' for mean in MEANS)} |")
     print("|" + "---:|" * (2 + len(MEANS)))
-    for of_raters, of_pictures in SPREADS:
+    for of_raters, of_images in SPREADS:
         draws = {
             mean: partial(
                 chances,
                 of_raters,
-                of_pictures,
-                [intercept(each, math.hypot(of_raters, of_pictures)) for each in (mean, BLIND)],
+                of_images,
+                [intercept(each, math.hypot(of_raters, of_images)) for each in (mean, OTHER_VIEW_MEAN)],
             )
             for mean in MEANS
         }
         print(
-            f"| {of_raters} | {of_pictures} | {' | '.join(cell(draw, mean) for mean, draw in draws.items())} |",
+            f"| {of_raters} | {of_images} | {' | '.join(cell(draw, mean) for mean, draw in draws.items())} |",
             flush=True,
         )
 
 
 def coverage(studies: int, draw: Draw, mean: float) -> str:
     """The share of studies whose interval holds the mean, and the mean width of the intervals, in percent."""
-    return _held([human(simulate(number, draw)[0], strict, seed=number).interval for number in range(studies)], mean)
+    return _held(
+        [human_scores(simulate(number, draw)[0], exact_match, seed=number).interval for number in range(studies)], mean
+    )
 
 
 def coverage_of_differences(studies: int, draw: Draw, mean: float) -> str:
     """The same of the difference of two views."""
     found = (view_difference(*simulate(number, draw), seed=number) for number in range(studies))
-    return _held([each.difference for each in found if each], mean - BLIND)
+    return _held([each.difference for each in found if each], mean - OTHER_VIEW_MEAN)
 
 
 def coverage_beside_model(
     studies: int, size: tuple[int, int], spreads: tuple[float, float], means: tuple[float, float]
 ) -> str:
-    """The same of people minus a model, whose means are given; of so many raters and pictures."""
+    """The same of people minus a model, whose means are given; of so many raters and images."""
     middles = intercept(means[0], math.hypot(*spreads)), intercept(means[1], spreads[1])
     intervals = []
     for number in range(studies):
         rng = np.random.default_rng(number)
         skill, ease = spreads[0] * rng.standard_normal((size[0], 1)), spreads[1] * rng.standard_normal((1, size[1]))
-        (marks,) = marked(logistic(middles[0] + skill + ease)[None], [rng], number)
+        (graded,) = marked(logistic(middles[0] + skill + ease)[None], [rng], number)
         right = rng.random((len(SPANS), size[1])) < logistic(middles[1] + ease)
         model = {(item, place): bool(right[place, item]) for item in range(size[1]) for place in range(len(SPANS))}
-        found = against(marks, model, seed=number)
+        found = human_minus_model(graded, model, seed=number)
         assert found is not None
         intervals.append(found)
     return _held(intervals, means[0] - means[1])
 
 
-def _held(intervals: Sequence[CrossedMean], mean: float) -> str:
+def _held(intervals: Sequence[TwoWayMean], mean: float) -> str:
     held = sum(each.low <= mean <= each.high for each in intervals) / len(intervals)
     width = sum(each.high - each.low for each in intervals) / len(intervals)
     return f"{100 * held:.1f} ({100 * width:.1f})"
 
 
-def chances(of_raters: float, of_pictures: float, middles: Sequence[float], rng: np.random.Generator) -> Floats:
-    """The chance of each rater at each picture, condition by condition."""
-    skill, ease = of_raters * rng.standard_normal((RATERS, 1)), of_pictures * rng.standard_normal((1, PICTURES))
+def chances(of_raters: float, of_images: float, middles: Sequence[float], rng: np.random.Generator) -> Floats:
+    """The chance of each rater at each image, condition by condition."""
+    skill, ease = of_raters * rng.standard_normal((RATERS, 1)), of_images * rng.standard_normal((1, PICTURES))
     return np.stack([logistic(middle + skill + ease) for middle in middles])
 
 
@@ -143,31 +145,33 @@ def logistic(logits: Floats) -> Floats:
 
 
 def evenly(rng: np.random.Generator) -> Floats:
-    """The same, where pictures are alike and raters of any skill."""
+    """The same, where images are alike and raters of any skill."""
     return np.stack([np.repeat(rng.uniform(*EVENLY, (RATERS, 1)), PICTURES, axis=1)] * MODES)
 
 
-def simulate(number: int, draw: Draw) -> tuple[list[Mark], ...]:
+def simulate(number: int, draw: Draw) -> tuple[list[GradedResponse], ...]:
     """The marks of each condition of a study."""
     rng = np.random.default_rng(number)
     return marked(draw(rng), [rng, np.random.default_rng((number, 1))], number)
 
 
-def marked(chance: Floats, rngs: Sequence[np.random.Generator], number: int) -> tuple[list[Mark], ...]:
-    """The marks of each condition, of chances by condition, rater and picture; each condition has a generator."""
+def marked(chance: Floats, rngs: Sequence[np.random.Generator], number: int) -> tuple[list[GradedResponse], ...]:
+    """The marks of each condition, of chances by condition, rater and image; each condition has a generator."""
     spans = rngs[0].choice(SPANS, chance.shape[-1], p=SHARES)
-    marks: tuple[list[Mark], ...] = tuple([] for _ in rngs)
-    for rater, slots in dealt(number % DEALS, *chance.shape).items():
+    graded: tuple[list[GradedResponse], ...] = tuple([] for _ in rngs)
+    for rater, slots in assignment(number % DEALS, *chance.shape).items():
         for item, condition, turn in slots:
             for place, right in enumerate(rngs[condition].random(spans[item]) < chance[condition, rater - 1, item]):
-                marks[condition].append(Mark(rater, item, condition, turn, place, "", False, bool(right), bool(right)))
-    return marks
+                graded[condition].append(
+                    GradedResponse(rater, item, condition, turn, place, "", False, bool(right), bool(right))
+                )
+    return graded
 
 
 @cache
-def dealt(seed: int, modes: int, raters: int, pictures: int) -> Mapping[int, list[Viewing]]:
-    """Who sees what."""
-    return deal(all_slots(pictures, modes, AN_ITEM), range(1, raters + 1), seed=seed)
+def assignment(seed: int, modes: int, raters: int, images: int) -> Mapping[int, list[Slot]]:
+    """Return the assignment of items."""
+    return assign(all_slots(images, modes, AN_ITEM), range(1, raters + 1), seed=seed)
 
 
 def intercept(mean: float, spread: float) -> float:

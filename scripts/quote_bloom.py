@@ -2,8 +2,8 @@
 
     python scripts/quote_bloom.py ../shared/data/papers
 
-Writes vcrgen/published/tables/bloom.csv, one row for each model and language of Table 1, and
-vcrgen/published/benchmarks/bloom-*.csv: models, levels, leaves, the Spanish part, and what is printed wrongly.
+Writes vcrgen/reported_results/tables/bloom.csv, one row for each model and language of Table 1, and
+vcrgen/reported_results/benchmarks/bloom-*.csv: models, levels, leaves, the Spanish part, and what is printed wrongly.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ ERRATA = (
      "Mean drop of RAE over the models of Table 2: 0.035 against 0.038, which is within rounding."),
     ("Text", "The first set of questions by Bloom's levels", "BloomBench", "BloomVQA",
      "arXiv 2312.12716 has 1,200 multiple-choice questions, and is earlier."),
-    ("Table 11", "Leaves that MMMU covers", "61 of 106", "61 or fewer",
-     "The published code counts by the name of a leaf, and 85 names stand for 106 leaves: a hit on one covers all of "
-     "that name."),
+    ("Table 11", "Categories that MMMU covers", "61 of 106", "61 or fewer",
+     "The published code counts by the name of a category, and 85 names stand for 106 categories: a hit on one covers "
+     "all of that name."),
     ("Appendix B", "Items of Analyze / texture", "", "76",
-     "The row is missing; 76 is what the level's total leaves, and all 22 scores of the leaf are k/76."),
-    ("Appendix B", "Names of leaves", "newletter, commonsense reasooning, visual stroytelling",
+     "The row is missing; 76 is what the level's total leaves, and all 22 scores of the category are k/76."),
+    ("Appendix B", "Names of categories", "newletter, commonsense reasooning, visual stroytelling",
      "newsletter, commonsense reasoning, visual storytelling", "Misspelt."),
 )  # fmt: skip
 
@@ -161,7 +161,7 @@ def found_errata(
         "They are no share of the printed number of items; most are of power point slides (61 items) and toxicity "
         "detection (55), where 63 and 57 would fit."
     )
-    yield "Appendix H", "Scores of leaves", f"{odd} of {len(scores):,} scores", "not known", why
+    yield "Appendix H", "Scores of categories", f"{odd} of {len(scores):,} scores", "not known", why
 
 
 def write_lines(file: Path, lines: Sequence[Mapping[str, str]]) -> None:

@@ -2,10 +2,10 @@
 
     python scripts/quote_papers.py ../shared/data/papers
 
-Writes vcrgen/published/tables/vcr-*.csv, one row for each model, setting and view of the VCR paper. What the paper
-prints wrongly is put right and marked, and what two tables say of the same run is compared. Writes
-vcrgen/published/benchmarks/*.csv as well: the models of the GOLD paper, and correlations. What BloomBench prints is
-written by scripts/quote_bloom.py.
+Writes vcrgen/reported_results/tables/vcr-*.csv: one row per model, setting and view of the VCR paper. Misprints of the
+paper are corrected and marked, and two tables of the same run are compared. Also writes
+vcrgen/reported_results/benchmarks/*.csv: the models of the GOLD paper, and correlations. scripts/quote_bloom.py writes
+the tables of BloomBench.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.files import write_text
-from vcrgen.published.quoted import COLUMNS, read_quoted
-from vcrgen.tasks.task import QUESTIONS
+from vcrgen.reported_results.results import COLUMNS, read_reported
+from vcrgen.tasks.task import MCQ_TASK
 
-TARGET = Path(__file__).resolve().parents[1] / "vcrgen" / "published" / "tables"
+TARGET = Path(__file__).resolve().parents[1] / "vcrgen" / "reported_results" / "tables"
 PAPER = ("arXiv 2406.06462", "https://arxiv.org/abs/2406.06462")
 PDF = ("VCR repository, paper.pdf of August 2024", "https://github.com/tianyu-z/VCR/blob/main/assets/paper.pdf")
 README = ("VCR repository, README.md", "https://github.com/tianyu-z/VCR")
@@ -385,13 +385,13 @@ def readme_items(line: Mapping[str, str]) -> tuple[int | None, str]:
 def write(lines: Iterable[Mapping[str, str]], file: Path) -> Path:
     """Write a table, and read it as a board will."""
     rows = list(lines)
-    columns = [name for name in COLUMNS if name not in QUESTIONS.shown or any(name in row for row in rows)]
+    columns = [name for name in COLUMNS if name not in MCQ_TASK.main_metrics or any(name in row for row in rows)]
     out = io.StringIO()
     table = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     table.writeheader()
     table.writerows(rows)
     write_text(file, out.getvalue())
-    print(f"{file}: {len(read_quoted(file))} rows")
+    print(f"{file}: {len(read_reported(file))} rows")
     return file
 
 

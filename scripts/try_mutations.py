@@ -1,7 +1,7 @@
 """Break a copy of the package in many small ways, and say which of them no golden file notices.
 
     python scripts/try_mutations.py                 # all of them: about a quarter of an hour
-    python scripts/try_mutations.py score bootstrap # those whose room or description holds one of these words
+    python scripts/try_mutations.py score bootstrap # those whose package or description holds one of these words
     python scripts/try_mutations.py --list          # only check that each can be made
 
 Each line of mutations.py is a change that must not pass unseen: a text that stands once in the package, and what comes
@@ -35,11 +35,10 @@ LIBRARIES = (
     "pydantic",
     "typer.testing",
     "sqlalchemy",
-    "alembic",
     "scipy.stats",
     "sklearn.cluster",
 )
-SEARCHED = (".py", ".txt", ".md", ".yaml", ".html", ".css", ".j2")
+SEARCHED = (".py", ".txt", ".md", ".yaml", ".toml", ".html", ".css", ".j2")
 
 
 class Broken(Exception):
@@ -127,11 +126,11 @@ def attempt(mutation: Mutation, tree: Path) -> str:
 def main() -> int:
     """Try the mutations that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", help="Only those whose room or description holds one of these.")
+    parser.add_argument("words", nargs="*", help="Only those whose package or description holds one of these.")
     parser.add_argument("--list", action="store_true", help="Only check that every text stands once in the package.")
     options = parser.parse_args()
     words = options.words or [""]
-    chosen = [one for one in MUTATIONS if any(word in f"{one.room}: {one.what}" for word in words)]
+    chosen = [one for one in MUTATIONS if any(word in f"{one.package}: {one.what}" for word in words)]
     if options.list:
         return list_only(chosen)
     for name in LIBRARIES:
@@ -147,7 +146,7 @@ def main() -> int:
             start = time.monotonic()
             results.append(attempt(mutation, tree))
             seconds = time.monotonic() - start
-            print(f"{results[-1]:45} {seconds:5.1f} s  {mutation.room}: {mutation.what}", flush=True)
+            print(f"{results[-1]:45} {seconds:5.1f} s  {mutation.package}: {mutation.what}", flush=True)
     bad = [result for result in results if not result.startswith("killed")]
     print(f"{len(results) - len(bad)} of {len(results)} mutations were noticed.")
     return 1 if bad else 0
@@ -162,7 +161,7 @@ def list_only(mutations: Sequence[Mutation]) -> int:
         except Broken as problem:
             bad += 1
             place = f"ERROR: {problem}"
-        print(f"{place:45} {mutation.room}: {mutation.what}")
+        print(f"{place:45} {mutation.package}: {mutation.what}")
     print(f"{len(mutations) - bad} of {len(mutations)} can be made.")
     return 1 if bad else 0
 

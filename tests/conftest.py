@@ -130,12 +130,15 @@ def hidden(tmp_path: Path) -> Callable[..., Path]:
     """Writes the public part of a hidden set: three questions, pictures of 40, 41 and 42 px; rows may be changed."""
     from PIL import Image
 
-    from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, metadata_row
+    from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, pair_question_row
 
     def write(change: Callable[[Rows], Any] = lambda rows: None) -> Path:
         public = tmp_path / "hidden" / "public"
         ids = [f"{number:032x}" for number in range(3)]
-        rows: Rows = [dict(metadata_row(question_id, "en", "canary")) for question_id in ids]
+        rows: Rows = [
+            dict(pair_question_row({"question_id": question_id}, {"language": "en", "canary": "canary"}))
+            for question_id in ids
+        ]
         for number, question_id in enumerate(ids):
             for view in IMAGE_FOLDERS:
                 file = public / image_name(view, question_id)
@@ -161,7 +164,7 @@ def wiki_dir() -> Path:
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A headless Chromium of the system, driven by selenium; nothing is downloaded."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium (pip install vcrgen[dev])")
+    webdriver = pytest.importorskip("selenium.webdriver", reason='needs pip install "vcrgen[dev]"')
     chrome = pytest.importorskip("selenium.webdriver.chrome.service")
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     driver_path = shutil.which("chromedriver")
@@ -212,7 +215,7 @@ def own_port() -> Iterator[int]:
 @pytest.fixture(scope="session")
 def store_server() -> Iterator[Store]:
     """An S3 server of our own on a free port."""
-    moto = pytest.importorskip("moto.server", reason="needs moto (pip install vcrgen[dev])")
+    moto = pytest.importorskip("moto.server", reason='needs pip install "vcrgen[dev]"')
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     yield Store(server.get_host_and_port()[1])
@@ -266,7 +269,7 @@ def serve(faults: Any) -> Iterator[Callable[..., Any]]:
 def tinyvlm() -> Any:
     """The module that makes small vision-language models; needs torch and transformers."""
     for package in ("torch", "transformers"):
-        pytest.importorskip(package, reason='needs pip install ".[transformers]"')
+        pytest.importorskip(package, reason='needs pip install "vcrgen[transformers]"')
     specification = importlib.util.spec_from_file_location("tinyvlm", Path(__file__).with_name("tinyvlm.py"))
     assert specification and specification.loader
     module = sys.modules["tinyvlm"] = importlib.util.module_from_spec(specification)

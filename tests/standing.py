@@ -5,7 +5,7 @@ import time
 from collections import Counter
 
 from vcrgen.cli import app
-from vcrgen.cli.progress import ConsoleWatcher
+from vcrgen.cli.progress import ConsoleProgress
 
 
 def stands_at(items: int) -> list[str]:
@@ -17,16 +17,16 @@ def stands_at(items: int) -> list[str]:
 
 
 def main() -> None:
-    most, told, done = int(sys.argv.pop(1)), ConsoleWatcher.advance, 0
+    most, told, done = int(sys.argv.pop(1)), ConsoleProgress.advance, 0
 
-    def advance(self: ConsoleWatcher, new: int, kept: int, drops: Counter[str], /) -> None:
+    def advance(self: ConsoleProgress, new: int, kept: int, drops: Counter[str], /) -> None:
         nonlocal done
         told(self, new, kept, drops)
         done += new
         while done >= most:
             time.sleep(1)
 
-    ConsoleWatcher.advance = advance  # type: ignore[method-assign]
+    ConsoleProgress.advance = advance  # type: ignore[method-assign]
     app(prog_name="vcrgen")
 
 

@@ -1,31 +1,51 @@
 """The rules of the layout, read from the imports."""
 
 import ast
+import functools
 import itertools
 import re
+import subprocess
 import sys
 import tomllib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from vcrgen.extras import EXTRAS
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
-KERNEL = {"errors", "records", "files", "media", "plurals", "reading", "resources", "rng", "signature", "storage"}
-# Which rooms a room stands on, from the bottom to the top. Every room may use the kernel: files that belong to no room.
+KERNEL = {
+    "errors",
+    "extras",
+    "records",
+    "files",
+    "lazy",
+    "media",
+    "plurals",
+    "reading",
+    "resources",
+    "rng",
+    "signature",
+    "storage",
+}
+# The packages that each package imports, from the bottom to the top; each may use the kernel, the files at the top.
+# fmt: off
 STANDS_ON: dict[str, set[str]] = {
     "text": set(),
-    "config": {"text"},
+    "typeset": {"text"},
     "stats": set(),
     "work": set(),
+    "models": {"text", "work"},
+    "config": {"text", "typeset", "models"},
+    "database": set(),
     "report": set(),
     "dataset": {"text"},
     "tasks": {"text", "dataset"},
-    "published": {"dataset", "tasks"},
-    "web": {"work"},
-    "typeset": {"text"},
+    "reported_results": {"dataset", "tasks"},
+    "web": {"config", "work"},
     "samples": {"text"},
-    "models": {"text", "work"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
     "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder"},
     "bloom": {
@@ -47,10 +67,17 @@ STANDS_ON: dict[str, set[str]] = {
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},
-    "leaderboard": {"text", "config", "work", "dataset", "stats", "report", "web", "published", "scorer", "tasks"},
-    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "bloom", "published", "scorer"},
-    "study": {"text", "config", "work", "dataset", "tasks", "stats", "report", "web", "published", "scorer", "bloom"},
+    "leaderboard": {
+        "text", "config", "work", "database", "dataset", "stats", "report", "web", "reported_results", "scorer",
+        "tasks",
+    },
+    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "bloom", "reported_results", "scorer"},
+    "study": {
+        "text", "config", "work", "database", "dataset", "tasks", "stats", "report", "web", "reported_results",
+        "scorer", "bloom",
+    },
 }
+# fmt: on
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.
 WIRING = {"pipeline", "shards", "assemble", "run", "estimate", "transform"}
@@ -72,13 +99,19 @@ HEAVY = {
     "peft",
 }
 HEAVY |= {"ray", "pyspark", "py4j", "scipy", "sklearn"}
-HEAVY |= {"httpx2", "sqlalchemy", "alembic", "jinja2", "fastapi", "uvicorn"}
+HEAVY |= {"httpx2", "sqlalchemy", "jinja2", "fastapi", "uvicorn"}
+
+
+@functools.cache
+def parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a file, which several tests read."""
+    return ast.parse(file.read_text("utf-8"))
 
 
 def imports(file: Path) -> set[str]:
     """Modules of this package that a file imports, with ``vcrgen.`` taken off."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("vcrgen."):
             found.add(node.module.removeprefix("vcrgen."))
         elif isinstance(node, ast.Import):
@@ -89,7 +122,7 @@ def imports(file: Path) -> set[str]:
 def top_level_imports(file: Path) -> set[str]:
     """Packages imported when the file is, those under ``if TYPE_CHECKING`` left out."""
     found = set()
-    for node in ast.parse(file.read_text("utf-8")).body:
+    for node in parsed(file).body:
         if isinstance(node, ast.Import):
             found |= {name.name.split(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -100,7 +133,7 @@ def top_level_imports(file: Path) -> set[str]:
 def every_import(file: Path) -> set[str]:
     """Packages imported anywhere in a file."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             found |= {name.name.split(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -108,39 +141,39 @@ def every_import(file: Path) -> set[str]:
     return found
 
 
-def modules(room: str) -> list[Path]:
-    return sorted((PACKAGE / room).rglob("*.py"))
+def modules(package: str) -> list[Path]:
+    return sorted((PACKAGE / package).rglob("*.py"))
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     return module.split(".")[0]
 
 
-def test_the_rooms_are_those_of_the_folder_listing() -> None:
+def test_the_packages_are_those_of_the_folder_listing() -> None:
     files = {file.stem for file in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
     folders = {folder.name for folder in PACKAGE.iterdir() if any(folder.glob("*.py"))}
     assert files | folders == KERNEL | set(STANDS_ON)
 
 
-def test_no_room_stands_on_itself() -> None:
+def test_data_flows_one_way() -> None:
     below: set[str] = set()
-    for room, rooms in STANDS_ON.items():
-        assert rooms <= below, f"{room} stands on a room that comes later: {rooms - below}"
-        below.add(room)
+    for package, packages in STANDS_ON.items():
+        assert packages <= below, f"{package} imports a package that comes later: {packages - below}"
+        below.add(package)
     assert "scorer" not in STANDS_ON["builder"] and "builder" not in STANDS_ON["scorer"]
 
 
-@pytest.mark.parametrize("room", STANDS_ON)
-def test_a_room_stands_on_rooms_below_it(room: str) -> None:
-    files = modules(room) if (PACKAGE / room).is_dir() else [PACKAGE / f"{room}.py"]
+@pytest.mark.parametrize("package", STANDS_ON)
+def test_a_package_imports_only_packages_below_it(package: str) -> None:
+    files = modules(package) if (PACKAGE / package).is_dir() else [PACKAGE / f"{package}.py"]
     for file in files:
-        found = {room_of(module) for module in imports(file)} - KERNEL - {room}
-        assert found <= STANDS_ON[room], f"{file.relative_to(ROOT)} imports {found - STANDS_ON[room]}"
+        found = {package_of(module) for module in imports(file)} - KERNEL - {package}
+        assert found <= STANDS_ON[package], f"{file.relative_to(ROOT)} imports {found - STANDS_ON[package]}"
 
 
 def test_the_kernel_is_below_everything() -> None:
     for name in KERNEL:
-        assert {room_of(module) for module in imports(PACKAGE / f"{name}.py")} <= KERNEL, name
+        assert {package_of(module) for module in imports(PACKAGE / f"{name}.py")} <= KERNEL, name
 
 
 def test_only_the_store_knows_the_tables() -> None:
@@ -152,20 +185,32 @@ def test_only_the_store_knows_the_tables() -> None:
 def test_pages_are_made_of_records() -> None:
     for file in modules("leaderboard/site"):
         inside = {m for m in imports(file) if m.startswith("leaderboard.")}
-        assert not {m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.views"))}
+        assert not {
+            m for m in inside if m.startswith(("leaderboard.store", "leaderboard.board", "leaderboard.queries"))
+        }
 
 
-@pytest.mark.parametrize("room", ["work", "dataset", "stats", "web", "models"])
-def test_what_serves_every_task_names_the_subject_of_none(room: str) -> None:
-    for file in modules(room):
-        assert not re.findall(r"(?i)\b(?:spans?|cover(?:s|ed)?|captions?)\b", file.read_text("utf-8")), file
+def import_graph(package: str) -> dict[str, set[str]]:
+    """Modules of a package, each with those of the same package that it imports anywhere, for types too."""
+    names = {".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): file
+             for file in modules(package)}  # fmt: skip
+    graph: dict[str, set[str]] = {}
+    for name, file in names.items():
+        found = set()
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("vcrgen."):
+                module = node.module.removeprefix("vcrgen.")
+                found |= {f"{module}.{one.name}" if f"{module}.{one.name}" in names else module for one in node.names}
+        graph[name] = found & set(names) - {name}
+    return graph
 
 
-def test_a_name_stands_for_one_class() -> None:
-    names = [
-        name for file in PACKAGE.rglob("*.py") for name in re.findall(r"(?m)^class (\w+)", file.read_text("utf-8"))
-    ]
-    assert sorted(name for name in set(names) if names.count(name) > 1 and not name.startswith("_")) == []
+@pytest.mark.parametrize("package", sorted(set(STANDS_ON) & {folder.name for folder in PACKAGE.iterdir()}))
+def test_no_module_imports_itself_through_others(package: str) -> None:
+    try:
+        TopologicalSorter(import_graph(package)).prepare()
+    except CycleError as cycle:
+        pytest.fail(" -> ".join(cycle.args[1]), pytrace=False)
 
 
 def test_locks_are_taken_in_one_place() -> None:
@@ -188,6 +233,20 @@ def test_every_package_that_is_imported_is_declared() -> None:
         assert {distribution.get(name, name) for name in every_import(file) - not_ours} <= declared, file
 
 
+def test_every_extra_is_one_of_the_table() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {
+        extra: {re.split(r"[^A-Za-z0-9_-]", text)[0] for text in texts} - {"vcrgen"}
+        for extra, texts in project["optional-dependencies"].items()
+        if extra != "dev"
+    }
+    assert declared == {name: set(extra.packages) for name, extra in EXTRAS.items()}
+    named = {
+        name for file in PACKAGE.rglob("*.py") for name in re.findall(r"vcrgen\\?\[(\w+)\\?\]", file.read_text("utf-8"))
+    }
+    assert named <= {*EXTRAS, "NAME"}
+
+
 def test_a_stage_does_not_import_the_next_one() -> None:
     for file in sorted((PACKAGE / "builder").glob("*.py")):
         if file.stem not in WIRING | {"__init__"}:
@@ -199,16 +258,32 @@ def test_a_stage_does_not_import_the_next_one() -> None:
     "file",
     [
         "__init__.py",
-        *(f"cli/{name}.py" for name in ("__init__", "root", "options", "build", "score", "leaderboard", "analyze")),
-        "config.py",
+        *(f"cli/{name}.py" for name in ("__init__", "options", "root")),
         "errors.py",
         "text/languages.py",
+        *(f"config/{file.name}" for file in sorted((PACKAGE / "config").glob("*.py"))),
         "stream/__init__.py",
         "analysis/__init__.py",
     ],
 )
 def test_what_help_needs_is_light(file: str) -> None:
     assert not top_level_imports(PACKAGE / file) & HEAVY
+
+
+def test_the_help_imports_no_command() -> None:
+    code = "import sys; from vcrgen.cli import app; app(['--help'], standalone_mode=False); print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = set(shown.splitlines()[-1].split())
+    assert "typer" in loaded and not loaded & (HEAVY | {"pydantic", "yaml"})
+    ours = {name for name in loaded if name.startswith("vcrgen.")}
+    assert ours <= {
+        "vcrgen.cli",
+        "vcrgen.cli.options",
+        "vcrgen.cli.root",
+        "vcrgen.errors",
+        "vcrgen.lazy",
+        "vcrgen.records",
+    }
 
 
 def test_random_numbers_come_from_one_place() -> None:
@@ -220,7 +295,7 @@ def test_random_numbers_come_from_one_place() -> None:
 
 def test_nothing_hostile_is_evaluated() -> None:
     for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id not in ("eval", "exec"), file
             if isinstance(node, ast.Import):

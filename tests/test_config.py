@@ -4,16 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.config import (
-    BuildConfig,
-    HiddenOptions,
-    Options,
-    ScoreOptions,
-    checked,
-    find_recipe,
-    load_build_config,
-    parse_splits,
-)
+from vcrgen.config.base import Options, validate_options
+from vcrgen.config.build import BuildConfig, find_recipe, load_build_config, parse_splits
+from vcrgen.config.hidden import HiddenOptions
+from vcrgen.config.score import ScoreOptions
 from vcrgen.errors import ConfigError
 from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
@@ -26,7 +20,7 @@ BOTH_KINDS = "--forms takes other pairs for every form, --same-pairs the same on
     [
         ({"lang": "xx"}, "unknown language 'xx'; known: en, zh"),
         ({"mode": "middling"}, "mode: 'middling' is not easy, hard, both, or shares of ink"),
-        ({"n": 11}, "n: Input should be less than or equal to 10"),
+        ({"ngram_size": 11}, "ngram-size: Input should be less than or equal to 10"),
         ({"max_share": 0}, "max-share: Input should be greater than 0"),
         ({"where": ("lang",)}, "'lang' is not of the form PATH=VALUE"),
         ({"splits": "train=5"}, "exactly one split takes the rest"),
@@ -130,10 +124,12 @@ def test_any_text_is_splits_or_an_error(text: str) -> None:
 
 def test_the_hash_is_of_the_choices() -> None:
     one = BuildConfig(lang="en", source="a.parquet", font=Path("x.ttf"))
-    assert one.part_hash() == BuildConfig(source="b.parquet").part_hash()  # files count by their content
-    assert one.part_hash() == BuildConfig(splits="train=...,test=5").part_hash()  # rows do not depend on their split
-    assert one.part_hash() != BuildConfig(seed=1).part_hash()
-    assert "source" not in one.published()
+    assert one.content_hash() == BuildConfig(source="b.parquet").content_hash()  # files count by their content
+    assert (
+        one.content_hash() == BuildConfig(splits="train=...,test=5").content_hash()
+    )  # rows do not depend on their split
+    assert one.content_hash() != BuildConfig(seed=1).content_hash()
+    assert "source" not in one.public_fields()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +145,7 @@ def test_the_hash_is_of_the_choices() -> None:
 )
 def test_options_of_a_hidden_set_that_are_none(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        checked(HiddenOptions, values | {"config": load_build_config(None, {})})
+        validate_options(HiddenOptions, values | {"config": load_build_config(None, {})})
     assert str(caught.value) == message
 
 
@@ -174,7 +170,7 @@ def test_options_made_in_python_are_checked_in_the_same_words(
     with pytest.raises(ConfigError, match=r"^[^\n]*$") as direct:
         model(**more, **values)
     with pytest.raises(ConfigError) as loaded:
-        checked(model, more | values, "recipe.yaml: ")
+        validate_options(model, more | values, "recipe.yaml: ")
     assert str(direct.value).startswith(message) and str(loaded.value) == f"recipe.yaml: {direct.value}"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import atomic_path, write_json
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.reading import check_file_size
 from vcrgen.records import Span
 from vcrgen.rng import array_rng_for, rng_for, shuffled
@@ -110,5 +110,10 @@ def test_json_is_canonical(tmp_path: Path) -> None:
 
 
 def test_how_many_there_are_of_something() -> None:
-    assert [counted(number, "item") for number in (0, 1, 2, 12345)] == ["0 items", "1 item", "2 items", "12,345 items"]
-    assert [counted(number, "leaf", "leaves") for number in (1, 2)] == ["1 leaf", "2 leaves"]
+    assert [pluralize(number, "item") for number in (0, 1, 2, 12345)] == [
+        "0 items",
+        "1 item",
+        "2 items",
+        "12,345 items",
+    ]
+    assert [pluralize(number, "leaf", "leaves") for number in (1, 2)] == ["1 leaf", "2 leaves"]

@@ -14,10 +14,10 @@ def test_every_shipped_font_is_named() -> None:
     fonts = tomllib.loads((ROOT / "fonts" / "fonts.toml").read_text("utf-8"))
     for font in fonts.values():
         if not font.get("fetched"):
-            licence = font["licence"].split(" OR ")[0]
+            licence = font["license"].split(" OR ")[0]
             (row,) = (line for line in NOTICES.splitlines() if font["family"].split()[0] in line and "`fonts/`" in line)
             assert licence in row and font["family"].split()[-1] in row, font["family"]
-            assert licence in LICENCES and (ROOT / "fonts" / font["licence_file"]).is_file()
+            assert licence in LICENCES and (ROOT / "fonts" / font["license_file"]).is_file()
 
 
 def test_every_source_of_word_lists_is_named() -> None:

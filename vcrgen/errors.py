@@ -1,10 +1,10 @@
-"""What can go wrong because of the user's input, one class a subject.
+"""Errors that the user can mend, one class for each subject.
 
-Every message is one sentence (or two) that says what was wrong, where, and what to do about it. The command line
-prints it without a traceback and exits with code 2; a library caller catches :class:`VcrgenError`.
+A message states the problem, its place and the remedy. The command line prints it without a traceback and exits with
+code 2; library callers catch :class:`VcrgenError`.
 """
 
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 
 class VcrgenError(Exception):
@@ -24,7 +24,7 @@ class NoPairsError(SourceError):
 
 
 class FontError(VcrgenError):
-    """A font file is missing, damaged, or not what its register says."""
+    """A font file is missing, damaged, or differs from its registered hash."""
 
 
 class PipelineError(VcrgenError):
@@ -84,25 +84,29 @@ class TrainError(VcrgenError):
 
 
 class HiddenSetError(VcrgenError):
-    """A hidden test set or its secret is not as it has to be."""
+    """A hidden test set or its secret is invalid."""
 
 
 class ServiceError(VcrgenError):
     """A web service cannot be started."""
 
 
+class DatabaseError(VcrgenError):
+    """The database of a board or a study cannot be reached, is of another version, or refuses something."""
+
+
 class LeaderboardError(VcrgenError):
-    """A board, a submission to it, or a request of its maintainer is not as it has to be."""
+    """A board, a submission, or a request of a maintainer is invalid."""
 
 
 class StudyError(VcrgenError):
-    """A study of people, its dataset, or a request of its maintainer is not as it has to be."""
+    """A study, its dataset, or a request of a maintainer is invalid."""
 
 
 class ImageProblem(Exception):
-    """An image cannot be used and is set aside; ``reason`` is the type of what is wrong, ``detail`` what was found."""
+    """An image is rejected; ``reason`` is the type of the problem, ``detail`` the finding."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
+    def __init__(self, reason: RejectReason, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what is said when they cannot be written."""
+"""Atomic files, errors of writing, hashes and JSON."""
 
 import contextlib
 import errno
@@ -17,10 +17,9 @@ _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """A temporary path beside ``target`` that becomes ``target`` when the block ends well.
+    """Yield a temporary path that replaces ``target`` when the block ends well, and is removed otherwise.
 
-    The file is flushed to disk before it is renamed, and the folder after, so that a crash leaves the old state or
-    the new one. When the block raises, the temporary file is removed.
+    File and folder are flushed, so that a crash leaves the old state or the new one.
     """
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
@@ -34,14 +33,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def output_errors(target: object) -> Iterator[None]:
-    """Say in one sentence what kept a file, a folder or a place in a store from being written.
-
-    Args:
-        target: What is written, as the user named it.
-
-    Raises:
-        OutputError: In place of every OSError of the block.
-    """
+    """Turn each OSError of a block into an OutputError of one sentence about ``target``."""
     try:
         yield
     except OSError as error:
@@ -51,9 +43,9 @@ def output_errors(target: object) -> Iterator[None]:
 def _why(error: OSError, target: Path) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full; free some space and run the same command again"
-    if error.strerror is None:  # of an object store, a sentence of ours
+    if error.strerror is None:  # from an object store, a sentence already
         return str(error) or type(error).__name__
-    # Of a file beside the target the name is one that we made up.
+    # Names beside the target are temporary ones.
     elsewhere = error.filename and Path(str(error.filename)).parent != target.parent
     return f"{error.strerror.lower()} ({error.filename})" if elsewhere else error.strerror.lower()
 
@@ -81,16 +73,16 @@ def write_json(target: Path, value: Any) -> None:
 
 
 def indented_json(value: Any) -> str:
-    """JSON for people, with sorted keys: the text that :func:`write_json` writes."""
+    """Return indented JSON with sorted keys."""
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def canonical_json(value: Any) -> str:
-    """One line of JSON with sorted keys: what hashes are taken of."""
+    """Return one line of JSON with sorted keys, for hashes."""
     return _CANONICAL.encode(value)
 
 
 def sha256_file(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex."""
+    """Return the SHA-256 of a file, in hex."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -1,12 +1,12 @@
-"""How many there are of something, in words: one of them is not said with a plural."""
+"""Counts with a noun in singular or plural."""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """How many there are of something: ``counted(1, "item")`` is ``1 item``, ``counted(2000, "item")`` ``2,000 items``.
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun: ``pluralize(2000, "item")`` is ``2,000 items``.
 
     Args:
-        number: How many.
-        one: What one of them is called.
-        many: What several are called, where it is not ``one`` with an s.
+        number: The count.
+        singular: The noun for one.
+        plural: The noun for several; ``singular`` with an s if not given.
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

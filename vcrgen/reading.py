@@ -1,13 +1,17 @@
-"""Hostile text files, read line by line: bounded memory, and every problem a sentence with file and line."""
+"""Untrusted text files: bounded memory, and errors of one sentence with file and line."""
 
+import csv
+import io
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from vcrgen.errors import VcrgenError
+from vcrgen.plurals import pluralize
 
 # One output of 64 MiB is none; a longer line is refused before it is in memory.
 MAX_LINE_BYTES = 64 << 20
@@ -16,6 +20,7 @@ MAX_LINE_VALUES = 1 << 20
 # Formats that are one JSON value have to be in memory as a whole.
 MAX_JSON_BYTES = 512 << 20
 MAX_JSON_VALUES = 1 << 24
+Cell = TypeVar("Cell")
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Bytes of lines that are read together by whoever takes a file in blocks: as many as make it cheap to hand a block to
 # another process and to add up what came of it, and so few that all processes end at about the same time.
@@ -23,7 +28,7 @@ _BLOCK = 1 << 17
 
 
 class LineBlock(NamedTuple):
-    """Lines of a file that follow one another."""
+    """Consecutive lines of a file."""
 
     number: int = 1  # of the first of them
     start: int = 0  # the byte where it begins
@@ -34,7 +39,7 @@ ALL_LINES = LineBlock()
 
 
 def iter_lines(file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers from 1; a byte order mark is dropped.
+    """Yield the non-blank lines of a UTF-8 file with their numbers from 1, without a byte order mark.
 
     ``lines`` are those that are read.
 
@@ -58,7 +63,7 @@ def iter_lines(file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINE
 
 
 def blocks_of_lines(file: Path, error: type[VcrgenError]) -> Iterator[LineBlock]:
-    """The lines of a file in blocks of 128 KiB and the rest of a line, for :func:`iter_lines` in any process."""
+    """Yield blocks of lines of about 128 KiB, for :func:`iter_lines` in any process."""
     try:
         with file.open("rb") as handle:
             number, start = 1, 0
@@ -70,18 +75,22 @@ def blocks_of_lines(file: Path, error: type[VcrgenError]) -> Iterator[LineBlock]
 
 
 def decode(line: bytes, file: Path | str, number: int, error: type[VcrgenError]) -> str:
-    """A line as text."""
+    """Decode a line."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError:
-        hint = "; it looks like UTF-16" if line[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in line else ""
-        raise error(f"{file}, line {number}: not UTF-8 text{hint}; save the file as UTF-8.") from None
+        raise error(f"{file}, line {number}: {_not_utf8(line)}") from None
+
+
+def _not_utf8(start: bytes) -> str:
+    hint = "; it looks like UTF-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start else ""
+    return f"not UTF-8 text{hint}; save the file as UTF-8."
 
 
 def iter_json_lines(
     file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON Lines file with their line numbers from 1; ``error`` where a line is none."""
+    """Yield the objects of a JSON Lines file with their line numbers from 1."""
     name = str(file)
     for number, line in iter_lines(file, error, lines):
         value = parse_json(line, f"{name}, line {number}", error)
@@ -90,18 +99,110 @@ def iter_json_lines(
         yield number, value
 
 
-def check_file_size(file: Path, most: int, so: str, error: type[VcrgenError]) -> None:
-    """An error of the class given for a file of more than ``most`` bytes, with what follows from that, or for none."""
+def read_csv(
+    file: Path, error: type[VcrgenError], *, delimiters: str = ",", required: Collection[str] = (), strict: bool = True
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Read a CSV or TSV file in UTF-8, its rows by the names in its first row; blank rows are left out.
+
+    Args:
+        file: It is read row by row, of any size.
+        error: The class of errors.
+        delimiters: Marks that may stand between cells; the one that is most frequent in the first line does.
+        required: Names of columns that have to be there; others may be, too.
+        strict: Reject what other programs may read otherwise: text behind a closing quote, and a quote left open.
+
+    Yields:
+        The number of the row's last line, from 1, and its cells by name.
+
+    Raises:
+        VcrgenError: Of the class given, where the file cannot be opened, is not UTF-8 or no such table, lacks a column
+            or has one twice, or where a row is too long or has another number of cells than there are names.
+    """
+    return name_cells(read_csv_cells(file, error, delimiters=delimiters, strict=strict), str(file), error, required)
+
+
+def read_csv_cells(
+    file: Path, error: type[VcrgenError], *, delimiters: str = ",", strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a CSV or TSV file, the first one included, as lists; as :func:`read_csv`."""
     try:
-        size = file.stat().st_size
+        with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            yield from parse_csv_cells(text, str(file), error, delimiters=delimiters, strict=strict)
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    except UnicodeDecodeError as problem:
+        raise error(f"{file}: {_not_utf8(problem.object)}") from None
+
+
+def parse_csv_cells(
+    text: TextIO, place: str, error: type[VcrgenError], *, delimiters: str = ",", strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a table in an open text, whose line ends are as they are; errors open with ``place``."""
+    first = text.readline(MAX_LINE_BYTES)
+    delimiter = max(delimiters, key=first.count)
+    size = [0, 0]  # characters and delimiters of the row, which may have several lines
+    csv.field_size_limit(MAX_LINE_BYTES)
+    reader = csv.reader(_bounded_rows(first, text, delimiter, place, error, size), delimiter=delimiter, strict=strict)
+    try:
+        for cells in reader:
+            size[:] = 0, 0
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error as problem:
+        raise error(f"{place}, line {reader.line_num}: not a table ({problem}).") from None
+
+
+def _bounded_rows(
+    line: str, text: TextIO, delimiter: str, place: str, error: type[VcrgenError], size: list[int]
+) -> Iterator[str]:
+    """Yield lines for the csv module, which joins those of a row, as long as the row is within the limits."""
+    number = 1
+    while line:
+        size[0] += len(line)
+        size[1] += line.count(delimiter)
+        if size[0] >= MAX_LINE_BYTES:
+            raise error(f"{place}, line {number}: the row is longer than {MAX_LINE_BYTES >> 20} MiB.")
+        if size[1] > MAX_LINE_VALUES:
+            raise error(f"{place}, line {number}: the row has more than {MAX_LINE_VALUES:,} cells.")
+        yield line.replace("\0", "\ufffd")
+        line = text.readline(MAX_LINE_BYTES)
+        number += 1
+
+
+def name_cells(
+    rows: Iterable[tuple[int, Sequence[Cell]]], place: str, error: type[VcrgenError], required: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, Cell]]]:
+    """Give the cells of rows the names in the first row, without white space around them."""
+    names: list[str] | None = None
+    for number, cells in rows:
+        if names is None:
+            names = ["" if name is None else str(name).strip() for name in cells]
+            if missing := [name for name in required if name not in names]:
+                raise error(f"{place} has no column {missing[0]!r} in its first row; it needs {', '.join(required)}.")
+            if twice := [name for name, times in Counter(names).items() if name and times > 1]:
+                raise error(f"{place} has two columns {twice[0][:80]!r}; keep one.")
+        elif len(cells) != len(names):
+            raise error(
+                f"{place}, line {number}: {pluralize(len(cells), 'cell')} under {pluralize(len(names), 'column name')}."
+            )
+        else:
+            yield number, dict(zip(names, cells, strict=True))
+    if names is None and required:
+        raise error(f"{place} is empty; its first row names the columns {', '.join(required)}.")
+
+
+def check_file_size(file: Path, most: int, so: str, error: type[VcrgenError]) -> None:
+    """Raise ``error`` for a missing file, or one of more than ``most`` bytes, with the consequence ``so``."""
+    try:
+        size = file.stat().st_size
+    except (OSError, ValueError) as problem:  # a null byte in the name is a ValueError
+        raise error(f"{file} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None
     if size > most:
         raise error(f"{file} is larger than {most >> 20} MiB, so {so}.")
 
 
 def read_json(file: Path, error: type[VcrgenError]) -> Any:
-    """A file that is one JSON value; an error of the class given where it is not."""
+    """Read a file that is one JSON value."""
     try:
         size = file.stat().st_size
         if size > MAX_JSON_BYTES:
@@ -112,7 +213,7 @@ def read_json(file: Path, error: type[VcrgenError]) -> Any:
 
 
 def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = MAX_LINE_VALUES) -> Any:
-    """One JSON value of ``most`` values at most (commas and brackets in texts count); errors open with ``place``."""
+    """Parse a JSON value of ``most`` values at most, counted by commas and brackets; errors begin with ``place``."""
     if len(text) > most and sum(map(text.count, "[{,")) > most:
         raise error(f"{place}: holds more than {most:,} values.")
     try:
@@ -127,18 +228,18 @@ def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = M
 
 
 def describe(value: Any) -> str:
-    """A JSON value's kind, for messages."""
+    """Return the kind of a JSON value, for messages."""
     kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which no file can hold, replaced by U+FFFD."""
+    """Replace lone surrogates, which no file can hold, by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if SURROGATE.search(text) else text
 
 
 def as_id(value: Any) -> str | None:
-    """An id as text; numbers that are whole count as their digits, everything else is none."""
+    """Return an id as text, also of a whole number; None for other values."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -149,12 +250,12 @@ def as_id(value: Any) -> str | None:
 
 
 def as_texts(value: Any) -> tuple[str, ...] | None:
-    """A list of texts, or None if it is anything else."""
+    """Return a list of texts as a tuple; None for other values."""
     if isinstance(value, list) and all(isinstance(text, str) for text in value):
         return tuple(value)
     return None
 
 
 def without_marks(text: str) -> str:
-    """Text that cannot break out of its paragraph: one line, without Markdown's and HTML's marks."""
+    """Return text as one line without marks of Markdown and HTML."""
     return re.sub(r"[<>`\[\]|\\*_#\s]+", " ", text).strip()

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-LEAST_INK, MOST_INK = 0.05, 0.95  # what whole rows of a line can leave in every size of type
+MIN_INK, MAX_INK = 0.05, 0.95  # attainable by whole rows of pixels in every font size
 _LEVEL = re.compile(r"ink-(0\.\d\d)")
 
 
 class Mode(str):
-    """How much of a span its cover hides: ``easy``, ``hard``, or a level.
+    """The mode of a cover: ``easy``, ``hard``, or a level.
 
     A level says the share of the ink that stays visible: ``ink-0.20``. In alphabetical order easy comes before hard,
     and both before the levels, which rise.
@@ -34,22 +34,22 @@ class Mode(str):
 
     @classmethod
     def of_ink(cls, share: float) -> "Mode":
-        """The level that leaves a share of the ink; of it two digits count."""
+        """Return the level that leaves a share of the ink, rounded to two digits."""
         return cls(f"ink-{share:.2f}")
 
     @property
     def ink(self) -> float | None:
-        """The share of ink that a level leaves; None for easy and hard, which leave another one in each language."""
+        """Return the share of ink that a level leaves; None for easy and hard, which depend on the language."""
         level = _LEVEL.fullmatch(self)
         return float(level[1]) if level else None
 
 
 def is_mode(name: object) -> bool:
-    """Whether something is the name of a mode; data files say anything."""
+    """Return True for the name of a mode."""
     if not isinstance(name, str):
         return False
     level = _LEVEL.fullmatch(name)
-    return name in ("easy", "hard") or (level is not None and LEAST_INK <= float(level[1]) <= MOST_INK)
+    return name in ("easy", "hard") or (level is not None and MIN_INK <= float(level[1]) <= MAX_INK)
 
 
 Mode.EASY, Mode.HARD = Mode("easy"), Mode("hard")
@@ -57,8 +57,8 @@ NAMED_MODES = (Mode.EASY, Mode.HARD)
 """The modes of VCR-WIKI, which leave what its covers leave."""
 
 
-class Reason(StrEnum):
-    """Why a pair was set aside. The value is what the rejects file and the summary show."""
+class RejectReason(StrEnum):
+    """The reason for the rejection of a pair; the value is its name in the rejects file and the summary."""
 
     NO_IMAGE = "no_image"
     NO_CAPTION = "no_caption"
@@ -87,19 +87,19 @@ class Item:
     """One image-caption pair as a source gives it."""
 
     source_id: str  # the id in the source, or one made of file name and row; for people, not unique by force
-    image: bytes | None  # the encoded image, or None where the source has none or it could not be read
-    caption: str | None  # the caption as given, or None
+    image: bytes | None  # the encoded image, or None if it is missing or unreadable
+    caption: str | None  # the raw caption, or None
     answers: tuple[str, ...] | None = None  # texts to cover (the ``crossed_text`` of an example); None to choose spans
-    problem: str = ""  # what was wrong while reading the row (a missing file, bad base64), or the empty string
+    problem: str = ""  # a problem of the row (missing file, bad base64), or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:
-    """A pair that was set aside."""
+    """A rejected pair."""
 
     source_id: str  # as in :class:`Item`
-    reason: Reason  # the type of the reason
-    detail: str  # what a person needs to understand the case; never an answer
+    reason: RejectReason  # the type of the reason
+    detail: str  # for people; never an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
-"""Where the files are that ship with the package: ``fonts/`` and ``configs/``."""
+"""Resources that ship with the package: the folders ``fonts/`` and ``configs/``, and objects named in tables."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from vcrgen.errors import VcrgenError
 
@@ -8,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def resource_dir(name: str) -> Path:
-    """The folder ``name``: inside an installed package, or at the top of a checkout.
+    """Return the folder ``name``: inside an installed package, or at the top of a checkout.
 
     Raises:
         VcrgenError: It is in neither place, so the installation is damaged.
@@ -17,3 +19,9 @@ def resource_dir(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise VcrgenError(f"The folder {name}/ of vcrgen is missing; install the package again.")
+
+
+def load_object(name: str) -> Any:
+    """Import ``module:attribute``, as rows of tables name what is heavy to import."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)

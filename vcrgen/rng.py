@@ -14,9 +14,7 @@ T = TypeVar("T")
 
 
 def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
-    """A generator that depends on nothing but its three arguments.
-
-    So a choice is the same for any worker count, batch, order or interruption.
+    """Return a generator that depends only on its arguments, not on workers, batches, order or interruptions.
 
     Args:
         seed: The seed of the run.
@@ -28,14 +26,14 @@ def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
 
 
 def array_rng_for(seed: int, stage: str, item_id: str) -> np.random.Generator:
-    """As :func:`rng_for`, with arguments as there: NumPy's, for arrays of numbers."""
+    """Return NumPy's generator for the arguments of :func:`rng_for`."""
     import numpy as np
 
     return np.random.default_rng(rng_for(seed, stage, item_id).getrandbits(128))
 
 
 def secret_rng(secret: bytes, stage: str, item_id: str) -> random.Random:
-    """As :func:`rng_for`, from a secret: whoever does not know it cannot repeat the choices.
+    """Return a generator that depends on a secret of the maintainer.
 
     Args:
         secret: 16 to 64 bytes.
@@ -47,10 +45,6 @@ def secret_rng(secret: bytes, stage: str, item_id: str) -> random.Random:
 
 
 def shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
-    """The values in random order.
-
-    Sorting by ``random()`` and not ``shuffle``: only ``random()`` is promised to give the same sequence in every
-    version of Python.
-    """
+    """Return the values in random order, by ``random()``, the only method that is stable over versions of Python."""
     keys = [rng.random() for _ in values]
     return [values[i] for i in sorted(range(len(values)), key=keys.__getitem__)]

@@ -1,4 +1,4 @@
-"""Provenance: what a dataset or a score can be compared with, in one line."""
+"""Signatures: the provenance of a dataset or a score in one line."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The signature that prints as ``text``.
+        """Parse the text of a signature.
 
         Raises:
             ValueError: A part is not ``key:value``, or a key comes twice.
@@ -34,5 +34,5 @@ class Signature:
 
     @property
     def short(self) -> str:
-        """Eight hex digits that stand for the whole."""
+        """Return a hash of the signature, eight hex digits."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:8]

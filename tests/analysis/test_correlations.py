@@ -6,10 +6,10 @@ from scipy import stats
 
 from vcrgen.analysis.correlations import (
     correlation_matrix,
+    model_weights,
     pairwise,
     percentile_interval,
-    resampled,
-    resamples,
+    resampled_correlations,
 )
 
 
@@ -45,10 +45,10 @@ def test_intervals_of_rank_correlations_are_those_of_fishers_z(scores: np.ndarra
 
 
 def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None:
-    weights = resamples(40, seed=3, draws=5)
+    weights = model_weights(40, seed=3, draws=5)
     assert weights.sum(axis=1).tolist() == [40.0] * 5
     for table in (scores, np.nan_to_num(scores)):
-        (found,) = resampled(table, weights)
+        (found,) = resampled_correlations(table, weights)
         for draw, row in zip(found, weights, strict=True):
             drawn = np.repeat(table, row.astype(int), axis=0)
             both = np.isfinite(drawn[:, 0]) & np.isfinite(drawn[:, 2])
@@ -58,11 +58,11 @@ def test_a_resample_is_the_correlation_of_its_models(scores: np.ndarray) -> None
 
 def test_families_are_drawn_as_a_whole_and_the_seed_decides() -> None:
     groups = np.array([0, 0, 0, 1, 1, 2])
-    weights = resamples(6, seed=1, draws=50, groups=groups)
+    weights = model_weights(6, seed=1, draws=50, groups=groups)
     assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 3] == weights[:, 4]).all()
-    assert (weights == resamples(6, seed=1, draws=50, groups=groups)).all()
-    assert (weights != resamples(6, seed=2, draws=50, groups=groups)).any()
-    np.testing.assert_array_equal(resamples(6, seed=1, draws=20), resamples(6, seed=1, draws=50)[:20])
+    assert (weights == model_weights(6, seed=1, draws=50, groups=groups)).all()
+    assert (weights != model_weights(6, seed=2, draws=50, groups=groups)).any()
+    np.testing.assert_array_equal(model_weights(6, seed=1, draws=20), model_weights(6, seed=1, draws=50)[:20])
 
 
 def test_failed_resamples_are_told_and_beyond_a_twentieth_there_is_no_interval() -> None:
@@ -75,6 +75,6 @@ def test_failed_resamples_are_told_and_beyond_a_twentieth_there_is_no_interval()
 def test_a_task_that_does_not_vary_in_a_resample_has_no_correlation_there() -> None:
     table = np.column_stack([np.arange(6.0), [0, 0, 0, 0, 0, 1.0]])
     weights = np.array([[1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 0]], float)
-    (found,) = resampled(table, weights)
+    (found,) = resampled_correlations(table, weights)
     assert np.isfinite(found[0]).all() and np.isnan(found[1, 0, 1])
     assert correlation_matrix(table)[0, 1] == pytest.approx(found[0, 0, 1])

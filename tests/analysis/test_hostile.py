@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.factors_report import factors_document
 from vcrgen.analysis.map_report import map_document
 from vcrgen.analysis.redundancy import make_map
+from vcrgen.analysis.score_table import read_scores
 from vcrgen.analysis.spec import read_spec
-from vcrgen.analysis.tables import read_scores
 from vcrgen.errors import VcrgenError
+from vcrgen.report.document import Document, render
 
 NAMES = (
     "<script>alert(1)</script>", "</title><img src=x onerror=y>", "=1+1", "@SUM(A1)", "-2+3", "a|b", "`code`",
@@ -97,6 +97,7 @@ def a_spec(rng: random.Random, file: Path, tasks: list[str]) -> None:
     file.write_text(text if rng.random() < 0.95 else text[: rng.randrange(len(text))], "utf-8", errors="replace")
 
 
+@pytest.mark.sweep
 def test_two_thousand_tables_and_specifications(tmp_path: Path) -> None:
     rng = random.Random(14)
     table, spec = tmp_path / "t.csv", tmp_path / "s.yaml"

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from tests.browsing import shown_at
-from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.factors import fit_factors
 from vcrgen.analysis.factors_report import factors_document
 from vcrgen.analysis.map_report import map_document
 from vcrgen.analysis.redundancy import make_map
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec
-from vcrgen.analysis.tables import ScoreTable
+from vcrgen.report.document import Document, render
+
+pytestmark = pytest.mark.browser
 
 OVERLAPS = """
 const of = (each) => each.getBoundingClientRect();

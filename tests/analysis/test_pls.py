@@ -49,33 +49,6 @@ def test_the_golden_matrix_gives_figure_7_and_table_8() -> None:
     assert fit.iterations[0] == 2
 
 
-def test_two_tasks_by_hand() -> None:
-    """Two tasks with correlation r that go alike with a neighbour: equal weights, loading and VIF from r alone."""
-    r = 0.6
-    matrix = np.array([[1, r, 0.5], [r, 1, 0.5], [0.5, 0.5, 1]])
-    fit, of = fitted(matrix, Structure(((0, 1), (2,)), ((), (0,)), ("A", "A"), 1))
-    assert near(fit.loadings[0], [math.sqrt((1 + r) / 2)] * 2 + [1], 1e-12)
-    assert near(fit.weights[0], [1 / math.sqrt(2 + 2 * r)] * 2 + [1], 1e-12)
-    assert near(of.vif[0], [1 / (1 - r * r)] * 2 + [1], 1e-12)
-    assert near([of.alpha[0, 0], of.rho_a[0, 0]], [2 * r / (1 + r)] * 2, 1e-12)
-    assert near([of.ave[0, 0], of.cr[0, 0]], [(1 + r) / 2, 2 * (1 + r) / (2 * (1 + r) + 1 - r)], 1e-12)
-    assert near([fit.paths[0, 0, 1], fit.r2[0, 1]], [0.5 / math.sqrt((1 + r) / 2), 0.25 / ((1 + r) / 2)], 1e-12)
-    assert near([of.htmt[0, 0, 1], of.htmt2[0, 0, 1]], [0.5 / math.sqrt(r)] * 2, 1e-12)
-    assert (of.alpha[0, 1], of.rho_a[0, 1], of.cr[0, 1], of.ave[0, 1]) == (1, 1, 1, 1)  # a lone task
-    assert np.isnan(of.d_div[0])  # of one ability there is no pair
-    # The model gives back every correlation with the neighbour, and l * l of the pair instead of r.
-    assert near(of.srmr, [math.sqrt(2 * ((r - (1 + r) / 2) ** 2) / (3 * 4))], 1e-12)
-
-
-def test_lone_tasks_are_a_regression() -> None:
-    matrix = np.array([[1, 0.3, 0.5], [0.3, 1, 0.6], [0.5, 0.6, 1]])
-    structure = Structure(((0,), (1,), (2,)), ((), (), (0, 1)), ("A",) * 3, 2)
-    fit, of = fitted(matrix, structure)
-    beta = np.linalg.solve(matrix[:2, :2], matrix[:2, 2])
-    assert near(fit.paths[0, :2, 2], beta, 1e-12) and near(fit.r2[0, 2:], [beta @ matrix[:2, 2]], 1e-12)
-    assert of.srmr[0] == pytest.approx(0, abs=1e-12)
-
-
 def test_htmt_takes_absolute_values_and_geometric_means() -> None:
     matrix = np.array([[1, 0.5, -0.2, 0.4], [0.5, 1, 0.3, 0.1], [-0.2, 0.3, 1, 0.6], [0.4, 0.1, 0.6, 1]])
     structure = Structure(((0, 1), (2, 3)), ((), (0,)), ("A", "A"))

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.pls import Structure, fit_pls
+from vcrgen.analysis.prune_evaluation import evaluate_pruning
 from vcrgen.analysis.pruning import prune
-from vcrgen.analysis.refinement import refine
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
-from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
 
 
 def correlations(table: ScoreTable, bound: BoundSpec) -> np.ndarray:
-    return np.corrcoef(table.only_tasks(bound.tasks).scores.T)
+    return np.corrcoef(table.select_tasks(bound.tasks).scores.T)
 
 
 def plain_loop(r: np.ndarray, bound: BoundSpec) -> list[tuple[str, str]]:
@@ -112,7 +112,7 @@ def test_all_at_once_drops_both_of_a_pair(with_abilities) -> None:  # type: igno
 
 def test_what_a_pruning_is_worth(with_abilities) -> None:  # type: ignore[no-untyped-def]
     table, spec = with_abilities(2, 60)
-    found = refine(table, spec, repeats=20)
+    found = evaluate_pruning(table, spec, repeats=20)
     assert len(found.frequency) == 24 and found.resamples == 20 and found.failed == 0
     # 60 models tell weak tasks from good ones in any resample; which of two copies stays is open.
     assert max(found.frequency[f"A{k} weak"] for k in range(3)) < 0.2
@@ -123,11 +123,11 @@ def test_what_a_pruning_is_worth(with_abilities) -> None:  # type: ignore[no-unt
     assert found.after.quality.d_valid[0] > found.before.quality.d_valid[0]
     own = {(swept.vif, swept.loading): swept for swept in found.sweep}
     assert len(own) == 9 and own[5.0, 0.75].kept == kept
-    assert found.people is not None and found.people.halves == 20
-    for full, chosen, inside in zip(found.people.all_tasks, found.people.chosen, found.people.in_sample, strict=True):
+    assert found.anchor is not None and found.anchor.halves == 20
+    for full, chosen, inside in zip(found.anchor.all_tasks, found.anchor.chosen, found.anchor.in_sample, strict=True):
         assert abs(full - chosen) < 0.1 and 0 < inside < 1
-    again = refine(table, spec, repeats=20)
-    assert (again.frequency, again.people, again.jaccard) == (found.frequency, found.people, found.jaccard)
+    again = evaluate_pruning(table, spec, repeats=20)
+    assert (again.frequency, again.anchor, again.jaccard) == (found.frequency, found.anchor, found.jaccard)
 
 
 def test_too_many_models_to_compare_in_pairs() -> None:
@@ -136,4 +136,4 @@ def test_too_many_models_to_compare_in_pairs() -> None:
         source="t", models=tuple(map(str, range(1001))), tasks=("a", "b", "c", "d"), scores=scores
     )  # fmt: skip
     with pytest.raises(AnalysisError, match=r"1,001 models; at most 1,000 are compared in pairs"):
-        refine(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))
+        evaluate_pruning(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))

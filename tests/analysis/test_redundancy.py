@@ -8,10 +8,10 @@ from vcrgen.analysis.redundancy import (
     k_means,
     make_map,
     make_tree,
-    predicted_shares,
-    reliable_shares,
+    predicted_r2,
+    task_reliabilities,
 )
-from vcrgen.analysis.tables import ScoreTable
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.errors import AnalysisError
 
 
@@ -47,21 +47,21 @@ def test_predictions_are_those_of_a_ridge_regression_without_the_model(two_group
     ]  # fmt: skip
     from_mean = [y[model] - np.delete(y, model).mean() for model in range(20)]
     expected = 1 - np.square(chosen).sum() / np.square(from_mean).sum()
-    assert predicted_shares(scores)[0] == pytest.approx(expected, abs=1e-9)
+    assert predicted_r2(scores)[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_noise_is_not_predicted() -> None:
-    shares = [predicted_shares(np.random.default_rng(seed).standard_normal((30, 10))) for seed in range(10)]
+    shares = [predicted_r2(np.random.default_rng(seed).standard_normal((30, 10))) for seed in range(10)]
     assert -0.15 < np.mean(shares) < 0.02
 
 
 def test_groups_are_found_and_stay(two_groups: ScoreTable) -> None:
     found = make_map(two_groups, draws=200)
     assert found.clusters.labels == (1, 1, 1, 2, 2, 2) and set(found.order[:3]) in ({0, 1, 2}, {3, 4, 5})
-    assert found.clusters.together is not None
-    assert found.clusters.together[0, 1] > 0.95 and found.clusters.together[0, 4] < 0.05
-    assert found.predicted is not None and (found.predicted > 0.4).all() and found.reliable is None
-    np.testing.assert_array_equal(make_map(two_groups, draws=200).clusters.together, found.clusters.together)
+    assert found.clusters.co_clustering is not None
+    assert found.clusters.co_clustering[0, 1] > 0.95 and found.clusters.co_clustering[0, 4] < 0.05
+    assert found.predicted is not None and (found.predicted > 0.4).all() and found.reliabilities is None
+    np.testing.assert_array_equal(make_map(two_groups, draws=200).clusters.co_clustering, found.clusters.co_clustering)
 
 
 def test_abs_puts_opposites_together() -> None:
@@ -82,12 +82,12 @@ def test_the_tree_is_scipys_average_linkage() -> None:
 def test_the_share_that_is_not_noise() -> None:
     scores = np.array([[10.0, 1], [20, 2], [30, 4]])
     errors = np.array([[5.0, np.nan], [5, 1], [5, 1]])
-    shares = reliable_shares(table_of(scores, errors=errors))
+    shares = task_reliabilities(table_of(scores, errors=errors))
     assert shares is not None and shares[0] == 1 - 25 / 100 and np.isnan(shares[1])
     found = make_map(table_of(np.random.default_rng(0).random((9, 3)), errors=np.full((9, 3), 0.1)), draws=100)
-    assert found.reliable is not None and found.corrected is not None
-    expected = found.correlations.r[0, 1] / np.sqrt(found.reliable[0] * found.reliable[1])
-    assert found.corrected[0, 1] == pytest.approx(expected)
+    assert found.reliabilities is not None and found.disattenuated is not None
+    expected = found.correlations.r[0, 1] / np.sqrt(found.reliabilities[0] * found.reliabilities[1])
+    assert found.disattenuated[0, 1] == pytest.approx(expected)
 
 
 def test_missing_scores_are_left_out_of_pairs_and_not_filled() -> None:
@@ -96,7 +96,7 @@ def test_missing_scores_are_left_out_of_pairs_and_not_filled() -> None:
     scores[:26, 3] = np.nan
     found = make_map(table_of(scores), draws=100)
     # A resample may hold none of the four models, or one of them only.
-    assert found.correlations.failed > 0 and found.clusters.failed > 5 and found.clusters.together is None
+    assert found.correlations.failed > 0 and found.clusters.failed > 5 and found.clusters.co_clustering is None
     assert np.isnan(found.correlations.low[0, 3]) and np.isfinite(found.correlations.low[0, 1])
     assert found.correlations.n[0, 3] == 4 and found.correlations.n[0, 1] == 30
     assert found.complete == 4 and found.predicted is None and found.components is None

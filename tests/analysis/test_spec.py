@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from vcrgen.analysis.spec import FactorSpec, bind, changed, read_spec
-from vcrgen.config import FactorOptions, PruneOptions
+from vcrgen.analysis.spec import FactorSpec, apply_options, bind, read_spec
+from vcrgen.config.analysis import FactorOptions, PruneOptions
 from vcrgen.errors import AnalysisError, ConfigError
 
 TASKS = ("MMMU Math", "MMMU Art", "Color", "Count", "Arena")
@@ -103,9 +103,9 @@ def test_files_and_options(tmp_path: Path) -> None:
     assert (spec.anchor, spec.limits.vif, spec.limits.loading, spec.floor) == ("human", 3, 0.75, 1)
     file.write_text(spec.as_yaml())
     assert read_spec(file) == spec
-    other = changed(spec, PruneOptions(anchor="people", loading_min=0.5, floor=3))
+    other = apply_options(spec, PruneOptions(anchor="people", loading_min=0.5, floor=3))
     assert (other.anchor, other.limits.vif, other.limits.loading, other.floor) == ("people", 3, 0.5, 3)
-    assert changed(spec, FactorOptions()) == spec
+    assert apply_options(spec, FactorOptions()) == spec
     file.write_text("abilities: [a]\n")
     with pytest.raises(ConfigError, match=r"spec\.yaml: abilities: they are"):
         read_spec(file)

@@ -1,18 +1,23 @@
 """An imitation of models that write and judge questions, behind the server of tests/models/fault_server.py.
 
-It answers each prompt of vcrgen/bloom/making/prompts in the form that is asked for; what it says follows from the
+It answers each prompt of vcrgen/bloom/generation/prompts in the form that is asked for; what it says follows from the
 request alone. As a process, ``python -m tests.bloom.author [DELAY]`` prints its port and serves until it is ended.
 """
 
 import contextlib
 import json
 import random
+import re
 import sys
 import threading
 from dataclasses import replace
+from functools import cache, lru_cache
+from string import Template
 from typing import Any
 
 from tests.models.fault_server import Answer, Call, FaultServer, generated
+from vcrgen.bloom.generation.prompts import template
+from vcrgen.bloom.generation.stages import REPEATED, STAGES
 
 SCENES = ("boat", "house", "tree", "market", "bird", "wall", "street", "fish", "crate", "field")
 # The right option is the one with this word, by which the judges know it: they have no eyes.
@@ -30,26 +35,46 @@ THINGS, ARABIC = _WORDS.split(), _ARABIC_WORDS.split()
 
 
 def text_of(call: Call) -> str:
-    """What is asked, in words; of a picture that is to be generated, what it is to show."""
+    """Return the prompt of a call, also of one for a picture."""
     if "prompt" in call.body:
         return str(call.body["prompt"])
     return "".join(part.get("text", "") for part in call.body["messages"][0]["content"])
 
 
+@cache
+def _forms() -> dict[str, re.Pattern[str]]:
+    """Return the form of each stage's prompt, with a group for each value that is filled in."""
+    again = _form(template(REPEATED), set())
+    return {
+        name: re.compile(f"{_form(template(name), set())}(?:{again})?", re.DOTALL) for name in (*STAGES, "category")
+    }
+
+
+def _form(text: str, known_names: set[str]) -> str:
+    form, at = "", 0
+    for found in Template.pattern.finditer(text):
+        name = found["named"] or found["braced"]
+        form += re.escape(text[at : found.start()])
+        value = r"[^()]+" if name == "subcategory" else ".+?"  # "semantic understanding (knowledge)" is a category
+        form += f"(?P={name})" if name in known_names else f"(?P<{name}>{value})"
+        known_names.add(name)
+        at = found.end()
+    return form + re.escape(text[at:])
+
+
+@lru_cache(maxsize=1 << 12)
+def read_prompt(text: str) -> tuple[str, dict[str, str]]:
+    """Return the stage of a prompt, and the values that were filled in."""
+    return next((stage, found.groupdict()) for stage, form in _forms().items() if (found := form.fullmatch(text)))
+
+
 def stage_of(call: Call) -> str:
-    if "prompt" in call.body:
-        return "picture"
-    text = text_of(call)
-    marks = {
-        '{"scenarios"': "scenario", '{"fitness"': "fitness", '{"question": "...", "answer"': "question",
-        '{"right"': "options", '{"question": "...", "options"': "translation", '{"answer": "A"}': "answer",
-        '{"picture"': "verdict", '{"leaf"': "leaf",
-    }  # fmt: skip
-    return next(stage for mark, stage in marks.items() if mark in text)
+    """Return the stage of a call."""
+    return "picture" if "prompt" in call.body else read_prompt(text_of(call))[0]
 
 
 def said(call: Call) -> Any:
-    """What a good author or judge says."""
+    """Return the reply of a good author or judge."""
     rng = random.Random(call.digest)
     match stage_of(call):
         case "scenario":
@@ -65,7 +90,7 @@ def said(call: Call) -> Any:
         case "translation":
             options = [" ".join(rng.sample(ARABIC, 2)) + " " + rng.choice(ARABIC) for _ in range(4)]
             return {"question": f"أين {' '.join(rng.sample(ARABIC, 4))}؟", "options": options}
-        case "leaf":
+        case "category":
             return {"leaf": int(call.digest[:8], 16) % 107}
         case "answer":
             lines = [line for line in text_of(call).splitlines() if line[1:3] == ") " and RIGHT in line]

@@ -1,4 +1,4 @@
-"""Small question sets."""
+"""Small MCQ benchmarks."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -7,8 +7,9 @@ from typing import Any
 
 from PIL import Image
 
+from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.taxonomy import default_taxonomy
-from vcrgen.bloom.write import Aside, write_set
+from vcrgen.bloom.write import write_set
 
 PATHS = default_taxonomy().paths
 
@@ -21,7 +22,7 @@ def png(colour: str = "red") -> bytes:
 
 
 def row(number: int, languages: Sequence[str] = ("en", "ar"), **changes: Any) -> dict[str, Any]:
-    """A row of a question set; the right option goes from A to D."""
+    """A row of an MCQ benchmark; the right option goes from A to D."""
     texts = {"en": ("How many boats?", ["one boat", "two boats", "three boats", "four boats"])}
     texts["ar"] = ("كم عدد القوارب؟", ["واحد", "اثنان", "ثلاثة", "أربعة"])
     values: dict[str, Any] = {
@@ -38,6 +39,8 @@ def row(number: int, languages: Sequence[str] = ("en", "ar"), **changes: Any) ->
 
 
 def made_set(out: Path, rows: Sequence[dict[str, Any]], languages: Sequence[str] = ("en", "ar")) -> Path:
-    """A finished question set of some rows."""
-    write_set(out, rows, languages=languages, taxonomy=default_taxonomy(), source="a test", config={}, aside=Aside())
+    """A finished MCQ benchmark of some rows."""
+    write_set(
+        out, rows, languages=languages, taxonomy=default_taxonomy(), source="a test", config={}, rejects=RejectLog()
+    )
     return out

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from vcrgen.bloom.words import QUESTION_LANGUAGES, WORDS
+from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES, WORDS
 from vcrgen.samples.facts import Facts
 
 _PARTS = """
@@ -218,7 +218,7 @@ def told(kind: str, facts: Facts) -> list[Part]:
 
 
 def suits(path: str, kind: str) -> bool:
-    """Whether there are questions for a leaf about a kind of scene."""
+    """Return True if there are questions for a category about a kind of scene."""
     level = path.partition("/")[0]
     return level not in ("apply", "analyze") or any(not part.values for part in PARTS[kind])
 
@@ -261,7 +261,7 @@ def ask(path: str, kind: str, facts: Facts, rng: random.Random) -> Question | No
 
 
 def _judged(value: str, noted: str) -> str:
-    """What is to be said of a note, with the value that the picture tells."""
+    """Return the judgement of a note, with the value in the picture."""
     return value + (RIGHT if value == noted else WRONG)
 
 
@@ -332,7 +332,7 @@ def level_of(text: str) -> str | None:
 
 
 def seen(kind: str, facts: Facts, text: str) -> str:
-    """What a picture tells of the parts that a question names; ``NOTHING`` stands for what it does not tell."""
+    """Return the values of the parts that a question names; ``NOTHING`` for parts that a picture lacks."""
     if (found := _read(text)) is None:
         return NOTHING
     told_parts = {part.en: part.value(facts) for part in told(kind, facts)}

@@ -47,7 +47,7 @@ class KnownScene(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What is asked about a picture, or about a text alone, and the right answer."""
+    """A question about a picture, or about a text alone, and the right answer."""
 
     picture: int | None
     asked: str
@@ -158,7 +158,7 @@ class Lessons:
         )
 
     def note(self) -> Lesson:
-        """Whether a note is right, which it is as often as not: to compare is learned late, and of many lessons."""
+        """Return a lesson on a note that is right or wrong, equally often: comparison needs many lessons."""
         path = self._rng.choice(self._levels["evaluate"])
         is_right = self._rng.random() < 0.5
         while True:
@@ -213,7 +213,7 @@ class SmallModel:
         return list(self._tokens.encode(text, add_special_tokens=False))
 
     def inputs(self, rows: Sequence[Sequence[int]], pictures: Any = None, *, left: bool = False) -> dict[str, Any]:
-        """What the model is given for rows of tokens of different lengths, which are filled up at one side."""
+        """Return the model's inputs for rows of tokens, padded at one side."""
         import torch
 
         most = max(map(len, rows))
@@ -223,7 +223,7 @@ class SmallModel:
         return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask), "pixel_values": pictures}
 
     def loss(self, asked: Sequence[list[int]], answers: Sequence[list[int]], pictures: Any = None) -> Any:
-        """How unlikely the answers are, by token."""
+        """Return the cross-entropy of the answers, by token."""
         import torch
 
         inputs = self.inputs([[*one, *answer] for one, answer in zip(asked, answers, strict=True)], pictures)
@@ -239,7 +239,7 @@ class SmallModel:
         return torch.nn.functional.cross_entropy(said, inputs["input_ids"][row, at])
 
     def write(self, jobs: Sequence[Job], limit: int = 120) -> list[tuple[str, int, int]]:
-        """What the model writes, with the tokens read and written; all jobs with a picture, or all without."""
+        """Generate texts, with the tokens read and written; all jobs with a picture, or all without."""
         import torch
 
         seen = torch.stack([job.picture for job in jobs]) if jobs[0].picture is not None else None

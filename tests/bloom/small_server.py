@@ -1,4 +1,4 @@
-"""What answers the pipeline's prompts with words of the models of tests/bloom/small_model.py.
+"""A server of the models of tests/bloom/small_model.py for the prompts of the pipeline.
 
     with FaultServer(SmallServer({"author": author, "judge": judge}).answer) as server:
         ...
@@ -17,45 +17,17 @@ import queue
 import re
 import threading
 from concurrent.futures import Future
-from functools import cache
-from importlib.resources import files
-from string import Template
 from typing import Any
 
+from tests.bloom.author import read_prompt
 from tests.bloom.known_scenes import NOTHING
 from tests.bloom.small_model import CUT, Job, SmallModel
 from tests.models.fault_server import Answer, Call
-from vcrgen.bloom.making.prompts import NAMES
 
 _TOGETHER = 32  # jobs done at a time
 _LOOKS = 2  # at a picture: a judge that does not see the same each time says that it does not show what is asked about
 # What the judge itself would say of an option or a translation at least, as a probability, to take it for right.
 _LEAST_RIGHT, _LEAST_KEY, _LEAST_SAME = (math.log(chance) for chance in (0.1, 0.3, 0.05))
-
-
-@cache
-def _forms() -> dict[str, re.Pattern[str]]:
-    """What a prompt of each stage looks like; a group for each value that is filled in."""
-    texts = {name: (files("vcrgen.bloom.making") / "prompts" / f"{name}.txt").read_text("utf-8") for name in NAMES}
-    again = _form(texts.pop("again"), set())
-    return {name: re.compile(f"{_form(text, set())}(?:{again})?", re.DOTALL) for name, text in texts.items()}
-
-
-def _form(text: str, known_names: set[str]) -> str:
-    form, at = "", 0
-    for found in Template.pattern.finditer(text):
-        name = found["named"] or found["braced"]
-        form += re.escape(text[at : found.start()])
-        value = r"[^()]+" if name == "subcategory" else ".+?"  # "semantic understanding (knowledge)" is a leaf
-        form += f"(?P={name})" if name in known_names else f"(?P<{name}>{value})"
-        known_names.add(name)
-        at = found.end()
-    return form + re.escape(text[at:])
-
-
-def read_prompt(text: str) -> tuple[str, dict[str, str]]:
-    """The stage of a prompt, and the values that were filled in."""
-    return next((stage, found.groupdict()) for stage, form in _forms().items() if (found := form.fullmatch(text)))
 
 
 class SmallServer:
@@ -75,7 +47,7 @@ class SmallServer:
         threading.Thread(target=self._work, daemon=True).start()
 
     async def answer(self, call: Call) -> Answer:
-        """What is said to a call."""
+        """Answer a call."""
         asked = _Asked(self, call)
         stage, values = read_prompt(asked.text)
         said = await getattr(asked, stage)(**values)
@@ -137,7 +109,7 @@ class _Asked:
                 self._picture = server.see(self._model, self.data)
 
     async def _write(self, asked: str, *, picture: bool = True, draw: int | None = None, heat: float = 1.0) -> str:
-        """What the model writes; drawn by lot with a seed that follows from the call."""
+        """Generate a text, sampled with a seed that follows from the call."""
         seed = None if draw is None else self._seed + draw
         job = Job(asked, self._picture if picture else None, seed=seed, heat=heat)
         text, read, written = await asyncio.wrap_future(self._server.send(self._model, job))

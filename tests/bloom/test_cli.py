@@ -24,17 +24,17 @@ def test_build_and_build_again(run: Run) -> None:
     [
         (
             "build -n 5 --out scenes",
-            "maker.build_questions",
+            "scenes.generator.build_scene_set",
             "Nothing is half written; the command begins anew next time.",
         ),
         (
             "build --config bloom-demo --offline",
-            "making.run.make_set",
+            "generation.generate_set.generate_set",
             "What was finished is kept; run the same command again to go on.",
         ),
         (
             "coverage set",
-            "coverage.filing.file_items",
+            "coverage.classification.classify_sets",
             "What was finished is kept; run the same command again to go on.",
         ),
     ],

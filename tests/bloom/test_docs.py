@@ -15,9 +15,9 @@ from tests.pages import Page, Run, succeed
 from vcrgen.bloom.audit.draw import read_draw
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 
-# What simulated raters say of items, by the first letter of their level.
+# Verdicts of simulated raters, by the first letter of the level.
 FIRST = defaultdict(lambda: "approve", c="choices")
 PAGE = Page("docs/bloom.md")
 
@@ -30,13 +30,13 @@ def test_every_command_runs(run: Run) -> None:
     Path("pictures").mkdir()
     Path("pictures/red.png").write_bytes(png())
     Path("questions.json").write_text(json.dumps([published(0), published(1)]))
-    Path("leaves.csv").write_text("question_id,leaf\nq0,poem\nq1,\n")
+    Path("categories.csv").write_text("question_id,leaf\nq0,poem\nq1,\n")
     for line in PAGE.commands:
-        if "audit report" in line:  # what two raters saved
+        if "audit report" in line:  # what `study export` writes
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
         succeed(run, line)
-    assert len(list(read_items(open_any(Path("data/demo"))))) == 31
-    assert read_manifest(Path("data/bloom-audited")).drops["without"] > 0
+    assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 31
+    assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
     assert (
         Path("coverage.html").exists() and Path("bloom.html").exists() and Path("data/imported/manifest.json").exists()
     )
@@ -60,7 +60,7 @@ def test_the_set_with_generated_pictures(run: Run) -> None:
         block = block.replace("http://127.0.0.1:8000/v1", words.url).replace("http://127.0.0.1:8001/v1", images.url)
         Path("few.csv").write_text("level,subcategory,leaf\nremember,core object recognition,animals\n")
         for line in block.splitlines():
-            succeed(run, f"{line} --taxonomy few.csv --per-leaf 3")  # to be quick
+            succeed(run, f"{line} --taxonomy few.csv --per-category 3")  # to be quick
         assert {call.body["size"] for call in images.calls} == {"512x512"}
     for file in Path("data/drawn").rglob("*.*"):
         assert file.read_bytes() == Path("data/drawn-again", file.relative_to("data/drawn")).read_bytes()

@@ -15,9 +15,9 @@ import pytest
 from tests.bloom.conftest import png
 from tests.bloom.test_importing import published
 from vcrgen.bloom import fetch as fetching
-from vcrgen.bloom.fetch import Fetched, fetch, public_address
+from vcrgen.bloom.fetch import PictureCache, fetch, public_address
 from vcrgen.bloom.importing import import_questions
-from vcrgen.config import BloomImportOptions
+from vcrgen.config.bloom import BloomImportOptions
 from vcrgen.errors import ImageProblem
 
 
@@ -120,7 +120,7 @@ def test_a_picture_is_fetched_also_where_it_has_moved() -> None:
 
 @pytest.mark.usefixtures("reachable")
 def test_an_address_is_asked_once(tmp_path: Path) -> None:
-    fetched = Fetched(tmp_path)
+    fetched = PictureCache(tmp_path)
     asked = len(_Pictures.asked)
     assert fetched.get("https://pictures.test/picture") == fetched.get("https://pictures.test/picture") == png()
     for _ in range(2):
@@ -135,7 +135,7 @@ def test_an_import_fetches_where_it_is_told_to(tmp_path: Path) -> None:
     items = [published(number, source_image_file=address) for number, address in enumerate(addresses)]
     (tmp_path / "b.json").write_text(json.dumps(items))
     manifest = import_questions(tmp_path / "b.json", BloomImportOptions(fetch=True), tmp_path / "set")
-    assert manifest.pairs == 1 and dict(manifest.drops) == {"no_picture": 2}
+    assert manifest.pairs == 1 and dict(manifest.rejected) == {"no_picture": 2}
 
 
 @pytest.mark.usefixtures("reachable")

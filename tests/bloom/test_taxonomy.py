@@ -15,7 +15,7 @@ def test_the_default_is_the_papers() -> None:
     assert taxonomy.levels == ("remember", "understand", "apply", "analyze", "evaluate", "create")
     counts = [sum(path.startswith(f"{level}/") for path in taxonomy.paths) for level in taxonomy.levels]
     assert counts == [39, 21, 7, 19, 9, 11]
-    assert len({path.rpartition("/")[2] for path in taxonomy.paths}) == 85  # leaf names are not unique
+    assert len({path.rpartition("/")[2] for path in taxonomy.paths}) == 85  # category names are not unique
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_the_default_is_the_papers() -> None:
         ((" Create ", "Creative generation", "POEM"), "create/creative generation/poem"),
         (("Create", "poem"), "create/creative generation/poem"),
         (("poem",), "create/creative generation/poem"),
-        (("texture",), None),  # three leaves
+        (("texture",), None),  # three categories
         (("Analyze", "texture"), "analyze/atypical attribute identification/texture"),
         (("remember", "newletter"), "remember/text attribute recognition/newsletter"),
         (("analyze", "commonsense reasooning"), "analyze/contextual inference/commonsense reasoning"),
@@ -40,7 +40,7 @@ def test_the_default_is_the_papers() -> None:
         ((), None),
     ],
 )
-def test_a_leaf_is_found_by_its_names(names: tuple[str, ...], path: str | None) -> None:
+def test_a_category_is_found_by_its_names(names: tuple[str, ...], path: str | None) -> None:
     assert default_taxonomy().find(*names) == path
 
 
@@ -53,7 +53,7 @@ def test_a_file_of_a_users_own(tmp_path: Path) -> None:
     assert next(csv.reader(taxonomy.text.splitlines())) == ["level", "subcategory", "leaf"]
 
 
-def test_each_leaf_of_a_users_own_is_found_by_its_path() -> None:
+def test_each_category_of_a_users_own_is_found_by_its_path() -> None:
     """Of two whose names fold to one, items of the first were filed under the second."""
     lines = ["a,b,cats and dogs", "a,b,cats & dogs", "a,quality,x", "a,quality evaluation,x", "a,b,one and two"]
     taxonomy = Taxonomy.parse("\n".join(["level,subcategory,leaf", *lines]), "mine")
@@ -65,14 +65,14 @@ def test_each_leaf_of_a_users_own_is_found_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "needs the columns level, subcategory, leaf in its first line"),
-        ("level;subcategory;leaf\na;b;c\n", "in its first line, with commas between"),
-        ("level,subcategory,leaf\n", "lists 0 leaves"),
+        ("", "names the columns level, subcategory, leaf"),
+        ("level;subcategory;leaf\na;b;c\n", "it needs level, subcategory, leaf"),
+        ("level,subcategory,leaf\n", "lists 0 categories"),
         ("level,subcategory,leaf\na,,b\n", "line 2: needs a level, a subcategory and a leaf"),
         ("level,subcategory,leaf\na,b/c,d\n", "without a slash"),
-        ("level,subcategory,leaf\na,b,c\nA,b,C\n", "leaf 'a/b/c' twice"),
+        ("level,subcategory,leaf\na,b,c\nA,b,C\n", "category 'a/b/c' twice"),
         (f"level,subcategory,leaf\na,b,{'x' * 81}\n", "1 to 80"),
-        ('level,subcategory,leaf\na,b,"c', "is no CSV"),
+        ('level,subcategory,leaf\na,b,"c', "not a table"),
     ],
 )
 def test_what_is_no_taxonomy_is_told_in_a_sentence(tmp_path: Path, text: str, problem: str) -> None:

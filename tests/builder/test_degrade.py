@@ -5,19 +5,14 @@ import pytest
 
 from vcrgen.builder.degrade import DEGRADATIONS, degrade
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config import DEGRADATIONS as LIMITS
-from vcrgen.config import MOVING, BuildConfig, parse_degradations
+from vcrgen.config.build import DEGRADATIONS as LIMITS
+from vcrgen.config.build import MOVING, BuildConfig
 from vcrgen.errors import ConfigError
 from vcrgen.samples import sample_pair
-from vcrgen.stream import VCRStream
 
 PAIR = sample_pair("en", 3)
 EXAMPLE = {"image": PAIR.image, "caption": PAIR.caption}
 MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8), "skew": (0.5, 5)}
-
-
-def test_every_degradation_has_limits() -> None:
-    assert list(DEGRADATIONS) == list(LIMITS) == list(MILD_STRONG)
 
 
 @pytest.mark.parametrize("name", [name for name in DEGRADATIONS if name != MOVING])
@@ -50,13 +45,6 @@ def test_only_images_with_a_strip_are_degraded_and_by_the_seed_of_the_pair() -> 
     for column in ("stacked_image", "only_it_image", "only_it_image_small"):
         assert worse[column].tobytes() == again[column].tobytes() != plain[column].tobytes()
         assert worse[column].tobytes() != other[column].tobytes() and worse[column].size == plain[column].size
-
-
-def test_steps_are_done_in_their_order() -> None:
-    picture = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
-    assert (degrade(picture, [("jpeg", 20), ("blur", 2)], 0) != degrade(picture, [("blur", 2), ("jpeg", 20)], 0)).any()
-    assert parse_degradations(" jpeg = 40 , blur=1.20") == [("jpeg", 40.0), ("blur", 1.2)]
-    assert BuildConfig(degrade=" jpeg = 40 , blur=1.20").degrade == "jpeg=40,blur=1.2"
 
 
 @pytest.mark.parametrize(
@@ -100,12 +88,3 @@ def test_a_skewed_image_shows_all_of_the_page_and_its_mask_lies_where_the_covers
         edges = sum(line.max() > 250 for line in (dark[0], dark[-1], dark[:, 0], dark[:, -1]))
         assert 0.6 < share < 0.9 and edges < 4, "all corners are in the image, on white"
     assert (degrade(page, [("skew", 5)], 0) != degrade(page, [("skew", 5)], 1)).any()
-
-
-def test_examples_of_a_stream_have_the_mask_of_the_view_that_is_skewed() -> None:
-    for view in ("stacked", "tei", "strip"):
-        options = {"views": view, "cover": "blinds", "mode": "hard"}
-        plain, skewed = (next(iter(VCRStream("samples:4", **options, degrade=text))) for text in (None, "skew=4"))
-        fills = [example["image"][example["cover_mask"]].astype(int) for example in (plain, skewed)]
-        assert abs(np.median(fills[0]) - np.median(fills[1])) < 3 and 0.6 < len(fills[1]) / len(fills[0]) < 1
-        assert (plain["cover_mask"] != skewed["cover_mask"]).any()

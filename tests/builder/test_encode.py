@@ -54,12 +54,3 @@ def test_other_readers_accept_the_png() -> None:
 def test_adler32_of_joined_strings(first: bytes, second: bytes) -> None:
     joined = adler32_combine(zlib.adler32(first), zlib.adler32(second), len(second))
     assert joined == zlib.adler32(first + second)
-
-
-def test_size_is_near_that_of_pillow() -> None:
-    y, x = np.mgrid[0:240, 0:300]
-    smooth = np.stack([x // 2, y, (x + y) // 3], axis=2).astype(np.uint8)
-    noisy = smooth + np.random.default_rng(0).integers(0, 8, smooth.shape, dtype=np.uint8)
-    buffer = io.BytesIO()
-    Image.fromarray(noisy).save(buffer, "PNG")
-    assert len(encode_png([Band(noisy)])) < 1.15 * len(buffer.getvalue())

@@ -13,7 +13,7 @@ from PIL import Image
 from vcrgen.builder.estimate import BuildEstimate, estimate
 from vcrgen.builder.run import build
 from vcrgen.cli import app
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import SourceError
 
@@ -85,22 +85,9 @@ def test_what_is_set_aside_counts(pairs: Path) -> None:
     found = estimate(config)
     real = built(pairs / "out", config)
     assert (found.rows, found.source_files, found.shards) == (120, 2, 12)
-    assert set(found.drops) == {"short_caption"} and 0.15 < found.share_set_aside < 0.35
+    assert set(found.rejected) == {"short_caption"} and 0.15 < found.share_rejected < 0.35
     holds(found, real, 0.15)
     assert found.pairs.low <= real["pairs"] <= found.pairs.high
-
-
-def test_conditions_leave_rows_out(pairs: Path) -> None:
-    config = BuildConfig(source=str(pairs), where=("kind=odd",))
-    found = estimate(config)
-    assert (found.rows, found.sampled, found.skipped, found.drops) == (120, 120, 60, {})
-    assert found.pairs.value == built(pairs / "out", config)["pairs"] == 60
-
-
-def test_a_limit_is_planned_for(pairs: Path) -> None:
-    found = estimate(BuildConfig(source=str(pairs), limit=70))
-    assert (found.rows, found.source_files) == (70, 2)
-    assert estimate(BuildConfig(source=str(pairs), limit=7)).rows == 7
 
 
 def test_a_bad_source_is_the_error_of_a_build(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from vcrgen.builder.images import load_image
 from vcrgen.errors import ImageProblem
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 LIMITS = {"max_pixels": 1_000_000, "min_side": 16, "max_height": 900}
 
@@ -120,20 +120,20 @@ PNG = encoded(Image.effect_noise((400, 300), 80).convert("RGB"), "PNG")
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", Reason.UNDECODABLE),
-        (b"not an image", Reason.UNDECODABLE),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n", Reason.UNDECODABLE),
-        (JPEG[: len(JPEG) // 2], Reason.TRUNCATED),
-        (PNG[: len(PNG) // 2], Reason.TRUNCATED),
-        (JPEG[:20], Reason.TRUNCATED),
-        (b"GIF89a\x40\x00\x30\x00\x00\x00\x00;", Reason.NO_FRAME),
-        (png_header(30_000, 30_000), Reason.OVERSIZED),
-        (png_header(2_000, 1_000), Reason.OVERSIZED),
-        (encoded(solid("RGB", "red", (15, 100))), Reason.TINY),
-        (encoded(solid("RGB", "red", (20, 2000))), Reason.TOO_TALL),
+        (b"", RejectReason.UNDECODABLE),
+        (b"not an image", RejectReason.UNDECODABLE),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 64\n", RejectReason.UNDECODABLE),
+        (JPEG[: len(JPEG) // 2], RejectReason.TRUNCATED),
+        (PNG[: len(PNG) // 2], RejectReason.TRUNCATED),
+        (JPEG[:20], RejectReason.TRUNCATED),
+        (b"GIF89a\x40\x00\x30\x00\x00\x00\x00;", RejectReason.NO_FRAME),
+        (png_header(30_000, 30_000), RejectReason.OVERSIZED),
+        (png_header(2_000, 1_000), RejectReason.OVERSIZED),
+        (encoded(solid("RGB", "red", (15, 100))), RejectReason.TINY),
+        (encoded(solid("RGB", "red", (20, 2000))), RejectReason.TOO_TALL),
     ],
 )
-def test_reasons(data: bytes, reason: Reason) -> None:
+def test_reasons(data: bytes, reason: RejectReason) -> None:
     with pytest.raises(ImageProblem) as problem:
         load_image(data, width=300, **LIMITS)
     assert problem.value.reason is reason

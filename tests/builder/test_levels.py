@@ -1,6 +1,5 @@
 """Datasets of the same pairs at several levels of ink."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,24 +7,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.builder.run import build
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.reader import open_dataset
-from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, FontError
-from vcrgen.publish.export import export_dataset
 from vcrgen.records import Mode, is_mode
-from vcrgen.scorer.predictions.names import read_vlmevalkit_name
-from vcrgen.scorer.run import score
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 
 Run = Callable[..., tuple[int, str, str]]
 LEVELS = ("ink-0.10", "ink-0.20", "ink-0.30", "ink-0.70")
-
-
-@pytest.mark.parametrize("name", ["easy", "hard", "ink-0.05", "ink-0.20", "ink-0.95"])
-def test_names_of_modes(name: str) -> None:
-    assert is_mode(name) and Mode(name) == name and repr(Mode(name)) == repr(name)
-    assert Mode(name).ink == (float(name[4:]) if name.startswith("ink") else None)
 
 
 @pytest.mark.parametrize(
@@ -38,21 +27,8 @@ def test_names_that_are_none(name: object) -> None:
             Mode(name)
 
 
-@pytest.mark.parametrize(
-    ("mode", "modes"),
-    [
-        ("both", ("easy", "hard")),
-        ("hard", ("hard",)),
-        ("ink=0.3", ("ink-0.30",)),
-        ("ink=.7, 0.05,0.20", ("ink-0.05", "ink-0.20", "ink-0.70")),
-    ],
-)
-def test_what_a_build_is_asked_for(mode: str, modes: tuple[str, ...]) -> None:
-    assert BuildConfig(mode=mode).modes == modes
-
-
 def test_two_ways_to_write_the_same_levels_are_the_same_build() -> None:
-    assert BuildConfig(mode="ink=0.5,.1").part_hash() == BuildConfig(mode="ink=0.10,0.50").part_hash()
+    assert BuildConfig(mode="ink=0.5,.1").content_hash() == BuildConfig(mode="ink=0.10,0.50").content_hash()
 
 
 @pytest.mark.parametrize(
@@ -108,35 +84,3 @@ def test_what_is_hidden_in_easy_and_hard_is_not_changed_by_levels(tmp_path: Path
         for folder, mode in ((tmp_path / "x", "ink-0.50"), (dataset, "easy"))
     )
     assert ours == theirs
-
-
-def test_levels_without_a_manifest_are_known_by_their_folders(ladder: Path, tmp_path: Path) -> None:
-    for mode in LEVELS:
-        (tmp_path / "copy" / mode).mkdir(parents=True)
-        file = next((ladder / mode).glob("*.parquet"))
-        (tmp_path / "copy" / mode / file.name).write_bytes(file.read_bytes())
-    assert open_dataset(tmp_path / "copy", VCR).modes == LEVELS
-
-
-def test_outputs_say_their_level_and_exports_have_it_in_their_names(ladder: Path, tmp_path: Path) -> None:
-    rows = pq.read_table(next((ladder / LEVELS[0]).glob("*.parquet"))).to_pylist()
-    lines = [
-        {"question_id": row["question_id"], "view": "stacked", "mode": mode, "output": "\n".join(row["crossed_text"])}
-        for mode in LEVELS
-        for row in rows
-    ]
-    file = tmp_path / "preds.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    result = score(file, data=ladder)
-    assert [(cell.variant, cell.metrics["exact"].value) for cell in result.cells] == [(mode, 1.0) for mode in LEVELS]
-    export_dataset(ladder, to="vlmevalkit", out=tmp_path / "kit", mode=LEVELS[0])
-    exported = next(path for path in (tmp_path / "kit").glob("*.tsv") if "TEI" not in path.name)
-    task = read_vlmevalkit_name(Path(f"model_{exported.stem}.xlsx"))
-    assert (task.model, task.mode, task.view) == ("model", LEVELS[0], View.STACKED)
-
-
-def test_commands_take_levels(ladder: Path, run: Run) -> None:
-    assert run("inspect", ladder)[0] == 0
-    assert run("preview", ladder, "--limit", 1, "--out", "p.html")[0] == 0
-    code, _, errors = run("score", "none.jsonl", "--data", ladder, "--mode", "ink-0.2")
-    assert code == 2 and "Unknown mode 'ink-0.2'; known: easy, hard and levels such as ink-0.20" in errors

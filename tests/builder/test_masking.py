@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vcrgen.builder.masking import is_whole_words, locate_answers, occurs_once, plan_mask
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.records import Span
 from vcrgen.rng import rng_for
 from vcrgen.text.eligibility import ineligible_reason
 from vcrgen.text.pipelines import load_pipeline
 
-NLP = {lang: load_pipeline(lang).nlp for lang in ("en", "zh")}
 EN_WORDS = st.sampled_from(
     [
         "the",
@@ -42,9 +41,9 @@ ZH_TEXT = st.text(alphabet="老人在公园里看报纸并且喝着热茶。，�
 
 
 def plan(text: str, lang: str = "en", seed: int = 0, **options: object) -> tuple[Span, ...]:
-    defaults: dict[str, object] = {"mask": "ngram", "n": 5, "max_share": 0.5, "percentage": 0.3}
+    defaults: dict[str, object] = {"mask": "ngram", "ngram_size": 5, "max_share": 0.5, "percentage": 0.3}
     config = BuildConfig.model_validate(defaults | options)
-    return plan_mask(NLP[lang](text), rng_for(seed, "mask", text), config, word_boundaries=lang == "en")
+    return plan_mask(load_pipeline(lang).nlp(text), rng_for(seed, "mask", text), config, word_boundaries=lang == "en")
 
 
 @settings(max_examples=150, deadline=None)
@@ -60,9 +59,9 @@ def test_invariants_of_chinese_plans(text: str, seed: int, n: int) -> None:
 
 
 def check_invariants(text: str, lang: str, seed: int, n: int) -> None:
-    spans = plan(text, lang, seed, n=n)
-    doc = NLP[lang](text)
-    assert spans == plan(text, lang, seed, n=n)
+    spans = plan(text, lang, seed, ngram_size=n)
+    doc = load_pipeline(lang).nlp(text)
+    assert spans == plan(text, lang, seed, ngram_size=n)
     assert list(spans) == sorted(spans, key=lambda span: span.start)
     for span in spans:
         tokens = [t for t in doc if span.start <= t.idx < span.end]
@@ -88,13 +87,13 @@ SENTENCES = (
 def test_a_sentence_with_a_candidate_gets_a_span() -> None:
     for seed in range(20):
         spans = plan(SENTENCES, seed=seed)
-        for sentence in NLP["en"](SENTENCES).sents:
+        for sentence in load_pipeline("en").nlp(SENTENCES).sents:
             assert any(sentence.start_char <= span.start < sentence.end_char for span in spans)
 
 
 def test_spans_stop_at_half_of_what_is_eligible() -> None:
     """13 to 14 eligible tokens a sentence: one span and its margin cover 7 of them, or 6 at the sentence's start."""
-    doc = NLP["en"](SENTENCES)
+    doc = load_pipeline("en").nlp(SENTENCES)
     for seed in range(40):
         for sentence in doc.sents:
             inside = [s for s in plan(SENTENCES, seed=seed) if sentence.start_char <= s.start < sentence.end_char]
@@ -103,13 +102,6 @@ def test_spans_stop_at_half_of_what_is_eligible() -> None:
                 assert min(s.start for s in inside) == sentence.start_char or any(
                     s.end >= sentence.end_char - 1 for s in inside
                 )
-
-
-def test_the_budget_is_not_always_spent_on_the_first_sentence() -> None:
-    text = "The man was reading there quietly. The boat went by quite slowly."  # 14 tokens: the budget is one span
-    plans = [plan(text, seed=seed) for seed in range(30)]
-    assert {len(spans) for spans in plans} == {1}
-    assert {spans[0].start < 35 for spans in plans} == {True, False}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +169,7 @@ def test_noun_mask_takes_common_nouns_of_jieba() -> None:
 
 
 def test_given_answers_are_located() -> None:
-    doc = NLP["en"]("the old man was reading and the boat went by")
+    doc = load_pipeline("en").nlp("the old man was reading and the boat went by")
     spans = locate_answers(doc, ["boat went by", "old man"])
     assert spans is not None
     assert [(span.text, span.tokens) for span in spans] == [
@@ -188,4 +180,4 @@ def test_given_answers_are_located() -> None:
 
 @pytest.mark.parametrize("answers", [["the"], ["missing"], [""], ["old man was", "was reading"]])
 def test_answers_that_cannot_be_covered(answers: list[str]) -> None:
-    assert locate_answers(NLP["en"]("the old man was reading and the boat went by"), answers) is None
+    assert locate_answers(load_pipeline("en").nlp("the old man was reading and the boat went by"), answers) is None

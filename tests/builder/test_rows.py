@@ -5,7 +5,7 @@ import pytest
 
 from vcrgen.builder.rows import read_covers, span_row
 from vcrgen.records import Span
-from vcrgen.typeset.records import Box, Cover, CoveredSpan
+from vcrgen.typeset.records import Box, Cover, MaskedSpan
 
 FIRST, SECOND = Box(x0=3, y0=10, x1=8, y1=17), Box(x0=0, y0=32, x1=9, y1=39)
 WHITE_ROWS = (Cover(box=FIRST), Cover(box=SECOND))
@@ -18,7 +18,7 @@ OTHERS = {
 
 def row_of(covers: tuple[Cover, ...]) -> dict[str, object]:
     span = Span(start=4, end=9, text="a cat", tokens=("a", "cat"))
-    return span_row(CoveredSpan(span=span, covers=covers, visible_ink=0.25, rows_above=2, rows_below=1))
+    return span_row(MaskedSpan(span=span, covers=covers, visible_ink=0.25, rows_above=2, rows_below=1))
 
 
 def test_white_rows_are_boxes_and_nothing_else() -> None:

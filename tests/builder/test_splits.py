@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.splits import assign
-from vcrgen.config import parse_splits
+from vcrgen.config.build import parse_splits
 from vcrgen.errors import ConfigError
 
 

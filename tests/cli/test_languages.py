@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.pages import Page, Run, succeed
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.models.base import Reply, Request
@@ -83,7 +83,7 @@ def test_answers_are_scored(run: Run, built: tuple[str, Path]) -> None:
 
 def test_a_model_is_asked_and_its_file_is_scored(run: Run, built: tuple[str, Path], tmp_path: Path) -> None:
     lang, folder = built
-    choice = Choice(views=(View.STACKED,))
+    choice = PictureSelection(views=(View.STACKED,))
     out = tmp_path / "preds.jsonl"
     run_baseline(open_pictures(open_dataset(folder, VCR), choice), choice, out=out, make_model=Reader)
     assert json.loads(out.read_text("utf-8").splitlines()[0])["output"] == LANGUAGES[lang].question

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from vcrgen.cli import app
 from vcrgen.cli.options import examples, options_of, same_options_as
-from vcrgen.config import BuildConfig, option
+from vcrgen.config.base import option
+from vcrgen.config.build import BuildConfig
 
 
 class Fruit(BaseModel):

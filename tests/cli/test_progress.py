@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from vcrgen.cli import progress
-from vcrgen.cli.progress import ConsoleWatcher
+from vcrgen.cli.progress import ConsoleProgress
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("note", "expected"),
     [
-        ("", "1/10 steps, 3.0 steps/min, about 180 s left, 1 built, 0 set aside"),
+        ("", "1/10 steps, 3.0 steps/min, about 180 s left, 1 built, 0 rejected"),
         ("loss 0.412", "180 s left, loss 0.412"),
     ],
 )
@@ -29,24 +29,24 @@ def test_slow_items_are_counted_by_the_minute_and_a_note_stands_beside_them(
     shown: list[str], note: str, expected: str
 ) -> None:
     lines = io.StringIO()
-    watcher = ConsoleWatcher(Console(file=lines, width=40), unit="steps")
-    watcher.begin(10, 0)
+    listener = ConsoleProgress(Console(file=lines, width=40), unit="steps")
+    listener.begin(10, 0)
     if note:
-        watcher.note(note)
-    watcher.advance(1, 1, Counter())
+        listener.note(note)
+    listener.advance(1, 1, Counter())
     assert expected in lines.getvalue()
 
 
-def test_what_is_set_aside_is_told_beside_a_note_and_no_time_is_left_where_nothing_is_done(shown: list[str]) -> None:
+def test_rejections_are_told_beside_a_note_and_no_time_is_left_where_nothing_is_done(shown: list[str]) -> None:
     lines = io.StringIO()
-    watcher = ConsoleWatcher(Console(file=lines, width=40), unit="items", kept="made")
-    watcher.begin(10, 0)
-    watcher.note("12 replies, cost 0.5")
-    watcher.advance(0, 0, Counter())
-    watcher.advance(2, 1, Counter(filtered=1))
+    listener = ConsoleProgress(Console(file=lines, width=40), unit="items", kept="made")
+    listener.begin(10, 0)
+    listener.note("12 replies, cost 0.5")
+    listener.advance(0, 0, Counter())
+    listener.advance(2, 1, Counter(filtered=1))
     first, second = lines.getvalue().splitlines()
     assert first == "0/10 items, 12 replies, cost 0.5"
-    assert second.endswith(" s left, 12 replies, cost 0.5, 1 made, 1 set aside (filtered 1)")
+    assert second.endswith(" s left, 12 replies, cost 0.5, 1 made, 1 rejected (filtered 1)")
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -54,10 +54,10 @@ def test_a_bar_stands_in_one_line_of_a_narrow_terminal(width: int) -> None:
     """The rate and the reasons took a second line, which stayed when the bar moved on."""
     page = io.StringIO()
     console = Console(file=page, width=width, force_terminal=True, color_system=None)
-    watcher = ConsoleWatcher(console)
-    watcher.begin(5000, 0)
-    watcher.stage("building")
-    watcher.advance(1200, 1140, Counter(no_maskable_ngram=40, duplicate=20))
-    console.print(watcher._bar.get_renderable())
+    listener = ConsoleProgress(console)
+    listener.begin(5000, 0)
+    listener.stage("building")
+    listener.advance(1200, 1140, Counter(no_maskable_ngram=40, duplicate=20))
+    console.print(listener._bar.get_renderable())
     (line,) = page.getvalue().splitlines()
     assert "building" in line and "1200/5000" in line and len(line) <= width

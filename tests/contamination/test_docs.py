@@ -26,9 +26,9 @@ def test_the_walk(run: Run, hidden: Callable[..., Path], serve: Any) -> None:
             said[line] = succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
     reports = [out for line, out in said.items() if line.startswith("vcrgen contamination ")]
     assert [kind for kind, _ in PAGE.blocks] == ["bash", "bash", "python", "bash", "bash"] and len(reports) == 3
-    assert reports[0].startswith("No test shows that qwen had seen data/my-vcr, ")
+    assert reports[0].splitlines()[1].startswith("No test shows that qwen had seen data/my-vcr, ")
     signs = (
-        r"cheat shows signs of having seen data/my-vcr: it restores more than of other spans of its images \(Text only"
+        r"cheat shows signs of having seen data/my-vcr: it recovers more than of other spans of its images \(Text only"
     )
-    assert re.match(signs, reports[1])
-    assert reports[2].startswith("No test shows that qwen had seen hidden-2026/public, ")
+    assert re.match(signs, reports[1].partition("\n\n")[2])
+    assert reports[2].splitlines()[1].startswith("No test shows that qwen had seen hidden-2026/public, ")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.browsing import shown_at
-from vcrgen.contamination.page import as_html
+from vcrgen.contamination.contamination_report import CSV_COLUMNS, contamination_document, summary
+from vcrgen.contamination.examine import examine
 from vcrgen.contamination.records import ContaminationReport
-from vcrgen.contamination.run import examine
-from vcrgen.contamination.tables import CSV_COLUMNS, parts, render, summary
 from vcrgen.dataset.canary import LINE
+from vcrgen.report.document import render
 
 Run = Callable[..., tuple[int, str, str]]
 DIGITS = "00112233445566778899aabbccddeeff"
@@ -24,14 +24,14 @@ HOSTILE = "=1+1<script>alert(1)</script>|*_\\textbf{%"
 
 @pytest.fixture
 def whole(study: Any, hidden: Any) -> ContaminationReport:
-    """A report with every part, of a model with a hostile name."""
+    """A report with every test, of a model with a hostile name."""
     ours, fresh = study.key("set.jsonl", 20), study.key("fresh.jsonl", 20, first=50)
     again = study.key("again.jsonl", 20, drawing=1)
     public = hidden()
     (public / "manifest.json").write_text(json.dumps({"canary": LINE + DIGITS}), "utf-8")
 
     def outputs(key: Path, chance: float) -> Path:
-        chances = {view: lambda *_: chance for view in ("text", "stacked", "tei")}
+        chances = {view: lambda *_: chance for view in ("text-only", "stacked", "tei")}
         file: Path = study.outputs(f"{key.stem}-p.jsonl", key, chances, model=HOSTILE)
         return file
 
@@ -49,33 +49,42 @@ def bare(study: Any) -> ContaminationReport:
     return examine([study.outputs("p.jsonl", ours, {"tei": lambda *_: 1.0})], ours)
 
 
+def page_of(report: ContaminationReport) -> str:
+    return render(contamination_document(report), "html")
+
+
 def test_a_summary_says_what_was_found(whole: ContaminationReport) -> None:
     text = summary(whole)
     assert (
         text.startswith(f"{HOSTILE} shows signs of having seen ") and "of fresh pairs (Text only; TEI, -)" not in text
     )
-    assert "it restores more than of fresh pairs (Text only; VI+TEI; TEI), and the canary of " in text
+    assert "it recovers more than of fresh pairs (Text only; VI+TEI; TEI), and it repeats the canary of " in text
     assert "other spans" not in text
 
 
 def test_a_summary_of_nothing(bare: ContaminationReport) -> None:
-    assert "was not tested: give --against, --redraw or --canary." in summary(bare)
-    assert [part.says[0].startswith("Not asked: ") for part in parts(bare)] == [True] * 5
-    assert all(part.limit for part in parts(bare)) and not any(part.table.rows for part in parts(bare))
+    document = contamination_document(bare)
+    assert "was not tested: give --against, --redraw or --canary." in document.lead
+    assert [section.text[0].startswith("Skipped: ") for section in document.sections] == [True] * 5
+    assert all(section.notes and not section.tables for section in document.sections)
 
 
 def test_markdown_and_latex(whole: ContaminationReport, bare: ContaminationReport) -> None:
-    text = render(whole, "md")
+    document = contamination_document(whole)
+    tables = [table for section in document.sections for table in section.tables]
+    text = render(document, "md")
     assert "<script>" not in text and "| Against | Mode | View | Set | Other | Difference | 95 % interval |" in text
-    assert text.count("\n|") == sum(len(part.table.rows) + 2 for part in parts(whole))
-    latex = render(whole, "latex")
-    assert latex.count(r"\begin{tabular}") == sum(len(part.table.broken()) for part in parts(whole))
+    assert text.count("\n|") == sum(len(table.rows) + 2 for table in tables)
+    latex = render(document, "latex")
+    assert latex.count(r"\begin{tabular}") == sum(len(table.broken()) for table in tables)
     assert all(line.startswith("%") for line in latex.splitlines() if HOSTILE in line)
-    assert "Not asked" in render(bare, "md") and "tabular" not in render(bare, "latex")
+    bare_document = contamination_document(bare)
+    assert "Skipped" in render(bare_document, "md") and "tabular" not in render(bare_document, "latex")
 
 
 def test_csv_and_json(whole: ContaminationReport) -> None:
-    rows = list(csv.DictReader(io.StringIO(render(whole, "csv"))))
+    document = contamination_document(whole)
+    rows = list(csv.DictReader(io.StringIO(render(document, "csv"))))
     assert tuple(rows[0]) == CSV_COLUMNS
     assert [row["part"] for row in rows] == [
         *["guessed"] * 2, *["all", "not guessed"] * 2, *["fresh"] * 3, *["redrawn"] * 3, *["canary"] * 5,
@@ -83,23 +92,24 @@ def test_csv_and_json(whole: ContaminationReport) -> None:
     assert {row["signature"] for row in rows} == {whole.signature}
     fresh = next(row for row in rows if row["part"] == "fresh")
     assert float(fresh["percent"]) == pytest.approx(100 * whole.fresh[0].value) and fresh["verdict"] == "more"
-    values = json.loads(render(whole, "json"))
-    assert values["schema"] == "vcrgen-contamination-1" and values["summary"] == summary(whole)
+    values = json.loads(render(document, "json"))
+    assert values["schema"] == "vcrgen-contamination-2" and values["summary"] == summary(whole)
     assert values["fresh"][0]["low"] == whole.fresh[0].low and values["fresh"][0]["verdict"] == "more"
-    assert values["canary"][0] == {"data": whole.canary[0].data, "way": "line", "outcome": "came back"}
+    assert values["canary"][0] == {"data": whole.canary[0].data, "way": "line", "outcome": "repeated"}
 
 
 def test_the_page_escapes_what_it_is_given(whole: ContaminationReport, bare: ContaminationReport) -> None:
-    page = as_html(whole)
+    page = page_of(whole)
     assert "<script" not in page and "&lt;script&gt;" in page
     assert page.count('class="iv df"') == 6
-    assert "<figure>" not in as_html(bare)
+    assert "<figure>" not in page_of(bare)
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [400, 1200])
 def test_the_page_in_a_browser(browser: Any, whole: ContaminationReport, tmp_path: Path, width: int) -> None:
     out = tmp_path / "report.html"
-    out.write_text(as_html(whole), "utf-8")
+    out.write_text(page_of(whole), "utf-8")
     with shown_at(browser, width):
         browser.get(out.as_uri())
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -111,16 +121,22 @@ def test_the_page_in_a_browser(browser: Any, whole: ContaminationReport, tmp_pat
 
 def test_the_command(run: Run, study: Any) -> None:
     ours, fresh = study.key("set.jsonl", 20), study.key("fresh.jsonl", 20, first=50)
-    chances = {"text": lambda *_: 0.5}
+    chances = {"text-only": lambda *_: 0.5}
     one, two = (study.outputs(f"{key.stem}-p.jsonl", key, chances) for key in (ours, fresh))
     words = ["contamination", one, "--data", ours, "--against", f"{two}={fresh}"]
     code, out, err = run(*words)
     assert code == 0, err
     lines = out.splitlines()
-    assert lines[0] == f"No test shows that qwen had seen {ours}, which is no proof that it had not."
-    assert re.search(r"^Against +Mode +View +Set +Other +Difference +95 % interval +Holm p +Verdict", out, re.MULTILINE)
+    assert lines[1] == f"No test shows that qwen had seen {ours}, which is no proof that it had not."
+    assert re.search(
+        r"^Against +Mode +View +Set +Other +Difference +95 % interval +p +Holm p +Verdict", out, re.MULTILINE
+    )
     code, out, _ = run(*words, "--out", "report.txt")
-    assert code == 0 and out == "Written: report.txt\n" and Path("report.txt").read_text("utf-8").startswith("No test")
+    assert (
+        code == 0
+        and out == "Written: report.txt\n"
+        and Path("report.txt").read_text("utf-8").startswith("Contamination tests of qwen")
+    )
     code, out, _ = run(*words, "--format", "html", "--out", "report.html")
     assert code == 0 and Path("report.html").read_text("utf-8").startswith("<!doctype html>")
     for form in ("md", "csv", "latex", "json"):

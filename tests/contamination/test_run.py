@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from vcrgen.config import ScoreOptions
+from vcrgen.contamination.examine import examine
 from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, Verdict
-from vcrgen.contamination.run import examine
 from vcrgen.dataset.canary import LINE, canary_questions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, VcrgenError
@@ -30,9 +29,9 @@ def test_shares_and_differences_are_those_of_the_spans(study: Any) -> None:
     ours, fresh = study.key("set.jsonl", 6, spans=(1, 3)), study.key("fresh.jsonl", 4, first=100, spans=(2,))
     texts = {f"q{number}" for number in (0, 1)}
     first = study.outputs(
-        "p.jsonl", ours, {"text": lambda q, _: float(q in texts), "tei": lambda _, a: float("s0" in a)}
+        "p.jsonl", ours, {"text-only": lambda q, _: float(q in texts), "tei": lambda _, a: float("s0" in a)}
     )
-    other = study.outputs("f.jsonl", fresh, {"text": NONE, "tei": ALL})
+    other = study.outputs("f.jsonl", fresh, {"text-only": NONE, "tei": ALL})
     report = examine([first], ours, against=[(other, fresh)])
     assert report.model == "qwen" and report.data == str(ours) and "missing:left-out" in report.signature
     text, of_fresh = report.guessed
@@ -43,17 +42,17 @@ def test_shares_and_differences_are_those_of_the_spans(study: Any) -> None:
     assert (left.all.exact.value, left.all.spans) == (6 / 12, 12)
     assert (left.unguessed.exact.value, left.unguessed.spans, left.unguessed.images) == (4 / 8, 8, 4)
     found = by_view(report.fresh)
-    assert found["text"].value == pytest.approx(4 / 12) and found["tei"].value == pytest.approx(-6 / 12)
+    assert found["text-only"].value == pytest.approx(4 / 12) and found["tei"].value == pytest.approx(-6 / 12)
     assert all(each.verdict is Verdict.OPEN and each.low < 0 < each.high for each in report.fresh)
-    tei, text = found["tei"], found["text"]
+    tei, text = found["tei"], found["text-only"]
     assert tei.p < text.p and (tei.p_holm, text.p_holm) == (2 * tei.p, max(2 * tei.p, text.p))
     assert report.redrawn == report.canary == ()
 
 
 def test_what_other_models_guess_is_left_out(study: Any) -> None:
     ours = study.key("set.jsonl", 6, spans=(2,))
-    first = study.outputs("p.jsonl", ours, {"text": NONE, "stacked": ALL})
-    other = study.outputs("o.jsonl", ours, {"text": lambda _, a: float("s1" in a)}, model="other")
+    first = study.outputs("p.jsonl", ours, {"text-only": NONE, "stacked": ALL})
+    other = study.outputs("o.jsonl", ours, {"text-only": lambda _, a: float("s1" in a)}, model="other")
     (alone,), (both,) = (examine([first], ours, guesses=each).unguessed for each in ([], [other]))
     assert (alone.unguessed.spans, both.unguessed.spans) == (12, 6)
     # Of a model whose own text-only outputs nobody has, those of others tell.
@@ -64,7 +63,7 @@ def test_what_other_models_guess_is_left_out(study: Any) -> None:
 
 def test_all_was_guessed(study: Any) -> None:
     ours = study.key("set.jsonl", 6)
-    report = examine([study.outputs("p.jsonl", ours, {"text": ALL, "stacked": ALL})], ours)
+    report = examine([study.outputs("p.jsonl", ours, {"text-only": ALL, "stacked": ALL})], ours)
     assert report.unguessed == () and report.guessed[0].exact.value == 1.0
 
 
@@ -101,10 +100,11 @@ def test_planted_knowledge_of_items_is_found(study: Any) -> None:
     """93 % of the spans that were published, none of the others, as in a model that was trained on the set."""
     ours, redrawn = study.key("set.jsonl", 80), study.key("redrawn.jsonl", 80, drawing=1)
     fresh = study.key("fresh.jsonl", 80, first=1000)
-    knows = {"text": always(0.93), "stacked": always(0.93)}
+    knows = {"text-only": always(0.93), "stacked": always(0.93)}
     preds = study.outputs("p.jsonl", ours, knows)
     others = [
-        (study.outputs(f"{key.stem}-p.jsonl", key, {"text": NONE, "stacked": NONE}), key) for key in (fresh, redrawn)
+        (study.outputs(f"{key.stem}-p.jsonl", key, {"text-only": NONE, "stacked": NONE}), key)
+        for key in (fresh, redrawn)
     ]
     report = examine([preds], ours, against=others[:1], redraw=others[1:])
     for contrast in (*report.fresh, *report.redrawn):
@@ -128,11 +128,12 @@ def clean_model(study: Any, seed: int) -> ContaminationReport:
 
         return of
 
-    chances = {"text": chance(0.1), "stacked": chance(0.6), "tei": chance(0.5)}
+    chances = {"text-only": chance(0.1), "stacked": chance(0.6), "tei": chance(0.5)}
     files = [study.outputs(f"{key.stem}-p.jsonl", key, chances, seed=seed) for key in keys]
     return examine(files[:1], keys[0], against=[(files[1], keys[1])], redraw=[(files[2], keys[2])])
 
 
+@pytest.mark.sweep
 def test_of_twenty_clean_models_few_are_suspected(study: Any) -> None:
     """Six differences each; about one in twenty models errs at all, on either side."""
     reports = [clean_model(study, seed) for seed in range(20)]
@@ -149,12 +150,14 @@ def test_a_model_with_fewer_outputs_is_not_suspected_for_that(study: Any) -> Non
         study.key("fresh.jsonl", 80, first=1000),
         study.key("again.jsonl", 80, drawing=1),
     )
-    chances = {"text": always(0.2), "stacked": always(0.7)}
+    chances = {"text-only": always(0.2), "stacked": always(0.7)}
     preds = study.outputs("p.jsonl", ours, chances)
     few = study.outputs("f.jsonl", fresh, chances, most=20)
     some = study.outputs("a.jsonl", again, chances, most=30)
     with some.open("a", encoding="utf-8") as file:
-        file.write('{"question_id": "q40", "view": "text", "output": null}\n{"question_id": "zzz", "output": "x"}\n')
+        file.write(
+            '{"question_id": "q40", "view": "text-only", "output": null}\n{"question_id": "zzz", "output": "x"}\n'
+        )
     report = examine([preds], ours, against=[(few, fresh)], redraw=[(some, again)])
     assert {each.verdict for each in (*report.fresh, *report.redrawn)} == {Verdict.OPEN}
     assert [each.theirs.images for each in report.fresh] == [20, 20]
@@ -178,14 +181,16 @@ def test_the_two_modes_are_two_tests_and_without_an_image_there_is_one(dataset: 
     rows = [
         {"question_id": each.question_id, "view": view, "mode": mode, "output": " ".join(each.answers)}
         for each in load_answers(dataset, split="all").questions
-        for view in ("stacked", "text")
+        for view in ("stacked", "text-only")
         for mode in ("easy", "hard")
     ]
     fresh = study.key("fresh.jsonl", 6)
-    others = study.lines("f.jsonl", [{"question_id": "q1", "view": view, "output": ""} for view in ("stacked", "text")])
+    others = study.lines(
+        "f.jsonl", [{"question_id": "q1", "view": view, "output": ""} for view in ("stacked", "text-only")]
+    )
     report = examine([study.lines("p.jsonl", rows)], dataset, against=[(others, fresh)])
     # A key that does not say its modes can only be compared where there are none.
-    assert [(each.ours.mode, each.ours.view) for each in report.fresh] == [("-", View.TEXT)]
+    assert [(each.ours.mode, each.ours.view) for each in report.fresh] == [("-", View.TEXT_ONLY)]
     assert [(each.all.mode, each.all.view.value) for each in report.unguessed] == []
     assert report.guessed[0].images == 6  # of both splits
     assert examine([study.lines("p.jsonl", rows[:-1])], dataset).notes == ()
@@ -195,7 +200,7 @@ def test_how_datasets_were_built_is_compared(tmp_path: Path, study: Any) -> None
     from vcrgen.builder.run import build
     from vcrgen.scorer import load_answers
 
-    for name, options in (("set", {}), ("again", {"seed": 1}), ("three", {"seed": 1, "n": 3})):
+    for name, options in (("set", {}), ("again", {"seed": 1}), ("three", {"seed": 1, "ngram_size": 3})):
         build("samples", out=tmp_path / name, limit=8, mode="hard", **options)
     files = {}
     for name in ("set", "again", "three"):
@@ -226,8 +231,8 @@ def test_a_canary(study: Any, public: Path) -> None:
     assert (report.model, report.data) == ("m", "")
     outcomes = {each.way: each.outcome for each in report.canary}
     assert outcomes == {
-        "line": CanaryOutcome.BACK, "half": CanaryOutcome.SILENT, "readme": CanaryOutcome.BACK,
-        "row": CanaryOutcome.BACK, "question": CanaryOutcome.NO_REPLY,
+        "line": CanaryOutcome.REPEATED, "half": CanaryOutcome.SILENT, "readme": CanaryOutcome.REPEATED,
+        "row": CanaryOutcome.REPEATED, "question": CanaryOutcome.NO_REPLY,
     }  # fmt: skip
 
 
@@ -249,7 +254,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("no image", {"files": ["p"], "data": "set", "redraw": [("f", "fresh")]}, "fresh.jsonl has no image of "),
     ("not fresh", {"files": ["p"], "data": "set", "against": [("p", "set")]}, "has no pair that is not in "),
-    ("no text", {"files": ["p"], "data": "set", "guesses": ["tei-set"]}, "holds no outputs of the view 'text'"),
+    ("no text", {"files": ["p"], "data": "set", "guesses": ["tei-set"]}, "holds no outputs of the view 'text-only'"),
     ("no canary", {"canary": [("p", "set")]}, "set.jsonl is not a dataset but another file; name a dataset's folder"),
     ("language", {"files": ["p"], "data": "set", "against": [("zh", "zh-key")]}, "is of language 'en', "),
     ("no file", {"files": ["gone"], "data": "set"}, "gone.jsonl cannot be read: No such file"),
@@ -261,14 +266,14 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("given", "message"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
 def test_what_is_refused(study: Any, tmp_path: Path, given: dict[str, Any], message: str) -> None:
     keys = {"set": study.key("set.jsonl", 10), "fresh": study.key("fresh.jsonl", 10, first=1000)}
-    study.outputs("p.jsonl", keys["set"], {"text": ALL})
-    study.outputs("p2.jsonl", keys["set"], {"text": ALL})
+    study.outputs("p.jsonl", keys["set"], {"text-only": ALL})
+    study.outputs("p2.jsonl", keys["set"], {"text-only": ALL})
     study.outputs("tei-set.jsonl", keys["set"], {"tei": ALL}, model="other")
-    study.outputs("f.jsonl", keys["fresh"], {"text": ALL})
-    study.outputs("other.jsonl", keys["fresh"], {"text": ALL}, model="other")
+    study.outputs("f.jsonl", keys["fresh"], {"text-only": ALL})
+    study.outputs("other.jsonl", keys["fresh"], {"text-only": ALL}, model="other")
     study.outputs("tei.jsonl", keys["fresh"], {"tei": ALL})
     study.lines("zh-key.jsonl", [{"question_id": "甲", "crossed_text": ["位于上海市"]}])
-    study.lines("zh.jsonl", [{"question_id": "甲", "output": "位于上海市", "view": "text"}])
+    study.lines("zh.jsonl", [{"question_id": "甲", "output": "位于上海市", "view": "text-only"}])
 
     def path(name: str) -> Path:
         return tmp_path / f"{name}.jsonl"
@@ -316,13 +321,3 @@ def test_a_canary_file_that_is_none(study: Any, public: Path, hidden: Any) -> No
     rows = [{"question_id": "q1", "output": "x"}]
     with pytest.raises(PredictionError, match="holds no reply to a question for a canary: none of its lines"):
         examine([], None, canary=[(study.lines("c.jsonl", rows), public)])
-
-
-def test_the_same_files_give_the_same_report(study: Any) -> None:
-    ours, fresh = study.key("set.jsonl", 20), study.key("fresh.jsonl", 20, first=50)
-    files = [
-        study.outputs(f"{key.stem}-p.jsonl", key, {"text": always(0.4), "tei": always(0.6)}) for key in (ours, fresh)
-    ]
-    seeds = [ScoreOptions(seed=seed) for seed in (0, 0, 1)]
-    one, two, three = (examine(files[:1], ours, against=[(files[1], fresh)], options=each) for each in seeds)
-    assert one == two != three

@@ -21,10 +21,10 @@ def script() -> Any:
     return module
 
 
-@pytest.mark.parametrize(("chance", "alike"), [(0.1, 0.0), (0.6, 0.3)])
-def test_clean_models_are_suspected_as_often_as_is_said(script: Any, chance: float, alike: float) -> None:
+@pytest.mark.parametrize(("chance", "correlation"), [(0.1, 0.0), (0.6, 0.3)])
+def test_clean_models_are_suspected_as_often_as_is_said(script: Any, chance: float, correlation: float) -> None:
     """Of 500 each; 2.5 % are to be expected, and three standard errors are 2.1."""
-    assert max(script.rates(np.random.default_rng(1), 500, 60, chance, alike, 0.0)) <= 4.6
+    assert max(script.rates(np.random.default_rng(1), 500, 60, chance, correlation, 0.0)) <= 4.6
 
 
 def test_models_that_know_items_are_found(script: Any) -> None:

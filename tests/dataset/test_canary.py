@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from vcrgen.dataset.canary import DIGITS, ENOUGH, LINE, canary_questions, comes_back, read_canary
+from vcrgen.dataset.canary import DIGITS, LINE, MIN_DIGITS, canary_questions, read_canary, repeats_canary
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import DatasetError
-from vcrgen.hidden.public import metadata_row, public_readme
+from vcrgen.hidden.public import PAIR_FORMAT
 from vcrgen.tasks.vcr import VCR
 
 DIGIT = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
@@ -18,14 +18,18 @@ DIGIT = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 def test_five_questions_begin_files_of_the_set_and_show_at_most_half() -> None:
     questions = {question.way: question for question in canary_questions(DIGIT)}
     assert list(questions) == ["line", "half", "readme", "row", "question"]
-    row = json.dumps(metadata_row("0" * 32, "en", LINE + DIGIT), sort_keys=True, separators=(",", ":"))
+    row = json.dumps(
+        PAIR_FORMAT.question_row({"question_id": "0" * 32}, {"language": "en", "canary": LINE + DIGIT}),
+        sort_keys=True,
+        separators=(",", ":"),
+    )
     assert row.startswith(questions["row"].text.splitlines()[-1])
     manifest = {"language": "en", "items": 1, "canary": LINE + DIGIT, "commitment": "0" * 64}
-    assert questions["readme"].text in public_readme(manifest)
+    assert questions["readme"].text in PAIR_FORMAT.readme(manifest)
     for question in questions.values():
         assert question.text.count(DIGIT[:16]) == (question.way == "half") and DIGIT[16:20] not in question.text
         assert question.shown == (16 if question.way == "half" else 0)
-        assert not comes_back(question.text, DIGIT, question.shown)  # an echo proves nothing
+        assert not repeats_canary(question.text, DIGIT, question.shown)  # an echo proves nothing
 
 
 @pytest.mark.parametrize(
@@ -34,8 +38,8 @@ def test_five_questions_begin_files_of_the_set_and_show_at_most_half() -> None:
         (DIGIT, 0, True),
         (f"It is {DIGIT.upper()}.", 0, True),
         (" ".join(DIGIT), 0, True),
-        (DIGIT[:ENOUGH], 0, True),
-        (DIGIT[: ENOUGH - 1], 0, False),
+        (DIGIT[:MIN_DIGITS], 0, True),
+        (DIGIT[: MIN_DIGITS - 1], 0, False),
         (DIGIT[:16], 16, False),
         (DIGIT[16:], 16, True),
         (DIGIT[8:24], 16, False),
@@ -44,7 +48,7 @@ def test_five_questions_begin_files_of_the_set_and_show_at_most_half() -> None:
     ],
 )
 def test_what_comes_back(reply: str, shown: int, back: bool) -> None:
-    assert comes_back(reply, DIGIT, shown) is back
+    assert repeats_canary(reply, DIGIT, shown) is back
 
 
 def test_it_is_read_from_the_public_part(hidden: Callable[..., Path]) -> None:
@@ -62,8 +66,3 @@ def test_a_part_without_a_canary(hidden: Callable[..., Path], text: str) -> None
     (public / "manifest.json").write_text(text, "utf-8")
     with pytest.raises(DatasetError, match="has no canary: only the public part of a hidden test set has one"):
         read_canary(open_dataset(public, VCR))
-
-
-def test_a_dataset_has_none(dataset: Path) -> None:
-    with pytest.raises(DatasetError, match="has no canary"):
-        read_canary(open_dataset(dataset, VCR))

@@ -11,7 +11,7 @@ from vcrgen.signature import Signature
 
 FILE = DatasetFile(path="easy/train-0.parquet", mode="easy", split="train", rows=1, bytes=2, sha256="00")
 MANIFEST = Manifest(
-    fingerprint="f", signature=Signature({"lang": "en"}), source="s", config={}, read=1, drops={}, files=(FILE,)
+    fingerprint="f", signature=Signature({"lang": "en"}), source="s", config={}, read=1, rejected={}, files=(FILE,)
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import Dataset, built_dataset, open_dataset
-from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.errors import DatasetError
 from vcrgen.storage import open_folder
 from vcrgen.tasks.vcr import VCR
 
@@ -29,15 +29,6 @@ def test_all_rows_of_a_mode_in_the_order_of_the_files(dataset: Path) -> None:
     splits = read_manifest(dataset).splits
     assert ids(dataset, mode="easy") == [row for split in splits for row in table_ids(dataset, split)]
     assert ids(dataset, mode="easy") == ids(dataset, mode="hard")
-
-
-def test_a_row_is_what_parquet_holds(dataset: Path) -> None:
-    manifest = read_manifest(dataset)
-    place, row = next(open_dataset(dataset, VCR).select(mode="hard").rows())
-    assert place == f"{dataset}/hard/{manifest.splits[0]}-00000-of-00001.parquet, row 1"
-    assert row == pq.read_table(dataset / "hard" / f"{manifest.splits[0]}-00000-of-00001.parquet").to_pylist()[0]
-    assert list(row) == list(VCR.features)
-    assert row["image"]["bytes"].startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -58,10 +49,6 @@ def test_choosing_rows(dataset: Path, options: dict[str, Any], expected: list[in
     assert ids(dataset, mode="easy", **options) == [every[index] for index in expected]
 
 
-def test_positions_count_within_the_split(dataset: Path) -> None:
-    assert ids(dataset, mode="easy", split="train", positions=[1]) == [table_ids(dataset, "train")[1]]
-
-
 def test_row_groups_without_a_wanted_row_are_not_read(dataset: Path, tmp_path: Path) -> None:
     copy = copied(dataset, tmp_path)
     manifest = read_manifest(copy)
@@ -77,12 +64,6 @@ def test_row_groups_without_a_wanted_row_are_not_read(dataset: Path, tmp_path: P
     assert ids(damaged, positions=[2]) == [table_ids(dataset, "train")[2]]
     with pytest.raises(DatasetError, match="cannot be read"):
         ids(damaged, positions=[0])
-
-
-@pytest.mark.parametrize("options", [{"mode": "medium"}, {"mode": "easy", "split": "dev"}])
-def test_unknown_rows(dataset: Path, options: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match=r"has nothing of mode .*; it has easy/test, "):
-        ids(dataset, **options)
 
 
 def copied(dataset: Path, tmp_path: Path) -> Path:

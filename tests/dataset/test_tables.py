@@ -1,4 +1,4 @@
-"""Which types of columns are read as which."""
+"""Compatibility of column types."""
 
 import pyarrow as pa
 import pytest

@@ -22,4 +22,4 @@ def test_every_image_but_the_plain_one_is_a_view() -> None:
 
 
 def test_the_views_that_have_no_column_of_their_own() -> None:
-    assert set(View) - set(IMAGE_VIEWS) == {View.TEXT, View.IMAGE, View.BLIND}
+    assert set(View) - set(IMAGE_VIEWS) == {View.IMAGE, View.TEXT_ONLY}

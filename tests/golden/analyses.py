@@ -22,7 +22,7 @@ def rounded(value: Any) -> Any:
 def analysis(bench: Bench) -> Any:
     """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
     commands = {
-        "clusters": ("map", "vcr-map", "--on", "abs", "--clusters", 5),
+        "clusters": ("map", "vcr-map", "--distance", "abs", "--clusters", 5),
         "anchor": ("factors", "gold-made", "--resamples", 200),
         "chain": ("factors", "gold", "--resamples", 100),
         "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
@@ -40,12 +40,12 @@ def analysis(bench: Bench) -> Any:
 
 @golden("profile", "numpy")
 def profile(bench: Bench) -> Any:
-    """The page of the published scores by its digest, and the figures of it that are not of single leaves."""
+    """The page of the published scores by its digest, and the figures of it that are not of single categories."""
     page = bench.folder / "profile.html"
     bench.run("profile", "--example", "--out", page)
     tables = json.loads("\n".join(bench.run("profile", "--example", "--format", "json")))["tables"]
-    kept = ("Scores, in percent", "Levels, in percent", "How alike the two methods are", "Gaps, in points")
-    kept += ("How many leaves differ", "Printed and worked out")
+    kept = ("Scores, in percent", "Levels, in percent", "Agreement of RAE and LBS", "Gaps, in points")
+    kept += ("Differing categories", "Printed and recomputed")
     rows = [{"title": table["title"], "rows": table["rows"]} for table in tables if table["title"] in kept]
     return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
 
@@ -53,31 +53,37 @@ def profile(bench: Bench) -> Any:
 @golden("study", "numpy")
 def study(bench: Bench) -> Any:
     """Who sees what of a study, in which order; and every figure of people who restore what a rule says."""
-    from vcrgen.study import figures
-    from vcrgen.study.design import Extras, all_slots, deal, steps_of
-    from vcrgen.study.marks import typed_form
-    from vcrgen.study.records import Mark
+    from vcrgen.study import scoring
+    from vcrgen.study.assignment import ExtraSteps, all_slots, assign, steps_for_rater
+    from vcrgen.study.grading import typed_form
+    from vcrgen.study.records import GradedResponse
 
-    dealt = deal(all_slots(8, 2, 3), range(1, 8), seed=5, most=6)
-    extras = Extras([8, 9], 2, 2)
-    orders = {person: steps_of(person, slots, extras, conditions=2, seed=5) for person, slots in dealt.items()}
+    assigned = assign(all_slots(8, 2, 3), range(1, 8), seed=5, max_items=6)
+    extras = ExtraSteps([8, 9], 2, 2)
+    orders = {
+        person: steps_for_rater(person, slots, extras, conditions=2, seed=5) for person, slots in assigned.items()
+    }
     texts = ("a red fox", "A  Red Fox", "a rod fox", "")
-    marks = [
-        Mark(person, item, condition, turn, place, text, not text, text == texts[0], text in texts[:2], person == 3)
-        for person, slots in dealt.items()
+    graded = [
+        GradedResponse(
+            person, item, condition, turn, place, text, not text, text == texts[0], text in texts[:2], person == 3
+        )
+        for person, slots in assigned.items()
         for item, condition, turn in sorted(slots)
         for place in range(1 + item % 2)
         for text in (texts[0 if (item + place) % 3 and person != 3 else (item + person) % 4],)
     ]
-    rights = {"strict": figures.strict, "filtered": figures.filtered, "typed": figures.typed}
-    model = {(mark.item, mark.place): mark.item % 2 == 0 for mark in marks}
+    rights = {
+        "strict": scoring.exact_match, "filtered": scoring.filtered_match, "typed": scoring.lenient_match,
+    }  # fmt: skip
+    model = {(one.item, one.place): one.item % 2 == 0 for one in graded}
     return {
         "orders": {str(person): [" ".join(map(str, step)) for step in steps] for person, steps in orders.items()},
-        "people": {name: figures.human(marks, right, seed=5) for name, right in rights.items()},
-        "against": figures.against(marks, model, seed=5),
-        "views": figures.view_difference(*([m for m in marks if m.condition == view] for view in (0, 1)), seed=5),
-        "agreement": figures.agreement(marks),
-        "odd keys": figures.odd_keys(marks),
+        "people": {name: scoring.human_scores(graded, right, seed=5) for name, right in rights.items()},
+        "against": scoring.human_minus_model(graded, model, seed=5),
+        "views": scoring.view_difference(*([m for m in graded if m.condition == view] for view in (0, 1)), seed=5),
+        "agreement": scoring.agreement(graded),
+        "odd keys": scoring.suspect_keys(graded),
         "typed": {text: typed_form(text) for text in ("“Ａ  Cat”", "STRASSE", "红色 的\u3000狐狸", "it's")},
     }
 

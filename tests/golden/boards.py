@@ -1,4 +1,4 @@
-"""A board's tables and pages, what its ladder tells, and quoted rows."""
+"""A board's tables and pages, what its ladder tells, and reported results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def board(bench: Bench) -> Path:
 
     def make(path: Path) -> None:
         sets = ("--data", f"public:{answers_set(bench, 'en')}", "--data", f"secret:{hidden_set(bench) / 'form-1/key'}")
-        words = ("--no-quoted", "--title", "Golden board", "--feedback", "instant")
+        words = ("--no-reported", "--title", "Golden board", "--feedback", "instant")
         printed = [bench.run("leaderboard", "init", path, *sets, *words)]
         for file, on, model, team, *facts in MODELS:
             words = ("--model", model, "--team", team, "--set", on, *facts)
@@ -110,7 +110,7 @@ def marks(page: str) -> str:
 def ladder(bench: Bench) -> Any:
     """A set on a ladder: what files are told, and what is shown before it is closed, and after."""
     key, path = bench.once("divided", divided_key), bench.folder / "ladder"
-    words = ("--data", f"divided:{key}", "--no-quoted", "--closes", "2090-01-01")
+    words = ("--data", f"divided:{key}", "--no-reported", "--closes", "2090-01-01")
     printed = bench.run("leaderboard", "init", path, *words)
     for name, right in (("first", 12), ("no better", 13), ("better", 18), ("copy", 18), ("worse", 0)):
         rows = [
@@ -158,10 +158,10 @@ def divided_key(path: Path) -> None:
     (path / KEY_FILE).write_text(json.dumps(asdict(key)), "utf-8")
 
 
-@golden("quoted")
-def quoted(bench: Bench) -> Any:
-    """Published results as a board quotes them."""
-    path = bench.folder / "quoted"
+@golden("reported-results")
+def reported_results(bench: Bench) -> Any:
+    """Reported results as a board shows them."""
+    path = bench.folder / "reported"
     data = f"public:{answers_set(bench, 'zh')}"
     bench.run("leaderboard", "init", path, "--data", data)
     text = bench.run("leaderboard", "export", path, "--to", "md")

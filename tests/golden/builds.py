@@ -50,12 +50,12 @@ def check_row(row: Mapping[str, Any]) -> None:
 def drawn(config: Mapping[str, Any], items: Sequence[Any]) -> list[dict[str, Any]]:
     """Pairs of a configuration without files: lines, spans and covers, or why a pair is set aside."""
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config import BuildConfig
+    from vcrgen.config.build import BuildConfig
     from vcrgen.records import Reject
 
     pipeline = Pipeline(BuildConfig(**config))
     found: list[dict[str, Any]] = []
-    for planned, pair in zip(pipeline.planned(items), pipeline.pairs(items), strict=True):
+    for planned, pair in zip(pipeline.plan_items(items), pipeline.pairs(items), strict=True):
         if isinstance(planned, Reject) or isinstance(pair, Reject):
             assert planned == pair
             found.append({"id": planned.source_id, "reason": str(planned.reason), "detail": planned.detail})
@@ -129,8 +129,8 @@ def covers(bench: Bench, lang: str) -> dict[str, Any]:
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "n 3": {"n": 3},
-    "n 1, a third": {"n": 1, "max_share": 0.33},
+    "n 3": {"ngram_size": 3},
+    "n 1, a third": {"ngram_size": 1, "max_share": 0.33},
     "sentence": {"mask": "sentence"},
     "sentence, all": {"mask": "sentence", "max_share": 1.0, "mode": "easy"},
     "percentage": {"mask": "percentage"},
@@ -152,7 +152,7 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
     highest = row["strip_y"] + row["strip_height"]
     found["as high as may be"] = drawn({"lang": lang, "max_height": highest, "mode": "hard"}, items[:1])
     found["one pixel too high"] = drawn({"lang": lang, "max_height": highest - 1}, items[:1])
-    huge = {"width": 64, "font_size": 90, "max_lines": 14, "max_height": 4000, "n": 2, "mode": "hard"}
+    huge = {"width": 64, "font_size": 90, "max_lines": 14, "max_height": 4000, "ngram_size": 2, "mode": "hard"}
     found["type wider than the image"] = drawn({"lang": lang, **huge}, items[:1])
     found["another font"] = drawn({"lang": lang, "font": FONTS[lang]}, items)
     terms = bench.once(f"terms-{lang}.txt", lambda path: path.write_text("Piano\n钢琴\n# lamp\n", "utf-8"))
@@ -174,12 +174,12 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
 def masks(bench: Bench, lang: str) -> Any:
     """The spans of every mask in all captions."""
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config import BuildConfig
+    from vcrgen.config.build import BuildConfig
     from vcrgen.records import Item, Reject
 
     ways: dict[str, dict[str, Any]] = {
-        "n 2, share 0.35": {"n": 2, "max_share": 0.35},
-        "n 4, share 0.2": {"n": 4, "max_share": 0.2, "seed": 2},
+        "n 2, share 0.35": {"ngram_size": 2, "max_share": 0.35},
+        "n 4, share 0.2": {"ngram_size": 4, "max_share": 0.2, "seed": 2},
         "sentence, all": {"mask": "sentence", "max_share": 1.0},
         "percentage 0.23": {"mask": "percentage", "percentage": 0.23},
     }
@@ -191,7 +191,7 @@ def masks(bench: Bench, lang: str) -> Any:
     for name, options in ways.items():
         pipeline = Pipeline(BuildConfig(**{"lang": lang, "max_lines": 20, **options}))
         items = [*items_of(lang, range(20)), *more]
-        for outcome in pipeline.planned(items):
+        for outcome in pipeline.plan_items(items):
             if isinstance(outcome, Reject):
                 found.setdefault(name, []).append(f"{outcome.source_id} {outcome.reason}")
             else:
@@ -206,7 +206,7 @@ def line_breaks(bench: Bench, lang: str) -> Any:
     from dataclasses import replace
 
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config import BuildConfig
+    from vcrgen.config.build import BuildConfig
     from vcrgen.records import Reject
 
     fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("lxgw-wenkai", "ar-pl-kaiti-gb")}[lang]

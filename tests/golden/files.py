@@ -98,23 +98,23 @@ def other_files(bench: Bench) -> Any:
     return {"files": found, "webp": webp}
 
 
-@golden("occlusions", *BYTES)
-def occlusions(bench: Bench) -> Any:
+@golden("cover-patterns", *BYTES)
+def cover_patterns(bench: Bench) -> Any:
     """Covers that are not rows: their sizes, their pixels, and a build with all that can be done to images."""
     from vcrgen.text.languages import LANGUAGES
-    from vcrgen.typeset.cover import seeded
+    from vcrgen.typeset.cover import with_seed
+    from vcrgen.typeset.cover_kinds import PATTERN_KINDS
     from vcrgen.typeset.fonts import default_chain
-    from vcrgen.typeset.occlusions import OCCLUSIONS
     from vcrgen.typeset.records import Box
     from vcrgen.typeset.style import make_style
 
     found: dict[str, Any] = {}
-    for kind in OCCLUSIONS:
+    for kind in PATTERN_KINDS:
         for lang in ("en", "zh"):
             row = LANGUAGES[lang]
             style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900, cover=kind)
-            for mode, calibration in style.covers.items():
-                cover = seeded(calibration.rule, 7).cover(Box(31, 44, 170, 66))
+            for mode, calibration in style.calibrations.items():
+                cover = with_seed(calibration.rule, 7).cover(Box(31, 44, 170, 66))
                 shade = cover.shade if isinstance(cover.shade, int) else digest(cover.shade.tobytes())
                 assert cover.mask is not None
                 found[f"{calibration.rule.name} {lang} {mode}"] = (
@@ -135,7 +135,7 @@ def occlusions(bench: Bench) -> Any:
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""
-    from vcrgen.config import BuildConfig, load_build_config
+    from vcrgen.config.build import BuildConfig, load_build_config
 
     recipes = {}
     for file in sorted((HERE.parents[1] / "configs").glob("vcr-*.yaml")):
@@ -144,9 +144,9 @@ def config(bench: Bench) -> Any:
         recipes[file.stem] = changed
     return {
         "defaults": BuildConfig().model_dump(mode="json"),
-        "published": sorted(BuildConfig().published()),
-        "hash": BuildConfig().part_hash(),
-        "hash of another": BuildConfig(seed=1, lang="zh", where=("a=b",), splits="train=...,test=3").part_hash(),
+        "published": sorted(BuildConfig().public_fields()),
+        "hash": BuildConfig().content_hash(),
+        "hash of another": BuildConfig(seed=1, lang="zh", where=("a=b",), splits="train=...,test=3").content_hash(),
         "recipes": recipes,
     }
 
@@ -186,7 +186,7 @@ def golden_of_other_languages() -> None:
 def language(lang: str) -> Any:
     """Built-in pairs of a language: lines, spans, boxes, and of every token whether it may be covered."""
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config import BuildConfig
+    from vcrgen.config.build import BuildConfig
     from vcrgen.records import Item
     from vcrgen.samples.pairs import caption
 
@@ -243,8 +243,8 @@ def calibration(bench: Bench, lang: str) -> Any:
 @golden("fonts")
 def fonts(bench: Bench) -> Any:
     """The list of fonts, and which of them draws what."""
-    shown = {"list": bench.run("fonts"), "en": bench.run("fonts", "Ωmega ﷽ 汉字 ½")}
-    return shown | {"zh": bench.run("fonts", "龘 oracle ½ \u0378", "--lang", "zh")}
+    shown = {"list": bench.run("fonts"), "en": bench.run("fonts", "check", "Ωmega ﷽ 汉字 ½")}
+    return shown | {"zh": bench.run("fonts", "check", "龘 oracle ½ \u0378", "--lang", "zh")}
 
 
 @golden("transform", *BYTES)

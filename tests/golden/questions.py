@@ -1,11 +1,10 @@
-"""Question sets: the built-in maker, how answers are read, scores."""
+"""MCQ benchmarks: the built-in maker, how answers are read, scores."""
 
 from __future__ import annotations
 
 import io
 import json
 import random
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,8 +23,8 @@ CHOICE_PIECES = (
 @golden("choices")
 def choices(bench: Bench) -> Any:
     """How outputs are read that are made of all kinds of pieces, and scores of likelihoods that are drawn."""
-    from vcrgen.scorer.choices.grammar import GRAMMAR, PUBLISHED, read_choice
-    from vcrgen.scorer.choices.item import Asked, Said, score_item
+    from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED, read_choice
+    from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, score_item
     from vcrgen.tasks.bloom import LETTERS
 
     options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
@@ -38,14 +37,17 @@ def choices(bench: Bench) -> Any:
     def drawn() -> tuple[tuple[float, ...], ...]:
         return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
 
-    asked, scores = Asked(outputs=True, rotations=True, logprobs=True, blind=True, letters=True), []
+    asked, scores = (
+        RequestedMetrics(outputs=True, rotations=True, logprobs=True, text_only=True, label_logprobs=True),
+        [],
+    )
     for number in range(60):
         logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
         blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
         letters = tuple(-draws.random() for _ in LETTERS)
-        said = [Said(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
+        said = [ItemResponse(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
         scored = score_item(
-            ("قطة", "cat", "بقرة", "cows"), answer, said, asked=asked, trap=(answer + 1) % 4, blind=blind
+            ("قطة", "cat", "بقرة", "cows"), answer, said, requested=asked, trap=(answer + 1) % 4, text_only=blind
         )  # fmt: skip
         scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
     ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
@@ -57,26 +59,26 @@ def choices(bench: Bench) -> Any:
 
 @golden("questions")
 def questions(bench: Bench) -> Any:
-    """Built-in questions: one of every leaf, the digest of a thousand; and one hidden by a fixed secret."""
-    from vcrgen.bloom.maker import make_items
-    from vcrgen.bloom.write import Aside
-    from vcrgen.config import BloomOptions
+    """Built-in questions: one of every category, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.rejects import RejectLog
+    from vcrgen.bloom.scenes.generator import generate_scene_items
+    from vcrgen.config.bloom import BloomSceneOptions
     from vcrgen.files import canonical_json
-    from vcrgen.hidden.questions import hidden_line
+    from vcrgen.hidden.mcq import hidden_item
     from vcrgen.hidden.secret import load_secret
     from vcrgen.tasks.bloom import item_of
 
-    rows = [row for _, few in make_items(BloomOptions(items=1000), Aside()) for row in few]
+    rows = [row for _, few in generate_scene_items(BloomSceneOptions(items=1000), RejectLog()) for row in few]
     first = {row["path"]: row for row in reversed(rows)}
     texts = {
-        leaf: {
+        category: {
             name: [row[f"question_{name}"], *row[f"options_{name}"]] if name in ("en", "ar") else row[name]
             for name in ("question_id", "en", "ar", "answer", "trap")
         }
-        for leaf, row in sorted(first.items())
+        for category, row in sorted(first.items())
     }
     secret, _ = load_secret(secret_file(bench), create=False)
-    line = hidden_line(item_of(rows[0], ("en", "ar")), secret)
+    line = hidden_item(item_of(rows[0], ("en", "ar")), secret)
     return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
 
 
@@ -106,7 +108,7 @@ REPLIES = {
     "fenced": ('```json\n{"fitness": 5}\n```',),
     "good at last": ("I cannot.", '{"fitness": "4"}', '{"fitness": 2}'),
     "never good": ('{"fitness": 6}', '{"fitness": 4', '{"fitness": true}', '{"fitness": 4}'),
-    "cut": ("length", "length", "length"),
+    "truncated": ("length", "length", "length"),
     "filtered": ("content_filter",),
 }
 # What a judge says of an item whose key is B.
@@ -130,18 +132,18 @@ def flawed_item(en: dict[int, str], ar: dict[int, str]) -> dict[str, Any]:
 
 
 def checked(call: Any, *args: Any) -> str:
-    """What a call gives, or why an item is dropped."""
-    from vcrgen.bloom.making.records import ItemDropped
+    """What a call gives, or why an item is rejected."""
+    from vcrgen.bloom.rejects import ItemRejected
 
     try:
         return str(call(*args))
-    except ItemDropped as dropped:
+    except ItemRejected as dropped:
         return f"{dropped.stage}, {dropped.reason.value}: {dropped.detail}"
 
 
 def replied(steps: Any, replies: Any) -> str:
     """What a stage asks, and what comes of the replies, one after another."""
-    from vcrgen.bloom.making.records import ItemDropped
+    from vcrgen.bloom.rejects import ItemRejected
     from vcrgen.models.base import Reply
 
     asked, left = [], list(replies)
@@ -154,29 +156,29 @@ def replied(steps: Any, replies: Any) -> str:
             request = steps.send(Reply(text="" if cut else said, model="M", finish_reason=said if cut else "stop"))
     except StopIteration as stop:
         return f"{', '.join(asked)}: {stop.value}"
-    except ItemDropped as dropped:
+    except ItemRejected as dropped:
         return f"{', '.join(asked)}: {dropped.reason.value} {dropped.detail}"
 
 
 @golden("making")
 def making(bench: Bench) -> Any:
     """What is done about items of models: each validator, replies of the wrong form, the judge, requests for images."""
-    from vcrgen.bloom.making import stages
-    from vcrgen.bloom.making.generated import GeneratedPictures, PictureFolder
-    from vcrgen.bloom.making.pictures import PictureSource
-    from vcrgen.bloom.making.places import slots_of
-    from vcrgen.bloom.making.records import ItemPlace, MadeItem, Scenario
-    from vcrgen.bloom.making.sieve import longest_keys, near_duplicates
-    from vcrgen.bloom.making.validate import check_item
+    from vcrgen.bloom.generation import stages
+    from vcrgen.bloom.generation.deduplication import longest_keys, near_duplicates
+    from vcrgen.bloom.generation.generated_pictures import GeneratedPictures, PictureFolder
+    from vcrgen.bloom.generation.item_checks import check_item
+    from vcrgen.bloom.generation.item_records import GeneratedItem, ItemSlot, Scenario
+    from vcrgen.bloom.generation.item_slots import assign_slots
+    from vcrgen.bloom.generation.source_pictures import PictureSource
     from vcrgen.bloom.taxonomy import Taxonomy
-    from vcrgen.config import BloomMakeOptions
-    from vcrgen.models.address import address_of
-    from vcrgen.models.generations import body_of
+    from vcrgen.config.bloom import BloomGenerationOptions
+    from vcrgen.models.address import parse_address
+    from vcrgen.models.image_generation import encode_request
     from vcrgen.tasks.bloom import ChoiceQuestion
 
     path, scene = "apply/a/b", Scenario(text="a boat", keywords=("boat",))
     lengths: Any = [
-        MadeItem(
+        GeneratedItem(
             slot=SimpleNamespace(name=f"item-{at}"), picture=None, answer=0, trap=1, votes=(True,),  # type: ignore[arg-type]
             questions={
                 "en": ChoiceQuestion("?", ("long" if at < 6 else "a", "tall" if at % 3 == 0 else "b", "c", "d"))
@@ -185,28 +187,33 @@ def making(bench: Bench) -> Any:
         for at in range(12)
     ]  # fmt: skip
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    options = BloomMakeOptions(model="M", image_model="I", offline=True, image_param=('size="9x9"',))
-    place = ItemPlace(name="leaf-001-0001", path=path, number=0, theme="anywhere")
-    offers = GeneratedPictures(options, PictureFolder(Path("ledger"))).deal(0, [(place, scene)])[0]
+    options = BloomGenerationOptions(model="M", image_model="I", offline=True, image_param=('size="9x9"',))
+    place = ItemSlot(name="leaf-001-0001", path=path, number=0, theme="anywhere")
+    offers = GeneratedPictures(options, PictureFolder(Path("ledger"))).offer(0, [(place, scene)])[0]
     asked: list[Any] = [next(offer) for offer in offers]
     source = PictureSource(
-        BloomMakeOptions(model="M", source="samples:40", pictures=2, offline=True), io.BytesIO(), leaves=3, places=12
+        BloomGenerationOptions(model="M", source="samples:40", pictures=2, offline=True),
+        io.BytesIO(),
+        categories=3,
+        slots=12,
     )
     scenes = [Scenario(text="", keywords=(word, "street")) for word in ("boat", "cat", "street")] * 3
-    leaves = Taxonomy(paths=tuple(f"apply/a/{number}" for number in range(11)))
+    categories = Taxonomy(paths=tuple(f"apply/a/{number}" for number in range(11)))
+    address = parse_address("http://h/v1", "I")
     return {
         "pictures": [
-            [one.stage, one.role, one.request.id, body_of(one.request, address_of("http://h/v1", "I"), "I").decode()]
+            [one.stage, one.role, one.request.id, encode_request(one.request, address, "I").decode()]
             for one in asked
         ],
         "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()},
-        "replies": {name: replied(stages.fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
+        "replies": {name: replied(stages.rate_fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
         "judge": {
-            name: replied(stages.judged(path, flawed_item({}, {}), 1, b"", 1), said) for name, said in VERDICTS.items()
+            name: replied(stages.judge_item(path, flawed_item({}, {}), 1, b"", 1), said)
+            for name, said in VERDICTS.items()
         },
         "long keys": sorted(longest_keys(lengths, 0)),
         "themes": [
-            " ".join(slot.theme for slot in leaf) for leaf in slots_of(leaves, {"A": 5, "B": 3, "C": 2}, 6)
+            " ".join(slot.theme for slot in slots) for slots in assign_slots(categories, {"A": 5, "B": 3, "C": 2}, 6)
         ],
         "chosen": {
             f"{count} items": [" ".join(map(str, numbers)) for numbers in source.choose(1, scenes[:count])]
@@ -218,12 +225,13 @@ def making(bench: Bench) -> Any:
 
 @golden("score-questions")
 def score_questions(bench: Bench) -> Any:
-    """Every figure of two scored files of a small question set, compared; and one of them by the published reading."""
+    """Every figure of two scored files of a small MCQ benchmark, compared; and one of them by the published reading."""
+    from vcrgen.bloom.rejects import RejectLog
     from vcrgen.bloom.taxonomy import default_taxonomy
-    from vcrgen.bloom.write import Aside, write_set
+    from vcrgen.bloom.write import write_set
     from vcrgen.scorer import compare, render, score
     from vcrgen.scorer.results import as_named
-    from vcrgen.tasks.task import QUESTIONS, RESTORATION
+    from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
     taxonomy, rows = default_taxonomy(), []
     for number_ in range(24):
@@ -236,12 +244,12 @@ def score_questions(bench: Bench) -> Any:
             row[f"options_{lang}"] = None if lacking else [f"{one} {place}" for place in range(4)]
         rows.append(row)
     data = bench.folder / "score-questions"
-    write_set(data, rows, languages=("en", "ar"), taxonomy=taxonomy, source="golden", config={}, aside=Aside())
+    write_set(data, rows, languages=("en", "ar"), taxonomy=taxonomy, source="golden", config={}, rejects=RejectLog())
     draws, results = random.Random("questions"), []
     for model, skill in (("good", 0.8), ("poor", 0.4)):
         written = []
         for row in rows:
-            for lang, view in (("en", "image"), ("en", "blind"), ("ar", "image")):
+            for lang, view in (("en", "image"), ("en", "text-only"), ("ar", "image")):
                 if row[f"options_{lang}"] is None:
                     continue
                 key = "ABCD".index(row["answer"])
@@ -253,7 +261,7 @@ def score_questions(bench: Bench) -> Any:
         file = bench.folder / f"{model}-questions.jsonl"
         file.write_text("\n".join(written[:-1]), "utf-8")
         results.append(score(file, data=data))
-    names = {theirs: RESTORATION.field_names[name] for name, theirs in QUESTIONS.field_names.items()}
+    names = {theirs: VCR_TASK.field_names[name] for name, theirs in MCQ_TASK.field_names.items()}
     published = score(bench.folder / "good-questions.jsonl", data=data, protocol="bloom-code")
     return {
         "good": short(as_named(results[0].as_json(), names)),
@@ -265,33 +273,50 @@ def score_questions(bench: Bench) -> Any:
 @golden("coverage")
 def coverage(bench: Bench) -> Any:
     """The report of a drawn set, and of one that a list files; what a model is asked about an item."""
-    from vcrgen.analysis.document import render
-    from vcrgen.analysis.profile.coverage import coverage_document
-    from vcrgen.bloom.coverage.filing import FiledItem, FiledSet, Filing, read_leaves
-    from vcrgen.bloom.making.prompts import prompt_hash
-    from vcrgen.bloom.making.stages import leaf_number
+    from vcrgen.analysis.profile.coverage_report import coverage_document
+    from vcrgen.bloom.coverage.classification import Classification, ClassifiedItem, ClassifiedSet, read_categories
+    from vcrgen.bloom.generation.prompts import prompt_hashes
+    from vcrgen.bloom.generation.scheduler import MissingReplies
+    from vcrgen.bloom.generation.stages import classify_item
     from vcrgen.bloom.taxonomy import default_taxonomy
+    from vcrgen.report.document import render
 
     taxonomy = default_taxonomy()
     texture = [path for path in taxonomy.paths if path.endswith("/texture")]
     drawn = [
-        FiledItem(name=str(at), own=texture[at % 3], leaf=leaf, reason="" if leaf else "fits_none", second=texture[0])
-        for at, leaf in enumerate([*texture, texture[0], texture[0], None])
+        ClassifiedItem(
+            name=str(at),
+            own=texture[at % 3],
+            category=category,
+            reason="" if category else "fits_none",
+            second=texture[0],
+        )
+        for at, category in enumerate([*texture, texture[0], texture[0], None])
     ]
-    whole = [FiledItem(name="1", own=None, leaf=texture[1]), FiledItem(name="2", own=None, reason="not_listed")]
+    whole = [
+        ClassifiedItem(name="1", own=None, category=texture[1]),
+        ClassifiedItem(name="2", own=None, reason="not_listed"),
+    ]
     sets = [
-        FiledSet(name="drawn", by="M", count=60, items=drawn, pictures=5),
-        FiledSet(name="whole", by="list.csv", count=2, items=whole),
+        ClassifiedSet(name="drawn", by="M", count=60, items=drawn, pictures=5),
+        ClassifiedSet(name="whole", by="list.csv", count=2, items=whole),
     ]
-    document = coverage_document(Filing(taxonomy=taxonomy, sets=sets, missing=Counter()), settings="", published=True)
-    file = bench.folder / "leaves-of-items.csv"
+    document = coverage_document(
+        Classification(taxonomy=taxonomy, sets=sets, missing=MissingReplies.of([])), settings="", published=True
+    )
+    file = bench.folder / "categories-of-items.csv"
     file.write_text(
         "set,question_id,leaf\n,1,poem\na,1,0\n,2,texture\n,3,remember/attribute recognition/texture\n,4,\n"
     )
-    listed = read_leaves(file, taxonomy)
-    request = next(leaf_number("Which?", ["one", "two"], (b"picture",), "1. a\n2. b", 1))
+    listed = read_categories(file, taxonomy)
+    request = next(classify_item("Which?", ["one", "two"], (b"picture",), "1. a\n2. b", 1))
     return {
         "report": render(document, "md").splitlines(),
-        "list": {f"{one} {item}": str(listed.of(one, item)) for one in "ab" for item in "12345"},
-        "asked": [request.stage, request.role, request.request.text.splitlines(), prompt_hash("leaf")],
+        "list": {f"{one} {item}": str(listed.find(one, item)) for one in "ab" for item in "12345"},
+        "asked": [
+            request.stage,
+            request.role,
+            request.request.text.splitlines(),
+            prompt_hashes(["category"])["category"],
+        ],
     }

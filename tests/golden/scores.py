@@ -220,7 +220,7 @@ def echoes(bench: Bench, key: Path, *, every: int) -> Path:
     """Outputs without an image and of VI+TEI: of each question what is right, but for every so-manieth span."""
     lines, seen = [], 0
     for row in map(json.loads, key.read_text("utf-8").splitlines()):
-        for view in ("text", "stacked"):
+        for view in ("text-only", "stacked"):
             seen += 1
             said = [each for place, each in enumerate(row["crossed_text"]) if (place + seen) % every]
             lines.append({"question_id": row["question_id"], "view": view, "output": "\n".join(said), "model": "Echo"})
@@ -232,8 +232,8 @@ def echoes(bench: Bench, key: Path, *, every: int) -> Path:
 @golden("contamination")
 def contamination(bench: Bench) -> Any:
     """What is asked without an image and about a canary, what counts as its coming back, and a report."""
-    from vcrgen.dataset.canary import canary_questions, comes_back
-    from vcrgen.tasks.vcr import words_with_gaps
+    from vcrgen.dataset.canary import canary_questions, repeats_canary
+    from vcrgen.tasks.vcr import caption_with_gaps
     from vcrgen.text.languages import LANGUAGES as ROWS
 
     keys = [
@@ -253,13 +253,13 @@ def contamination(bench: Bench) -> Any:
         "text": [line.replace(str(bench.folder), "TMP") for line in bench.run(*words)],
         "figures": [",".join(plain_cell(cell) for cell in row) for row in rows],
         "words": {
-            lang: of.words.format(text=words_with_gaps({**row, "spans": spans}, lang), question="?")
+            lang: of.text_only_prompt.format(text=caption_with_gaps({**row, "spans": spans}, lang), question="?")
             for lang, of in ROWS.items()
         },
-        "words without offsets": words_with_gaps(row, "en"),
+        "words without offsets": caption_with_gaps(row, "en"),
         "canary": {question.way: [question.text, question.shown] for question in canary_questions(digits)},
         "comes back": {
-            text: [comes_back(text, digits, 0), comes_back(text, digits, 22)]
+            text: [repeats_canary(text, digits, 0), repeats_canary(text, digits, 22)]
             for text in (digits[:11], digits[:12], digits[20:])
         },
     }
@@ -426,8 +426,8 @@ def signatures(bench: Bench) -> Any:
     )
     found["dataset, other options"] = of(
         bench.build(
-            "by-options", bench.pairs("en"), mask="percentage", percentage=0.25, n=4, font="lato", font_size=31,
-            width=512, max_lines=3, max_share=0.4, seed=99, **few,
+            "by-options", bench.pairs("en"), mask="percentage", percentage=0.25, ngram_size=4, font="lato",
+            font_size=31, width=512, max_lines=3, max_share=0.4, seed=99, **few,
         )
     )  # fmt: skip
     key = json.loads((hidden_set(bench) / "form-1/key/key.json").read_text("utf-8"))

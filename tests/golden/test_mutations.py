@@ -12,6 +12,7 @@ SEARCHED = (
     ".txt",
     ".md",
     ".yaml",
+    ".toml",
     ".html",
     ".css",
     ".j2",
@@ -34,10 +35,10 @@ def test_every_mutation_can_be_made() -> None:
     for one in load().MUTATIONS:
         places = [path for path, text in texts.items() for _ in range(text.count(one.old))]
         if len(places) != 1:
-            wrong.append(f"{one.room}: {one.what}: {len(places)} places hold {one.old!r}")
+            wrong.append(f"{one.package}: {one.what}: {len(places)} places hold {one.old!r}")
         elif places[0].suffix == ".py":
             try:
                 ast.parse(texts[places[0]].replace(one.old, one.new))
             except SyntaxError as error:
-                wrong.append(f"{one.room}: {one.what}: {error}")
+                wrong.append(f"{one.package}: {one.what}: {error}")
     assert not wrong, "Give these of scripts/mutations.py their new text:\n" + "\n".join(wrong)

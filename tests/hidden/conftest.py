@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from vcrgen.config import load_build_config
+from vcrgen.config.build import load_build_config
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
-from vcrgen.hidden.forms import FormMaker
+from vcrgen.hidden.forms import FormBuilder
 from vcrgen.typeset.style import Style
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
@@ -25,16 +25,16 @@ FONTS = ("lato", "liberation-serif", "carlito")
 def _styles() -> Iterator[None]:
     """A font in a size is calibrated once for all tests, not once a set."""
     styles: dict[tuple[str, str, str, int], Style] = {}
-    real = FormMaker._make_style
+    real = FormBuilder._make_style
 
-    def cached(self: FormMaker, font: str, size: int) -> Style:
+    def cached(self: FormBuilder, font: str, size: int) -> Style:
         key = self.pipeline.language.code, self.pipeline.config.cover, font, size
         if key not in styles:
             styles[key] = real(self, font, size)
         return styles[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(FormMaker, "_make_style", cached)
+        patch.setattr(FormBuilder, "_make_style", cached)
         yield
 
 
@@ -62,12 +62,12 @@ def make(secret_file: Path) -> Make:
 
     def call(
         out: Path, *, source: Path | str = "samples:40", lang: str = "en", secret: Path = secret_file,
-        watcher: Watcher | None = None, config: Mapping[str, Any] | None = None, **options: Any,
+        listener: ProgressListener | None = None, config: Mapping[str, Any] | None = None, **options: Any,
     ) -> HiddenResult:  # fmt: skip
         build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
         # One secret makes the sets of all tests.
         values = {"items": 6, "fonts": FONTS, "reuse_secret": True} | options
-        return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, watcher=watcher)
+        return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, listener=listener)
 
     return call
 

@@ -1,4 +1,4 @@
-"""What participants get: constant but for random ids, and loadable as it is."""
+"""The public part: constant except for random ids, and loadable."""
 
 import json
 import re
@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from PIL import Image
 
-from vcrgen.hidden.public import IMAGE_FOLDERS, TIME_STAMP, content_digest, public_readme, questions_text
+from vcrgen.hidden.public import PAIR_FORMAT, TIME_STAMP, content_digest
 from vcrgen.text.languages import LANGUAGES
+
+
+def text_of(ids: list[str]) -> str:
+    return PAIR_FORMAT.questions_text([{"question_id": one} for one in ids], {"language": "zh", "canary": "c"})
+
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 
@@ -36,16 +40,6 @@ def test_datasets_loads_both_images(finished: Path, answers: Answers, tmp_path: 
         assert (np.asarray(row["stacked_image"]) == np.asarray(Image.open(file))).all()
 
 
-def test_the_readme_names_what_is_there(finished: Path) -> None:
-    text = (finished / "public" / "README.md").read_text("utf-8")
-    manifest = json.loads((finished / "public" / "manifest.json").read_bytes())
-    for part in ("6 images", LANGUAGES["en"].question, manifest["canary"], manifest["commitment"], "question_id"):
-        assert part in text
-    example = re.search(r"```python\n(.*?)```", text, re.DOTALL)
-    assert example
-    compile(example[1], "README.md", "exec")
-
-
 def test_every_file_and_folder_has_the_time_stamp(finished: Path, finished_forms: Path) -> None:
     for public in (finished / "public", finished_forms / "form-3" / "public"):
         times = {path.stat().st_mtime_ns for path in [public, *public.rglob("*")]}
@@ -61,14 +55,6 @@ def test_nothing_but_the_items_differs_between_two_sets(finished: Path, finished
         return {re.sub(r"\b[64] images|\"items\": [64]", "#", line) for text in hidden for line in text.splitlines()}
 
     assert blank(finished / "public") == blank(finished_forms / "form-2" / "public")
-
-
-def test_names_and_sizes_of_the_set(finished: Path, answers: Answers) -> None:
-    names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file()}
-    images = {f"public/{view}/{answer['question_id']}.png" for view in IMAGE_FOLDERS for answer in answers(finished)}
-    texts = {f"public/{name}" for name in ("README.md", "manifest.json", "metadata.jsonl")}
-    keys = {f"key/{name}" for name in ("answers.jsonl", "key.json", "report.json")}
-    assert names == images | texts | keys and len(images) == 12
 
 
 def test_the_digest_depends_on_every_byte_and_name(hidden_set: Path) -> None:
@@ -87,13 +73,7 @@ def test_the_digest_depends_on_every_byte_and_name(hidden_set: Path) -> None:
 
 def test_the_rows_are_in_the_order_of_the_ids() -> None:
     ids = ["b" * 32, "a" * 32, "c" * 32]
-    rows = [json.loads(line) for line in questions_text(ids, language="zh", canary="c").splitlines()]
+    rows = [json.loads(line) for line in text_of(ids).splitlines()]
     assert [row["question_id"] for row in rows] == sorted(ids)
     assert {row["question"] for row in rows} == {LANGUAGES["zh"].question}
-    assert questions_text(ids, language="zh", canary="c") == questions_text(ids[::-1], language="zh", canary="c")
-
-
-@pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_the_readme_is_written_for_every_language(language: str) -> None:
-    text = public_readme({"language": language, "items": 7, "canary": "CANARY", "commitment": "COMMITMENT"})
-    assert LANGUAGES[language].name in text and LANGUAGES[language].question in text and "CANARY" in text
+    assert text_of(ids) == text_of(ids[::-1])

@@ -11,13 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from vcrgen.builder.run import build
 from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
-from vcrgen.hidden.near import NEAR, any_near
+from vcrgen.hidden.near import MAX_DISTANCE, has_near_duplicate
 from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, difference_hash
 from vcrgen.samples import sample_pair
 
@@ -73,27 +72,19 @@ def quarter(image: Image.Image) -> Image.Image:
     ],
 )
 def test_what_the_hash_of_a_picture_survives(change: Change, known: bool) -> None:
-    for index in range(5):
+    for index in range(2):
         image = picture(index)
-        assert (distance(image, change(image)) <= NEAR) == known, index
+        assert (distance(image, change(image)) <= MAX_DISTANCE) == known, index
 
 
 def test_other_pictures_are_far() -> None:
-    images = [picture(index) for index in range(30)]
-    near = [distance(a, b) <= NEAR for i, a in enumerate(images) for b in images[:i]]
+    images = [picture(index) for index in range(12)]
+    near = [distance(a, b) <= MAX_DISTANCE for i, a in enumerate(images) for b in images[:i]]
     assert sum(near) == 0
 
 
-@given(arrays(np.uint8, st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3))))
-@settings(max_examples=50)
-def test_a_hash_has_256_bits_for_any_picture(pixels: np.ndarray) -> None:
-    image = Image.fromarray(pixels)
-    hashed = difference_hash(image)
-    assert hashed.shape == (32,) and hashed.dtype == np.uint8
-    assert (hashed == difference_hash(image.copy())).all()
-
-
-@given(st.text(max_size=120))
+@given(st.text(max_size=60))
+@settings(max_examples=30)
 def test_the_start_of_a_caption_is_letters_and_digits(text: str) -> None:
     start = caption_start(text)
     assert len(start) <= CAPTION_START and (not start or start.isalnum())
@@ -153,11 +144,11 @@ def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
 
 def test_a_reference_that_grows_finds_what_comparing_with_each_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures that came in after the index was made are found, too, and most are not compared one by one."""
-    monkeypatch.setattr("vcrgen.hidden.reference.MOST_UNINDEXED", 50)
+    monkeypatch.setattr("vcrgen.hidden.reference.MAX_UNINDEXED", 50)
     compared: list[int] = []
     monkeypatch.setattr(
-        "vcrgen.hidden.reference.any_near",
-        lambda strings, string: compared.append(len(strings)) or any_near(strings, string),
+        "vcrgen.hidden.reference.has_near_duplicate",
+        lambda strings, string: compared.append(len(strings)) or has_near_duplicate(strings, string),
     )
     rng = np.random.default_rng(0)
     reference, known = Reference(10**6), []
@@ -165,7 +156,7 @@ def test_a_reference_that_grows_finds_what_comparing_with_each_finds(monkeypatch
         string = rng.integers(0, 256, 32, dtype=np.uint8)
         if known and number % 3 == 0:  # a copy in which a few bits differ
             string = known[rng.integers(len(known))] ^ np.packbits(rng.random(256) < 0.1)
-        near = any(np.unpackbits(other ^ string).sum() <= NEAR for other in known)
+        near = any(np.unpackbits(other ^ string).sum() <= MAX_DISTANCE for other in known)
         assert reference.match(string, "") == ("picture" if near else None)
         reference.add_hash(string, None)
         known.append(string)
@@ -229,13 +220,6 @@ def test_pairs_are_refused_by_either(
     assert taken == {caption[:20] for _, caption in pairs[7:]}
     assert result.report["set_aside"].get("in_reference", 0) > 0
     assert set(result.report["set_aside"]) == {"in_reference"}
-
-
-def test_unrelated_pairs_pass(make: Callable[..., HiddenResult], source: Path, tmp_path: Path) -> None:
-    unrelated = [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(50, 62)]
-    file = write_pairs(tmp_path / "unrelated.parquet", unrelated)
-    result = make(tmp_path / "out", source=source, items=COUNT, not_in=(str(file), str(file)))
-    assert result.report["set_aside"] == {}
 
 
 @pytest.mark.parametrize("content", [None, b"PAR1 not really", "columns"])

@@ -1,4 +1,4 @@
-"""How a set is mixed and how much its forms share: counted by hand on small keys, and without an answer."""
+"""Summary and overlap of forms, counted by hand on small keys, without answers."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.hidden.report import mix_report, overlap_report
+from vcrgen.hidden.report import overlap_report, summary_report
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 
@@ -30,7 +30,7 @@ def test_the_mix_is_counted() -> None:
         answer((5, 9, "easy", 0.46), font="carlito", strip="below", width=1000, part="feedback"),
         answer((5, 9, "easy", 0.01), strip="below", width=800),
     ]
-    report = mix_report(answers, language="en", drops={"no_glyph": 2})
+    report = summary_report(answers, language="en", rejected={"no_glyph": 2})
     assert report["items"] == 3 and report["spans"] == 4
     assert report["fonts"] == {"carlito": 1, "lato": 2}
     assert report["strip"] == {"above": 1, "below": 2}
@@ -43,14 +43,9 @@ def test_the_mix_is_counted() -> None:
     assert report["set_aside"] == {"no_glyph": 2}
 
 
-def test_a_mode_without_spans_has_no_median() -> None:
-    report = mix_report([answer((0, 10, "easy", 0.5))], language="en", drops={})
-    assert report["visible_ink"]["hard"]["median"] is None and report["visible_ink"]["hard"]["off_target"] == 0
-
-
 def test_the_report_of_a_set_is_that_of_its_key(finished: Path, answers: Answers) -> None:
     report = json.loads((finished / "key" / "report.json").read_bytes())
-    expected = mix_report(answers(finished), language="en", drops=report["set_aside"])
+    expected = summary_report(answers(finished), language="en", rejected=report["set_aside"])
     assert report == expected | {"form": 1, "overlap": [], "alike": {}}
 
 
@@ -76,21 +71,6 @@ def test_what_two_forms_share(one: list[Any], other: list[Any], expected: tuple[
     assert row["forms"] == [1, 2]
     shares = tuple(row[name] for name in ("same_spans", "shared_characters", "same_font", "same_place"))
     assert shares == expected
-
-
-def test_every_two_forms_are_compared() -> None:
-    form = [answer((0, 10, "easy", 0.5))]
-    assert [row["forms"] for row in overlap_report([form] * 4)] == [[1, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 4]]
-    assert overlap_report([form]) == []
-
-
-def test_the_overlap_of_a_set_is_that_of_its_keys(finished_forms: Path, answers: Answers) -> None:
-    folders = [finished_forms / f"form-{form}" for form in (1, 2, 3)]
-    forms = [sorted(answers(folder), key=lambda a: a["source_id"]) for folder in folders]
-    for number, folder in enumerate(folders, start=1):
-        report = json.loads((folder / "key" / "report.json").read_bytes())
-        assert report["form"] == number and report["overlap"] == overlap_report(forms)
-        assert all(row["same_spans"] < 1 for row in report["overlap"])
 
 
 def test_a_report_holds_no_answer(finished_forms: Path, answers: Answers) -> None:

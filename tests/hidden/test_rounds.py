@@ -16,7 +16,7 @@ from PIL import Image
 
 from vcrgen.errors import NoPairsError
 from vcrgen.hidden import HiddenResult, verify
-from vcrgen.hidden.near import NEAR
+from vcrgen.hidden.near import MAX_DISTANCE
 from vcrgen.hidden.reference import caption_start
 from vcrgen.samples import sample_pair
 
@@ -38,7 +38,7 @@ def test_forms_share_no_picture_and_no_caption(finished_other_pairs: Path, answe
             assert caption_start(a["caption"]) != caption_start(b["caption"])
             assert not set(a["crossed_text"]) & set(b["crossed_text"])
             hashes = [np.frombuffer(bytes.fromhex(answer["picture"]), np.uint8) for answer in (a, b)]
-            assert np.unpackbits(hashes[0] ^ hashes[1]).sum() > NEAR
+            assert np.unpackbits(hashes[0] ^ hashes[1]).sum() > MAX_DISTANCE
             assert a["source_id"] != b["source_id"] and a["question_id"] != b["question_id"]
     keys = [json.loads((finished_other_pairs / f"form-{form}/key/key.json").read_bytes()) for form in (1, 2, 3)]
     for name in ("canary", "nonce", "seal", "public"):
@@ -90,6 +90,6 @@ def test_each_group_of_rows_is_read_once_for_many_candidates(
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", counting)
     make(tmp_path / "out", source=source, items=12)
     assert set(read) == {0, 1, 2} and max(read.values()) <= 3  # it was once for each of 12 pairs or more
-    monkeypatch.setattr("vcrgen.hidden.rounds.TOGETHER", 1)
+    monkeypatch.setattr("vcrgen.hidden.rounds.READ_AHEAD", 1)
     make(tmp_path / "one-by-one", source=source, items=12)
     assert answers(tmp_path / "out") == answers(tmp_path / "one-by-one")

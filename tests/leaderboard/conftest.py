@@ -1,4 +1,4 @@
-"""Boards with a public and a hidden set of the built-in pairs, in SQLite and in PostgreSQL, and files to hand in."""
+"""Boards with a public and a hidden set of the built-in pairs, in SQLite and in PostgreSQL, and files to submit."""
 
 import io
 import json
@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,22 @@ import pytest
 from sqlalchemy import Engine
 
 from vcrgen.builder.run import build
-from vcrgen.config import load_build_config
+from vcrgen.config.build import load_build_config
 from vcrgen.dataset.key import read_key
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
-from vcrgen.leaderboard.facts import ModelFacts, check_facts
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
+from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
-from vcrgen.leaderboard.records import State, Submission
-from vcrgen.leaderboard.rotation import make_phase
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import migrate, submissions
-from vcrgen.leaderboard.store.engine import SQLITE_FILE, open_engine
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.engine import SQLITE_FILE, create_board, open_engine
 from vcrgen.leaderboard.worker import Worker, finish
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
-from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.bootstrap import BootstrapMean
 
 Hand = Callable[..., Path]
 MakeBoard = Callable[..., Board]
@@ -44,22 +45,22 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="session", autouse=True)
 def _empty_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """All migrations make the tables of an empty board in SQLite once; other boards begin with a copy."""
+    """Create the tables of an empty board in SQLite once; other boards begin with a copy."""
     made = tmp_path_factory.mktemp("empty") / SQLITE_FILE
 
-    def upgrade(engine: Engine) -> None:
+    def create_empty_board(engine: Engine) -> None:
         file = Path(engine.url.database or "")
         if engine.dialect.name != "sqlite" or file.name != SQLITE_FILE or file.exists() or not file.parent.is_dir():
-            migrate.upgrade(engine)
+            create_board(engine)
             return
         if not made.exists():
             empty = open_engine(made.parent, "")
-            migrate.upgrade(empty)
+            create_board(empty)
             empty.dispose()  # the last connection leaves one file
         shutil.copyfile(made, file)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vcrgen.leaderboard.board.upgrade", upgrade)
+        patch.setattr("vcrgen.leaderboard.board.create_board", create_empty_board)
         yield
 
 
@@ -177,82 +178,88 @@ def postgres(new_database: Callable[[], str], spare_databases: list[str]) -> Ite
         spare_databases.append(url)
 
 
-@pytest.fixture
-def make_board(tmp_path: Path, public: Path, hidden: Path) -> MakeBoard:
-    """Makes a board with both sets, the hidden one with instant feedback, in a database; settings by name."""
+@pytest.fixture(scope="session")
+def board_in(public: Path, hidden: Path) -> MakeBoard:
+    """Makes a board with both sets in a folder, the hidden one with instant feedback; settings by name."""
 
     def make(
-        name: str = "board",
-        *,
-        database: str = "",
-        with_quoted: bool = False,
-        feedback: str = "instant",
-        **settings: Any,
+        folder: Path, *, database: str = "", with_reported: bool = False, feedback: str = "instant", **settings: Any
     ) -> Board:
         data = [f"public:{public}", f"hidden-en:{hidden / 'key'}"]
         chosen = Settings(title="Test board", database=database).model_copy(update=settings)
-        phase = make_phase(feedback=feedback)
-        return init_board(tmp_path / name, data, chosen, with_quoted=with_quoted, phase=phase)
+        lifecycle = make_lifecycle(feedback=feedback)
+        return init_board(folder, data, chosen, with_reported=with_reported, lifecycle=lifecycle)
 
     return make
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Iterator[Board]:
-    """A board with both sets, once in each kind of database."""
-    url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
-    made = make_board(database=url)
+@pytest.fixture
+def make_board(tmp_path: Path, board_in: MakeBoard) -> MakeBoard:
+    """:func:`board_in` for a folder of the test, by name."""
+    return lambda name="board", **values: board_in(tmp_path / name, **values)
+
+
+@pytest.fixture(scope="session")
+def scored(
+    board_in: MakeBoard, facts: Callable[..., ModelFacts], submit: Submit, drain: Callable[[Board], int],
+    public_key: AnswerKey, hidden_key: AnswerKey, tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Board]:  # fmt: skip
+    """A board that is only read: one model is right, one half right, one wrong with one view of the hidden set."""
+    folder = tmp_path_factory.mktemp("scored")
+    made = board_in(folder / "board")
+    for right, model in ((1, "Right"), (2, "Half"), (0, "Wrong")):
+        submit(made, write_outputs(folder, public_key, right=right, note=model), facts(model))
+        views = ["stacked"] if model == "Wrong" else ["stacked", "tei"]
+        file = write_outputs(folder, hidden_key, right=right, note=model, views=views)
+        submit(made, file, facts(model), set_name="hidden-en")
+    assert drain(made) == 6
     yield made
     made.engine.dispose()
 
 
 @pytest.fixture
-def sqlite_board(make_board: MakeBoard) -> Iterator[Board]:
-    """A board with both sets in SQLite, for what does not depend on the database."""
-    made = make_board()
+def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Iterator[Board]:
+    """A board with both sets in SQLite; of a test with ``EACH_DATABASE`` once in each kind of database."""
+    is_postgres = getattr(request, "param", "sqlite") == "postgresql"
+    made = make_board(database=request.getfixturevalue("postgres")() if is_postgres else "")
     yield made
     made.engine.dispose()
+
+
+def write_outputs(
+    folder: Path, key: AnswerKey, *, right: int = 1, views: Sequence[str] = ("stacked", "tei"),
+    modes: Sequence[str | None] = (), note: str = "nothing", name: str = "preds.jsonl",
+) -> Path:  # fmt: skip
+    """Write a complete file of outputs that recovers every ``right``-th question (0: none).
+
+    ``note`` is a word that makes wrong outputs differ from those of other files.
+    """
+    lines = []
+    for mode in modes or (key.variants if len(key.variants) > 1 else (None,)):
+        for view in views:
+            for number, question in enumerate(key.questions):
+                is_right = right and number % right == 0
+                output = " ".join(question.answers) if is_right else f"{note} {number}"
+                line = {"question_id": question.question_id, "output": output, "view": view}
+                lines.append(line | ({"mode": mode} if mode else {}))
+    file = folder / name
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
 
 
 @pytest.fixture
 def hand(tmp_path: Path) -> Hand:
-    """Writes a complete file of outputs that restores every ``right``-th question, and says nothing else.
-
-    Args (of what it returns): key; right (1: everything, 0: nothing); views; modes; note: a word that makes wrong
-    outputs differ from those of other files; name.
-    """
-
-    def write(
-        key: AnswerKey,
-        *,
-        right: int = 1,
-        views: Sequence[str] = ("stacked", "tei"),
-        modes: Sequence[str | None] = (),
-        note: str = "nothing",
-        name: str = "preds.jsonl",
-    ) -> Path:
-        lines = []
-        for mode in modes or (key.modes if len(key.modes) > 1 else (None,)):
-            for view in views:
-                for number, question in enumerate(key.questions):
-                    is_right = right and number % right == 0
-                    output = " ".join(question.answers) if is_right else f"{note} {number}"
-                    line = {"question_id": question.question_id, "output": output, "view": view}
-                    lines.append(line | ({"mode": mode} if mode else {}))
-        file = tmp_path / name
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        return file
-
-    return write
+    """:func:`write_outputs` into the folder of the test."""
+    return partial(write_outputs, tmp_path)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def facts() -> Callable[..., ModelFacts]:
     """Facts of a model, by name."""
     return lambda model="Model", team="Team", **more: check_facts(team=team, model=model, **more)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def submit() -> Submit:
     """Hands a file in, for the public set and as a maintainer if nothing else is said."""
 
@@ -268,22 +275,22 @@ def submit() -> Submit:
     return call
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def drain() -> Callable[[Board], int]:
     """Scores everything that waits; how many there were."""
 
     def call(board: Board) -> int:
         worker = Worker(board, say=lambda what, **facts: None)
         count = 0
-        with worker.alone(wait=180):  # the process that a killed worker had begun holds the lock until it sees that
-            while worker.work():
+        with worker.exclusive(wait=180):  # the process that a killed worker had begun holds the lock until it sees that
+            while worker.score_next():
                 count += 1
         return count
 
     return call
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def find() -> Callable[[Board, str], Submission]:
     """The submission of an id, as it is now."""
 
@@ -315,18 +322,18 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
     ) -> Submission:
         cells = []
         for (mode, view), values in means.items():
-            packed = Resampled(10**9, float(np.mean(values)), np.array(values)).to_bytes()
+            packed = BootstrapMean(10**9, float(np.mean(values)), np.array(values)).to_bytes()
             value = (float(np.mean(values)), float(np.min(values)), float(np.max(values)))
-            figures = {"exact": value, "jaccard": value}
+            estimates = {"exact": value, "jaccard": value}
             cells.append(
                 CellOutcome(
-                    mode=mode, view=view, figures=figures, difference=figures if view == "stacked" else None,
+                    mode=mode, view=view, estimates=estimates, difference=estimates if view == "stacked" else None,
                     means={"exact": packed, "jaccard": packed}, hits=hits,
                 )
             )  # fmt: skip
         content = f"{model} {team} {set_name} {secrets.token_hex(8)}".encode()
         with board.writing() as connection:
-            for waiting in submissions.listed(connection, State.QUEUED):
+            for waiting in submissions.list_submissions(connection, SubmissionStatus.QUEUED):
                 raise AssertionError(f"{waiting.id} waits")
         submission = accept(
             board, facts(model, team), io.BytesIO(content), set_name=set_name, name="made.jsonl", channel="api",
@@ -342,7 +349,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
 
 @pytest.fixture
 def guess(tmp_path: Path, hidden_key: AnswerKey) -> Callable[..., Path]:
-    """Writes a file for the hidden set that restores some questions of its parts, and is no near copy of another.
+    """Writes a file for the hidden set that restores some questions of its parts, and is no near-duplicate of another.
 
     Args (of what it returns): name: also a word that stands in every output; right: how many questions of each part;
     views.

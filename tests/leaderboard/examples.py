@@ -6,32 +6,35 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
+import pytest
+
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import (
     BoardTable,
     ComparePage,
+    Estimate,
+    Estimates,
     Event,
-    Figure,
-    Figures,
-    Gap,
     Group,
     ModelCell,
     ModelPage,
     ModelRun,
+    PairwiseComparison,
+    PublicHiddenGap,
     RankedModel,
     Ranking,
     Site,
-    State,
     Submission,
+    SubmissionStatus,
     TestSet,
     Track,
-    Versus,
 )
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.published.facts import Access
-from vcrgen.published.quoted import Quoted
+from vcrgen.reported_results.fields import Access
+from vcrgen.reported_results.results import ReportedResult
 
+EACH_DATABASE = pytest.mark.parametrize("board", ["sqlite", "postgresql"], indirect=True)
 HOSTILE = "</script><script>alert(1)</script>\"'`><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}&lt;b&gt; שלום"
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 KNOWN = (
@@ -56,12 +59,12 @@ KNOWN = (
 )
 
 
-def figure(value: float, half: float = 0.02) -> Figure:
-    return Figure(value, max(value - half, -1.0), min(value + half * 0.9, 1.0))
+def estimate(value: float, half: float = 0.02) -> Estimate:
+    return Estimate(value, max(value - half, -1.0), min(value + half * 0.9, 1.0))
 
 
-def figures(exact: float, half: float = 0.02) -> Figures:
-    return {"exact": figure(exact, half), "jaccard": figure(min(1.0, exact + 0.04), half)}
+def estimates(exact: float, half: float = 0.02) -> Estimates:
+    return {"exact": estimate(exact, half), "jaccard": estimate(min(1.0, exact + 0.04), half)}
 
 
 def track(
@@ -109,15 +112,15 @@ def rows(count: int, of: Track) -> tuple[RankedModel, ...]:
         other = View.TEI if of.view == View.STACKED else View.STACKED
         both = n % 5 != 3
         value = {View.STACKED: exact, View.TEI: tei}
-        scores = {of.view: figures(value[of.view])} | ({other: figures(value[other], 0.025)} if both else {})
+        scores = {of.view: estimates(value[of.view])} | ({other: estimates(value[other], 0.025)} if both else {})
         made.append(
             RankedModel(
                 facts=facts(n),
                 received=NOW - timedelta(days=3 * n, hours=n),
                 rank=1 + better,
-                lowest=count - worse,
+                worst_rank=count - worse,
                 scores=scores,
-                difference={"exact": figure(exact - tei, 0.015), "jaccard": figure(exact - tei - 0.01)}
+                difference={"exact": estimate(exact - tei, 0.015), "jaccard": estimate(exact - tei - 0.01)}
                 if both
                 else None,
             )
@@ -129,10 +132,10 @@ def ranking(of: Track, count: int = 25, signature: str = "paper-v2 and more") ->
     return Ranking(signature=signature, short=hashlib.sha256(signature.encode()).hexdigest()[:8], rows=rows(count, of))
 
 
-def quoted(mode: str = "easy", view: View = View.STACKED) -> list[Quoted]:
+def reported(mode: str = "easy", view: View = View.STACKED) -> list[ReportedResult]:
     base = {"language": "en", "mode": mode, "view": view, "url": "https://example.org/paper"}
     return [
-        Quoted(
+        ReportedResult(
             source="Some et al. 2024, Table 1",
             data="VCR-wiki-en-easy-test-500",
             items=500,
@@ -145,7 +148,7 @@ def quoted(mode: str = "easy", view: View = View.STACKED) -> list[Quoted]:
             corrected="Printed as 9.155; the same table's text says 91.55.",
             **base,
         ),
-        Quoted(
+        ReportedResult(
             source="Some et al. 2024, Table 1",
             data="VCR-wiki",
             model="Humans",
@@ -160,7 +163,7 @@ def table(of: Track | None = None, count: int = 25, *, older: int = 2, publicati
     of = of or track()
     rankings = [ranking(of, count)] + ([ranking(of, older, "an older scorer")] if older else [])
     return BoardTable(
-        track=of, rankings=tuple(rankings), quoted=tuple(quoted(of.mode, of.view)) if publications else ()
+        track=of, rankings=tuple(rankings), reported=tuple(reported(of.mode, of.view)) if publications else ()
     )
 
 
@@ -208,7 +211,7 @@ def site(
     )
 
 
-def cell(of: Track, exact: float = 0.86, rank: int = 3, lowest: int = 5) -> ModelCell:
+def cell(of: Track, exact: float = 0.86, rank: int = 3, worst_rank: int = 5) -> ModelCell:
     public = not of.hidden
     counts = {"exact": 1000, "wrong": 160, "short": 40, "refused": 12, "empty": 0, "null": 8, "missing": 23}
     groups = [
@@ -219,12 +222,12 @@ def cell(of: Track, exact: float = 0.86, rank: int = 3, lowest: int = 5) -> Mode
     return ModelCell(
         track=of,
         rank=rank,
-        lowest=lowest,
+        worst_rank=worst_rank,
         models=25,
-        figures=figures(exact),
+        estimates=estimates(exact),
         outcomes=counts if public else {},
         groups=tuple(
-            Group(by=by, label=label, spans=310 - 20 * n, figures=figures(exact - 0.01 * (n % 5), 0.04))
+            Group(by=by, label=label, spans=310 - 20 * n, estimates=estimates(exact - 0.01 * (n % 5), 0.04))
             for n, (by, label) in enumerate(groups)
             if public
         ),
@@ -243,7 +246,7 @@ def run(set: str = "wiki-en", of: ModelFacts | None = None, *, current: bool = T
         current=current,
         removed=removed,
         cells=tuple(cell(each, 0.86 - 0.11 * n) for n, each in enumerate(mine)) if current else (),
-        differences={mode: figures(0.12 - 0.09 * n) for n, mode in enumerate({each.mode: 0 for each in mine})}
+        differences={mode: estimates(0.12 - 0.09 * n) for n, mode in enumerate({each.mode: 0 for each in mine})}
         if current
         else {},
     )
@@ -256,14 +259,14 @@ def model_page(of: ModelFacts | None = None) -> ModelPage:
     return ModelPage(facts=of, runs=(*runs, *old))
 
 
-def versus(of: Track, difference: float, names: tuple[str, str] = ("A", "B")) -> Versus:
+def versus(of: Track, difference: float, names: tuple[str, str] = ("A", "B")) -> PairwiseComparison:
     clear = abs(difference) > 0.02
     better = names[0] if difference > 0 else names[1]
-    return Versus(
+    return PairwiseComparison(
         track=of,
-        a=figures(0.8 + difference / 2),
-        b=figures(0.8 - difference / 2),
-        difference=figures(difference),
+        a=estimates(0.8 + difference / 2),
+        b=estimates(0.8 - difference / 2),
+        difference=estimates(difference),
         p=None if of.hidden else (0.00004 if clear else 0.41),
         only_a=None if of.hidden else 83,
         only_b=None if of.hidden else 41,
@@ -276,19 +279,19 @@ def compare_page(a: ModelFacts | None = None, b: ModelFacts | None = None) -> Co
     parts = tuple(
         versus(each, 0.07 - 0.027 * n, (a.model, b.model)) for n, each in enumerate(tracks()) if each.language == "en"
     )
-    return ComparePage(a=a, b=b, parts=parts)
+    return ComparePage(a=a, b=b, comparisons=parts)
 
 
-def gaps(count: int = 12) -> list[Gap]:
+def gaps(count: int = 12) -> list[PublicHiddenGap]:
     public, hidden = (track(), track(mode="hard")), track("hidden-en-2026", "mixed", hidden=True)
     return [
-        Gap(
+        PublicHiddenGap(
             facts=facts(n),
             public=public,
             hidden=hidden,
-            on_public=figure(KNOWN[n % len(KNOWN)][5]),
-            on_hidden=figure(round(KNOWN[n % len(KNOWN)][5] * (0.97 - 0.03 * (n % 4)) / 0.005) * 0.005, 0.035),
-            difference=figure(-0.03 - 0.02 * (n % 4), 0.06),
+            public_score=estimate(KNOWN[n % len(KNOWN)][5]),
+            hidden_score=estimate(round(KNOWN[n % len(KNOWN)][5] * (0.97 - 0.03 * (n % 4)) / 0.005) * 0.005, 0.035),
+            difference=estimate(-0.03 - 0.02 * (n % 4), 0.06),
         )
         for n in range(count)
     ]
@@ -310,7 +313,9 @@ def events(count: int = 8) -> list[Event]:
     ]
 
 
-def submission(state: State = State.QUEUED, of: ModelFacts | None = None, **more: object) -> Submission:
+def submission(
+    status: SubmissionStatus = SubmissionStatus.QUEUED, of: ModelFacts | None = None, **more: object
+) -> Submission:
     values = {
         "id": "0123456789abcdef" * 2,
         "set": "wiki-en",
@@ -320,6 +325,6 @@ def submission(state: State = State.QUEUED, of: ModelFacts | None = None, **more
         "bytes": 123_456,
         "channel": "page",
         "received": NOW,
-        "state": state,
+        "status": status,
     }
     return Submission(**(values | more))  # type: ignore[arg-type]

@@ -18,17 +18,17 @@ from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSI
 from vcrgen.files import sha256_file
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.closing import close
-from vcrgen.leaderboard.facts import check_facts
 from vcrgen.leaderboard.intake import accept
-from vcrgen.leaderboard.records import State, Submission
-from vcrgen.leaderboard.rotation import make_phase
+from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import finish, session_of
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_key_attack.py"
 SET = "hidden-en"
@@ -78,10 +78,10 @@ class WholeBoard:
 
     def __init__(self, world: Any, folder: Path, *, feedback: str) -> None:
         folder.mkdir()
-        settings = Settings(scored_hidden_a_day=40, scored_hidden_in_all=40)
+        settings = Settings(hidden_scores_per_day=40, hidden_scores_lifetime=40)
         data = [f"{SET}:{write_key(world, folder / 'key')}"]
         self.board: Board = init_board(
-            folder / "board", data, settings, with_quoted=False, phase=make_phase(feedback=feedback)
+            folder / "board", data, settings, with_reported=False, lifecycle=make_lifecycle(feedback=feedback)
         )
         self.ladder = feedback == "ladder"
         self.views = attacks.VIEWS
@@ -92,7 +92,7 @@ class WholeBoard:
         self.seen: list[Any] = []
 
     def ask(self, team: int, views: Sequence[Any]) -> list[Any]:
-        """Hand in a file, have it scored, and read the pages."""
+        """Submit a file, have it scored, and read the pages."""
         lines = [
             {"question_id": f"{image:032x}", "view": view, "output": self._output(image, probe)}
             for view, probe in zip(("stacked", "tei"), views, strict=True)
@@ -103,18 +103,18 @@ class WholeBoard:
         submission = accept(
             self.board, facts, io.BytesIO(content), set_name=SET, name="p.jsonl", channel="api", actor="a", limited=True
         )
-        part = self._set.phase.part
+        part = self._set.lifecycle.split
         finish(
             self.board, submission,
             score_file(
                 session_of(self._set), self.board.vault.path(submission.file), shown_as="p.jsonl",
-                of_part=session_of(self._set, part, self._set.phase.view) if part else None,
+                split_session=session_of(self._set, part, self._set.lifecycle.view) if part else None,
             ),
         )  # fmt: skip
         with self.board.reading() as connection:
-            views_of_board = Views(self.board, connection)
+            views_of_board = BoardQueries(self.board, connection)
             found = submissions.find(connection, submission.id)
-            assert found is not None and found.state is State.SCORED
+            assert found is not None and found.status is SubmissionStatus.SCORED
             return self._read(found, views_of_board, team, views)
 
     def _output(self, image: int, probe: Any) -> str:
@@ -125,19 +125,19 @@ class WholeBoard:
                 said += [first, second, *rest] if probe.exact[text, guess] else [second, first, *rest]
         return " ".join(said) or "nothing"
 
-    def _read(self, found: Submission, board: Views, team: int, views: Sequence[Any]) -> list[Any]:
-        told = board.told(found)
+    def _read(self, found: Submission, board: BoardQueries, team: int, views: Sequence[Any]) -> list[Any]:
+        told = board.ladder_feedback(found)
         if self.ladder:
             assert told is not None and not board.cells_of(found.id)
             self.step = told.step
-            self.seen.append((told.exact, told.best))
+            self.seen.append((told.leading_score, told.best))
             before, self.best[team] = self.best.get(team), told.best
-            return [attacks.read_ladder(views[0].exact, told.exact, before, told.step)]
+            return [attacks.read_ladder(views[0].exact, told.leading_score, before, told.step)]
         bounds = []
         for cell, probe in zip(board.cells_of(found.id), views, strict=True):
             for metric, design in (("exact", probe.exact), ("jaccard", probe.overlap)):
-                self.seen.append(cell.figures[metric])
-                bounds.append(attacks.read_instant(design, cell.figures[metric], cell.track.step))
+                self.seen.append(cell.estimates[metric])
+                bounds.append(attacks.read_instant(design, cell.estimates[metric], cell.track.step))
         return bounds
 
 
@@ -158,7 +158,7 @@ def test_a_whole_board_tells_what_the_simulation_tells(
     world = attacks.make_world(40, 55, 4, 0)
     whole = WholeBoard(world, tmp_path / "whole", feedback=feedback)
     simulated = attacks.Ladder(world) if feedback == "ladder" else attacks.Instant(world)
-    asked: list[Any] = []
+    queried: list[Any] = []
 
     class Both:
         ladder = feedback == "ladder"
@@ -175,15 +175,15 @@ def test_a_whole_board_tells_what_the_simulation_tells(
                 assert (a.low, a.high) == pytest.approx((b.low, b.high)) and (a.design == b.design).all()
                 assert (a.interval is None) == (b.interval is None)
                 assert a.interval is None or a.interval == pytest.approx(b.interval)
-            asked.append(ours)
+            queried.append(ours)
             return ours
 
     play(Both(), world, "random", 0)
-    assert len(asked) == attacks.FILES
+    assert len(queried) == attacks.FILES
 
 
 def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) -> None:
-    """Two keys that differ in every answer of the final part: the same files are told the same, to the byte."""
+    """Two keys that differ in every answer of the final split: the same files are told the same, to the byte."""
     world = attacks.make_world(40, 55, 4, 1)
     right = np.where(world.fed, world.right, (world.right + 1) % world.guesses)
     other = attacks.World(world.image, right, world.feedback, world.guesses)
@@ -198,21 +198,22 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
     shown = []
     for board in boards:
         with board.board.reading() as connection:
-            views = Views(board.board, connection)
-            rows = [(row.facts, row.best) for table in views.tables() for row in table.climbers]
+            views = BoardQueries(board.board, connection)
+            rows = [(row.facts, row.best) for table in views.tables() for row in table.ladder_rows]
             pages = [[(run.best, run.cells, run.bytes) for run in views.model(facts.entry).runs] for facts, _ in rows]  # type: ignore[union-attr]
             log = [(line.what, line.actor, sorted(line.facts)) for line in read_log(connection)]
         shown.append((rows, pages, log))
     assert shown[0] == shown[1] and len(shown[0][0]) == 8
     scores = []
     for board in boards:
-        close(board.board, SET, Watcher())
+        close(board.board, SET, ProgressListener())
         with board.board.reading() as connection:
-            (table, *_) = Views(board.board, connection).tables()
+            (table, *_) = BoardQueries(board.board, connection).tables()
         scores.append([(row.facts.model, row.scores) for row in table.rankings[0].rows])
-    assert scores[0] != scores[1], "and once it is closed, the final part is all that counts"
+    assert scores[0] != scores[1], "and once it is closed, the final split is all that counts"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("guesses", [4, 16])
 @pytest.mark.parametrize(
     ("images", "texts", "teams", "how"),

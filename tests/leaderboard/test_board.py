@@ -1,4 +1,4 @@
-"""Boards: made, opened, and refused with a sentence."""
+"""Boards: made, opened, and rejected with a sentence."""
 
 import stat
 from pathlib import Path
@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
-from vcrgen.leaderboard.rotation import make_phase
+from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import quotes
+from vcrgen.leaderboard.store import reported_results
 from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.published.quoted import published, read_quoted
-from vcrgen.tasks.task import RESTORATION
+from vcrgen.reported_results.results import read_reported, shipped_tables
+from vcrgen.tasks.task import VCR_TASK
 
 
 def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:
@@ -26,7 +27,7 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
     )  # fmt: skip
     assert second == records.TestSet(
         name="hidden-en", path=str(hidden / "key"), hidden=True, language="en", questions=8, spans=second.spans,
-        modes=("mixed",), signature=second.signature, phase=make_phase(feedback="instant"),
+        modes=("mixed",), signature=second.signature, lifecycle=make_lifecycle(feedback="instant"),
     )  # fmt: skip
     assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature
     with board.reading() as connection:
@@ -37,20 +38,20 @@ def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> Non
     ]
 
 
-def test_only_its_owner_can_look_into_a_board(sqlite_board: Board) -> None:
-    assert stat.S_IMODE(sqlite_board.folder.stat().st_mode) == 0o700
-    assert stat.S_IMODE((sqlite_board.folder / "board.yaml").stat().st_mode) == 0o600
+def test_only_its_owner_can_look_into_a_board(board: Board) -> None:
+    assert stat.S_IMODE(board.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((board.folder / "board.yaml").stat().st_mode) == 0o600
 
 
 def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> None:
-    made = init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=True)
+    made = init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=True)
     with made.reading() as connection:
-        found = quotes.all_quoted(connection)
-    of_the_task = [row for file in published() for row in read_quoted(file) if row.task is RESTORATION]
+        found = reported_results.all_reported(connection)
+    of_the_task = [row for file in shipped_tables() for row in read_reported(file) if row.task is VCR_TASK]
     assert found == of_the_task and len(found) > 100
     with made.writing() as connection:
-        assert quotes.add(connection, found[:10]) == 0
-        assert quotes.all_quoted(connection) == found
+        assert reported_results.add(connection, found[:10]) == 0
+        assert reported_results.all_reported(connection) == found
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> 
 def test_wrong_sets_make_no_board(data: list[str], message: str, public: Path, tmp_path: Path) -> None:
     given = [text.format(public=public, here=tmp_path) for text in data]
     with pytest.raises(LeaderboardError) as caught:
-        init_board(tmp_path / "board", given, Settings(), with_quoted=False)
+        init_board(tmp_path / "board", given, Settings(), with_reported=False)
     assert message in str(caught.value)
     assert not (tmp_path / "board").exists()
 
@@ -81,8 +82,8 @@ def test_a_path_may_hold_colons() -> None:
 
 
 @pytest.mark.parametrize("there", ["file", "folder", "board"])
-def test_nothing_is_overwritten(there: str, sqlite_board: Board, public: Path, tmp_path: Path) -> None:
-    target = sqlite_board.folder if there == "board" else tmp_path / "there"
+def test_nothing_is_overwritten(there: str, board: Board, public: Path, tmp_path: Path) -> None:
+    target = board.folder if there == "board" else tmp_path / "there"
     if there == "file":
         target.write_text("mine")
     elif there == "folder":
@@ -90,13 +91,13 @@ def test_nothing_is_overwritten(there: str, sqlite_board: Board, public: Path, t
         (target / "mine").write_text("mine")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl"}
     with pytest.raises(LeaderboardError, match="is there and not empty; name a new folder"):
-        init_board(target, [f"public:{public}"], Settings(), with_quoted=False)
+        init_board(target, [f"public:{public}"], Settings(), with_reported=False)
     assert {path: path.read_bytes() for path in before} == before
 
 
 def test_an_empty_folder_is_taken(public: Path, tmp_path: Path) -> None:
     (tmp_path / "board").mkdir(0o755)
-    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=False)
     assert open_board(tmp_path / "board").sets[0].name == "public"
     assert stat.S_IMODE((tmp_path / "board").stat().st_mode) == 0o700
 
@@ -113,9 +114,9 @@ def test_half_a_board_is_not_in_the_way_of_the_next_try(
     with monkeypatch.context() as patch:
         patch.setattr("vcrgen.leaderboard.board.write_settings", stopped)
         with pytest.raises(KeyboardInterrupt):
-            init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+            init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=False)
     assert (tmp_path / "board").exists() == was_there
-    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_quoted=False)
+    init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=False)
     assert open_board(tmp_path / "board").sets[0].name == "public"
 
 
@@ -126,19 +127,20 @@ def test_a_board_that_somebody_else_finishes_meanwhile_stays(
 
     def late(place: Path, url: str) -> Engine:
         monkeypatch.undo()
-        init_board(folder, [f"public:{public}"], Settings(), with_quoted=False)
+        init_board(folder, [f"public:{public}"], Settings(), with_reported=False)
         return open_engine(place, url)
 
     monkeypatch.setattr("vcrgen.leaderboard.board.open_engine", late)
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
-        init_board(folder, [f"other:{public}"], Settings(), with_quoted=False)
+        init_board(folder, [f"other:{public}"], Settings(), with_reported=False)
     assert [one.name for one in open_board(folder).sets] == ["public"]
 
 
+@EACH_DATABASE
 def test_a_database_holds_one_board(board: Board, public: Path, tmp_path: Path) -> None:
     url = board.settings.database or f"sqlite:///{board.folder}/board.sqlite3"
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
-        init_board(tmp_path / "second", [f"other:{public}"], Settings(database=url), with_quoted=False)
+        init_board(tmp_path / "second", [f"other:{public}"], Settings(database=url), with_reported=False)
     assert [one.name for one in open_board(board.folder).sets] == ["public", "hidden-en"]
     with pytest.raises(LeaderboardError, match="is no board"):
         open_board(tmp_path / "second")
@@ -147,7 +149,7 @@ def test_a_database_holds_one_board(board: Board, public: Path, tmp_path: Path) 
 def test_a_folder_that_cannot_be_made_is_a_sentence(public: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(VcrgenError, match="cannot be made: Not a directory"):
-        init_board(tmp_path / "file" / "board", [f"public:{public}"], Settings(), with_quoted=False)
+        init_board(tmp_path / "file" / "board", [f"public:{public}"], Settings(), with_reported=False)
 
 
 @pytest.mark.parametrize("folder", ["missing", "empty"])

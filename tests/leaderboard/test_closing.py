@@ -1,4 +1,4 @@
-"""Closing a set: the final part of the files that count, once, and all of it seen at the same moment."""
+"""Closing a set: the final split of the files that count, once, and all of it seen at the same moment."""
 
 import os
 import signal
@@ -18,15 +18,15 @@ from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
-from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
-from vcrgen.leaderboard.records import Ranking, State, Submission
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import move_dates, retire
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import runs
-from vcrgen.leaderboard.views import Views
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 SET = "hidden-en"
 Facts = Callable[..., ModelFacts]
@@ -38,7 +38,7 @@ Drain = Callable[[Board], int]
 @pytest.fixture(params=["sqlite", "postgresql"])
 def ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> Iterator[Board]:
     url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
-    made = make_board(database=url, feedback="ladder", scored_hidden_a_day=20)
+    made = make_board(database=url, feedback="ladder", hidden_scores_per_day=20)
     yield made
     made.engine.dispose()
 
@@ -46,7 +46,7 @@ def ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> 
 @pytest.fixture
 def light(make_board: Callable[..., Board]) -> Iterator[Board]:
     """A board in SQLite, for what does not depend on the database."""
-    made = make_board(feedback="ladder", scored_hidden_a_day=20)
+    made = make_board(feedback="ladder", hidden_scores_per_day=20)
     yield made
     made.engine.dispose()
 
@@ -65,13 +65,13 @@ def filled(guess: Guess, facts: Facts, submit: Submit) -> Callable[[Board], list
 
 def ranking(board: Board) -> Ranking | None:
     with board.reading() as connection:
-        (table, *_) = [each for each in Views(board, connection).tables() if each.track.set == SET]
+        (table, *_) = [each for each in BoardQueries(board, connection).tables() if each.track.set == SET]
     return table.rankings[0] if table.rankings else None
 
 
 def final_runs(board: Board) -> int:
     with board.reading() as connection:
-        return connection.execute(select(func.count()).where(runs.c.part == FINAL)).scalar_one()
+        return connection.execute(select(func.count()).where(runs.c.split == FINAL)).scalar_one()
 
 
 def events(board: Board) -> list[str]:
@@ -87,13 +87,13 @@ def test_closing(ladder: Board, filled: Any, facts: Facts, submit: Submit, guess
     commands.choose(ladder, given[0].id, team=None, actor="test")
     last = submit(ladder, guess("d", {}), facts("Three"), set_name=SET)
     assert ranking(ladder) is None and final_runs(ladder) == 0
-    assert close(ladder, SET, Watcher()) == 3
+    assert close(ladder, SET, ProgressListener()) == 3
     shown = ranking(ladder)
     assert shown is not None and [row.facts.model for row in shown.rows] == ["One", "Two", "Three"]
     assert "subset:final" in shown.signature and final_runs(ladder) == 3
     assert [row.scores["stacked"]["exact"].value for row in shown.rows][::2] == [1.0, 0.0]  # type: ignore[index]
     with ladder.reading() as connection:
-        views = Views(ladder, connection)
+        views = BoardQueries(ladder, connection)
         track = next(each for each in views.tracks() if each.set == SET)
         page = views.model(facts("One").entry)
         assert track.questions == 5 and track.step in STEPS
@@ -102,16 +102,17 @@ def test_closing(ladder: Board, filled: Any, facts: Facts, submit: Submit, guess
             (SET, "tei"),
         }
         for row in shown.rows:
-            for figure in (each for figures in row.scores.values() for each in figures.values()):
+            for estimate in (each for estimates in row.scores.values() for each in estimates.values()):
                 assert all(
-                    abs(x / track.step - round(x / track.step)) < 1e-6 for x in (figure.value, figure.low, figure.high)
+                    abs(x / track.step - round(x / track.step)) < 1e-6
+                    for x in (estimate.value, estimate.low, estimate.high)
                 )
-        assert page is not None and [run.part for run in page.runs if run.current] == ["final"]
-        assert views.pairs() and views.told(given[1]) is None
-        assert submissions.find(connection, last.id).state is State.SCORED  # type: ignore[union-attr]
+        assert page is not None and [run.split for run in page.runs if run.current] == ["final"]
+        assert views.pairs() and views.ladder_feedback(given[1]) is None
+        assert submissions.find(connection, last.id).status is SubmissionStatus.SCORED  # type: ignore[union-attr]
     assert events(ladder)[-2:] == ["closing", "closed"]
     for call in (
-        lambda: close(ladder, SET, Watcher()),
+        lambda: close(ladder, SET, ProgressListener()),
         lambda: submit(ladder, guess("e", {}), facts("Four"), set_name=SET),
         lambda: commands.choose(ladder, given[1].id, team=None, actor="test"),
         lambda: move_dates(ladder, SET, opens="", closes="2050-01-01"),
@@ -129,7 +130,7 @@ def test_nothing_is_seen_before_all_is_there(
     """Stopped at any moment, the board looks as before; called again, closing scores only what is left."""
     filled(light)
     drain(light)
-    run, calls = closing.run_apart, 0
+    run, calls = closing.score_in_subprocess, 0
 
     def stopping(*words: Any, **more: Any) -> ScoringOutcome | None:
         nonlocal calls
@@ -138,36 +139,37 @@ def test_nothing_is_seen_before_all_is_there(
             raise KeyboardInterrupt
         return run(*words, **more)
 
-    monkeypatch.setattr(closing, "run_apart", stopping)
+    monkeypatch.setattr(closing, "score_in_subprocess", stopping)
     with pytest.raises(KeyboardInterrupt):
-        close(light, SET, Watcher())
+        close(light, SET, ProgressListener())
     assert ranking(light) is None and final_runs(light) == 1 and events(light)[-1] == "closing"
     with light.reading() as connection:
-        assert all(run.part == "feedback" for page in _pages(light, connection) for run in page.runs)
-    assert close(light, SET, Watcher()) == 2 and calls == 3
+        assert all(run.split == "feedback" for page in _pages(light, connection) for run in page.runs)
+    assert close(light, SET, ProgressListener()) == 2 and calls == 3
     assert ranking(light) is not None and events(light).count("closing") == 1
 
 
 def _pages(board: Board, connection: Any) -> list[Any]:
-    views = Views(board, connection)
+    views = BoardQueries(board, connection)
     return [views.model(facts.entry) for facts in views.site(live=True).models]
 
 
+@pytest.mark.process
 def test_killed_while_closing(light: Board, filled: Any, drain: Drain) -> None:
     filled(light)
     drain(light)
     code = (
         "import sys, pathlib; from vcrgen.leaderboard import closing; from vcrgen.leaderboard.board import open_board;"
-        "from vcrgen.work.watcher import Watcher; shown = closing._show_all;\n"
+        "from vcrgen.work.progress import ProgressListener; shown = closing._disclose_scores;\n"
         "def wait(*words):\n    print('ready', flush=True); import time; time.sleep(60)\n"
-        "closing._show_all = wait\n"
-        f"closing.close(open_board(pathlib.Path({str(light.folder)!r})), {SET!r}, Watcher())"
+        "closing._disclose_scores = wait\n"
+        f"closing.close(open_board(pathlib.Path({str(light.folder)!r})), {SET!r}, ProgressListener())"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         os.kill(process.pid, signal.SIGKILL)
     assert ranking(light) is None and final_runs(light) == 2
-    assert close(light, SET, Watcher()) == 2 and final_runs(light) == 2
+    assert close(light, SET, ProgressListener()) == 2 and final_runs(light) == 2
 
 
 def test_a_file_that_cannot_be_scored_keeps_all_closed(
@@ -176,30 +178,32 @@ def test_a_file_that_cannot_be_scored_keeps_all_closed(
     filled(light)
     drain(light)
     with monkeypatch.context() as patch:
-        patch.setattr(closing, "run_apart", lambda *_, **__: ScoringOutcome(problems=("Scoring took too long.",)))
+        patch.setattr(
+            closing, "score_in_subprocess", lambda *_, **__: ScoringOutcome(problems=("Scoring took too long.",))
+        )
         with pytest.raises(LeaderboardError, match=r"so nothing is shown: Scoring took too long\."):
-            close(light, SET, Watcher())
-        patch.setattr(closing, "run_apart", lambda *_, **__: None)
+            close(light, SET, ProgressListener())
+        patch.setattr(closing, "score_in_subprocess", lambda *_, **__: None)
         with pytest.raises(LeaderboardError, match="broke off 3 times"):
-            close(light, SET, Watcher())
+            close(light, SET, ProgressListener())
     assert ranking(light) is None
-    assert close(light, SET, Watcher()) == 2
+    assert close(light, SET, ProgressListener()) == 2
 
 
 def test_when_a_set_can_be_closed(light: Board) -> None:
     with pytest.raises(LeaderboardError, match="There is no set 'nothing' on this board; there are public, hidden-en"):
-        close(light, "nothing", Watcher())
+        close(light, "nothing", ProgressListener())
     with pytest.raises(LeaderboardError, match="The set 'public' has no ladder"):
-        close(light, "public", Watcher())
+        close(light, "public", ProgressListener())
     move_dates(light, SET, opens="", closes=(now() + timedelta(days=1)).isoformat())
-    with pytest.raises(LeaderboardError, match=r"takes files until .*; see --early"):
-        close(light, SET, Watcher())
+    with pytest.raises(LeaderboardError, match=r"is open until .*; see --early"):
+        close(light, SET, ProgressListener())
     assert events(light)[-1] == "dates changed"
-    assert close(light, SET, Watcher(), early=True) == 0
+    assert close(light, SET, ProgressListener(), early=True) == 0
     retired = events(light)
     retire(light, SET)
     with pytest.raises(LeaderboardError, match="is closed already"):
-        close(light, SET, Watcher())
+        close(light, SET, ProgressListener())
     assert retired[-1] == "closed"
 
 
@@ -209,10 +213,10 @@ def test_files_that_wait_for_approval_come_first(
     board = make_board(feedback="ladder", approval=True)
     one = submit(board, guess("a", {"final": 2}), facts("One"), set_name=SET, limited=True)
     with pytest.raises(LeaderboardError, match="wait for approval: 1; approve or decline them"):
-        close(board, SET, Watcher())
+        close(board, SET, ProgressListener())
     assert "closing" not in events(board)
     maintainers.approve(board, one.id, actor="Ada")
-    assert close(board, SET, Watcher()) == 1
+    assert close(board, SET, ProgressListener()) == 1
     board.engine.dispose()
 
 
@@ -220,6 +224,6 @@ def test_what_is_stored_before_is_of_the_feedback_part(light: Board, filled: Any
     filled(light)
     drain(light)
     with light.reading() as connection:
-        stored = connection.execute(select(runs.c.part, runs.c.result)).all()
-    assert {row.part for row in stored} == {"feedback"}
+        stored = connection.execute(select(runs.c.split, runs.c.result)).all()
+    assert {row.split for row in stored} == {"feedback"}
     assert {(score["images"], score["view"]) for row in stored for score in row.result["scores"]} == {(3, "stacked")}

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard import worker as worker_module
 from vcrgen.leaderboard.board import Board, init_board, maintainer
 from vcrgen.leaderboard.commands import add, find_set, give_token, quote, remove, rescore, revoke, score_waiting
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.intake import AlreadyThere
-from vcrgen.leaderboard.records import Event, State, Submission
+from vcrgen.leaderboard.intake import DuplicateSubmission
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.leaderboard.views import Views
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 
@@ -39,60 +40,65 @@ def test_a_file_finds_its_set_and_is_scored(
 ) -> None:
     for key, name in ((public_key, "public"), (hidden_key, "hidden-en")):
         done = add(board, hand(key), facts(), set_name=None)
-        assert (done.set, done.state, done.channel, done.attempts) == (name, State.SCORED, "command line", 1)
+        assert (done.set, done.status, done.channel, done.attempts) == (
+            name,
+            SubmissionStatus.SCORED,
+            "command line",
+            1,
+        )
     assert [line.actor for line in events(board, "accepted")] == [maintainer()] * 2
 
 
 def test_maintainers_have_no_limits(
     make_board: Callable[..., Board], hand: Hand, facts: Facts, hidden_key: AnswerKey
 ) -> None:
-    board = make_board(scored_hidden_a_day=1, failed_a_day=1)
+    board = make_board(hidden_scores_per_day=1, failed_files_per_day=1)
     for number in range(2):
         file = hand(hidden_key, right=number, note=f"n{number}", views=["stacked"])
-        assert add(board, file, facts(f"M{number}"), set_name="hidden-en").state is State.SCORED
+        assert add(board, file, facts(f"M{number}"), set_name="hidden-en").status is SubmissionStatus.SCORED
 
 
 def test_a_file_that_fits_two_sets_needs_a_name(
     public: Path, hand: Hand, public_key: AnswerKey, tmp_path: Path
 ) -> None:
-    board = init_board(tmp_path / "board", [f"a:{public}", f"b:{public}"], Settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"a:{public}", f"b:{public}"], Settings(), with_reported=False)
     with pytest.raises(LeaderboardError, match="fits the sets a and b; name one with --set"):
         find_set(board, hand(public_key))
 
 
-def test_a_file_that_fits_no_set_is_not_handed_in(sqlite_board: Board, facts: Facts, tmp_path: Path) -> None:
+def test_a_file_that_fits_no_set_is_not_handed_in(board: Board, facts: Facts, tmp_path: Path) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text('{"question_id": "nobody", "output": "x"}\n')
     with pytest.raises(LeaderboardError, match="of 1 output none fits"):
-        add(sqlite_board, file, facts(), set_name=None)
-    assert events(sqlite_board, "accepted") == []
+        add(board, file, facts(), set_name=None)
+    assert events(board, "accepted") == []
 
 
 def test_a_file_is_scored_by_the_one_who_scores_already(
-    sqlite_board: Board, hand: Hand, facts: Facts, public_key: AnswerKey
+    board: Board, hand: Hand, facts: Facts, public_key: AnswerKey
 ) -> None:
     """As a running service does."""
     stop, ready = threading.Event(), threading.Event()
     scored = []
 
     def serve() -> None:
-        worker = Worker(sqlite_board, say=lambda what, **more: scored.append(what))
-        with worker.alone(wait=5):
+        worker = Worker(board, say=lambda what, **more: scored.append(what))
+        with worker.exclusive(wait=5):
             ready.set()
             while not stop.is_set():
-                worker.work() or stop.wait(0.05)
+                worker.score_next() or stop.wait(0.05)
 
     thread = threading.Thread(target=serve)
     thread.start()
     try:
         assert ready.wait(60)
         with pytest.raises(LeaderboardError, match="Another process scores"):
-            score_waiting(sqlite_board)
-        done = add(sqlite_board, hand(public_key, views=["stacked"], modes=["easy"]), facts(), set_name="public")
+            score_waiting(board)
+        done = add(board, hand(public_key, views=["stacked"], modes=["easy"]), facts(), set_name="public")
     finally:
         stop.set()
         thread.join()
-    assert done.state is State.SCORED and scored == ["scored"]
+    assert done.status is SubmissionStatus.SCORED and scored == ["scored"]
 
 
 def test_a_set_that_is_gone_is_said_and_the_file_waits(
@@ -106,15 +112,15 @@ def test_a_set_that_is_gone_is_said_and_the_file_waits(
 ) -> None:
     worker_module._session.cache_clear()
     shutil.copytree(public, tmp_path / "data")
-    board = init_board(tmp_path / "board", [f"public:{tmp_path / 'data'}"], Settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"public:{tmp_path / 'data'}"], Settings(), with_reported=False)
     (tmp_path / "data").rename(tmp_path / "gone")
     with pytest.raises(LeaderboardError, match="accepted and waits, as the set 'public' cannot be read"):
         add(board, hand(public_key), facts(), set_name="public")
     with board.reading() as connection:
-        (waiting,) = submissions.listed(connection)
-    assert waiting.state is State.QUEUED and waiting.attempts == 0
+        (waiting,) = submissions.list_submissions(connection)
+    assert waiting.status is SubmissionStatus.QUEUED and waiting.attempts == 0
     (tmp_path / "gone").rename(tmp_path / "data")
-    assert score_waiting(board) == 1 and find(board, waiting.id).state is State.SCORED
+    assert score_waiting(board) == 1 and find(board, waiting.id).status is SubmissionStatus.SCORED
 
 
 def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
@@ -122,13 +128,13 @@ def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
     removed = remove(board, one.id[:10], "  trained\n on   it ")
     assert removed.id == one.id
     found = find(board, one.id)
-    assert (found.state, found.removed) == (State.REMOVED, "trained on it")
+    assert (found.status, found.removed) == (SubmissionStatus.REMOVED, "trained on it")
     (line,) = events(board, "removed")
     assert (
         line.subject == one.facts.entry and line.facts["reason"] == "trained on it" and line.facts["file"] == one.file
     )
     with board.reading() as connection:
-        views = Views(board, connection)
+        views = BoardQueries(board, connection)
         assert all(views.table(track).rankings == () for track in views.tracks())
         assert views.site(live=True).models == () and views.cells_of(one.id) == []
         page = views.model(one.facts.entry)
@@ -148,14 +154,14 @@ def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
     ],
 )
 def test_what_cannot_be_removed(
-    begin: str, reason: str, message: str, sqlite_board: Board, place: Place, submit: Submit, hand: Hand, facts: Facts,
+    begin: str, reason: str, message: str, board: Board, place: Place, submit: Submit, hand: Hand, facts: Facts,
     public_key: AnswerKey,
 ) -> None:  # fmt: skip
-    scored = [place(sqlite_board, model, {("easy", "stacked"): [0.5] * 20}) for model in "AB"]
-    queued = submit(sqlite_board, hand(public_key), facts("C"))
+    scored = [place(board, model, {("easy", "stacked"): [0.5] * 20}) for model in "AB"]
+    queued = submit(board, hand(public_key), facts("C"))
     with pytest.raises(LeaderboardError, match=message):
-        remove(sqlite_board, begin.format(queued=queued.id, scored=scored[0].id), reason)
-    assert events(sqlite_board, "removed") == []
+        remove(board, begin.format(queued=queued.id, scored=scored[0].id), reason)
+    assert events(board, "removed") == []
 
 
 def test_scoring_everything_again_keeps_the_old_scores(
@@ -169,7 +175,7 @@ def test_scoring_everything_again_keeps_the_old_scores(
 
     def tables() -> list[object]:
         with board.reading() as connection:
-            views = Views(board, connection)
+            views = BoardQueries(board, connection)
             return [views.table(track) for track in views.tracks()]
 
     before = tables()
@@ -177,12 +183,13 @@ def test_scoring_everything_again_keeps_the_old_scores(
     assert drain(board) == 3 and tables() == before
     assert drain(board) == 0
     with board.reading() as connection:
-        page = Views(board, connection).model(facts().entry)
+        page = BoardQueries(board, connection).model(facts().entry)
     assert page is not None and len(page.runs) == 6
     assert [run.current for run in page.runs if run.set == "hidden-en"] == [True, False]
     assert [line.facts for line in events(board, "rescoring")] == [{"submissions": "3"}]
 
 
+@EACH_DATABASE
 def test_tokens_are_given_and_made_void(board: Board) -> None:
     token = give_token(board, "  Lab ", "a  label")
     give_token(board, "Lab", "")
@@ -195,16 +202,16 @@ def test_tokens_are_given_and_made_void(board: Board) -> None:
     assert token not in repr(log)
 
 
-def test_quoting_is_written_down_once(sqlite_board: Board, tmp_path: Path) -> None:
+def test_quoting_is_written_down_once(board: Board, tmp_path: Path) -> None:
     file = tmp_path / "q.csv"
     file.write_text("source,language,mode,view,model,exact\nP,en,easy,stacked,M,50\n")
-    assert [quote(sqlite_board, [file]), quote(sqlite_board, [file])] == [1, 0]
-    assert [line.facts for line in events(sqlite_board, "quoted")] == [{"rows": "1", "files": "q.csv"}]
+    assert [quote(board, [file]), quote(board, [file])] == [1, 0]
+    assert [line.facts for line in events(board, "reported results")] == [{"rows": "1", "files": "q.csv"}]
 
 
-def test_the_same_file_again_is_said(sqlite_board: Board, hand: Hand, facts: Facts, public_key: AnswerKey) -> None:
+def test_the_same_file_again_is_said(board: Board, hand: Hand, facts: Facts, public_key: AnswerKey) -> None:
     file = hand(public_key, views=["stacked"], modes=["easy"])
-    add(sqlite_board, file, facts(), set_name="public")
-    with pytest.raises(AlreadyThere):
-        add(sqlite_board, file, facts(), set_name="public")
-    assert commands.find_set(sqlite_board, file) == "public"
+    add(board, file, facts(), set_name="public")
+    with pytest.raises(DuplicateSubmission):
+        add(board, file, facts(), set_name="public")
+    assert commands.find_set(board, file) == "public"

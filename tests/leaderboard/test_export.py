@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import OutputError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.export import KINDS, export_site, export_tables
-from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.schema import events
@@ -31,7 +32,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
-    """Files that are refused or scored, and hold answers wherever a format has room for a text."""
+    """Files that are rejected or scored, and hold answers wherever a format has room for a text."""
     repository = {
         str(number): {
             "res_stacked_image": " ".join(q.answers),
@@ -62,6 +63,7 @@ def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
     return files
 
 
+@EACH_DATABASE
 def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
     board: Board, hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey, hidden_key: AnswerKey, run: Run,
     tmp_path: Path, capfd: pytest.CaptureFixture[str],
@@ -77,14 +79,14 @@ def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
     from vcrgen.leaderboard.worker import Worker
 
     worker = Worker(board)  # with its own log, on standard error
-    with worker.alone(wait=5):
-        while worker.work():
+    with worker.exclusive(wait=5):
+        while worker.score_next():
             pass
     with board.reading() as connection:
-        handed_in = submissions.listed(connection)
+        handed_in = submissions.list_submissions(connection)
         told = [repr(row) for row in connection.execute(events.select())]
-    states = [one.state.value for one in handed_in]
-    assert states.count("scored") >= 7 and states.count("failed") >= 4
+    statuses = [one.status.value for one in handed_in]
+    assert statuses.count("scored") >= 7 and statuses.count("failed") >= 4
     remove(
         board, next(one.id for one in handed_in if one.facts.model == "Wrong" and one.set == "hidden-en"), "a reason"
     )
@@ -104,39 +106,37 @@ def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
         assert not found, f"{name} holds {len(found)} answers"
 
 
-def test_a_site_is_a_folder_of_pages_and_tables(
-    sqlite_board: Board, place: Place, facts: Facts, tmp_path: Path
-) -> None:
+def test_a_site_is_a_folder_of_pages_and_tables(board: Board, place: Place, facts: Facts, tmp_path: Path) -> None:
     for model, value in (("A", 0.5), ("B", 0.75)):
-        place(sqlite_board, model, {EASY: [value] * 20})
-    count = export_site(sqlite_board, tmp_path / "site")
+        place(board, model, {EASY: [value] * 20})
+    count = export_site(board, tmp_path / "site")
     pages = texts(tmp_path / "site")
     first, second = sorted((facts("A").entry, facts("B").entry))
     assert len(pages) == count and set(pages) == {
-        ".vcrgen-site", ".nojekyll", "index.html", "gap.html", "history.html", "quoted.html", "about.html", "compare.html",  # noqa: E501
+        ".vcrgen-site", ".nojekyll", "index.html", "gap.html", "history.html", "reported.html", "about.html", "compare.html",  # noqa: E501
         "board-public-easy-stacked.html", "board-public-hard-stacked.html", "board-hidden-en-mixed-stacked.html",
         f"model-{first}.html", f"model-{second}.html", f"compare-{first}-{second}.html", "board.csv", "board.json",
     }  # fmt: skip
     for form in ("csv", "json"):
-        assert pages[f"board.{form}"] == export_tables(sqlite_board, form)
+        assert pages[f"board.{form}"] == export_tables(board, form)
     assert str(tmp_path) not in "".join(pages.values())
 
 
-def test_an_export_is_replaced_as_a_whole(sqlite_board: Board, place: Place, tmp_path: Path) -> None:
-    one = place(sqlite_board, "A", {EASY: [0.5] * 20})
-    export_site(sqlite_board, tmp_path / "site")
+def test_an_export_is_replaced_as_a_whole(board: Board, place: Place, tmp_path: Path) -> None:
+    one = place(board, "A", {EASY: [0.5] * 20})
+    export_site(board, tmp_path / "site")
     before = texts(tmp_path / "site")
-    export_site(sqlite_board, tmp_path / "site")
+    export_site(board, tmp_path / "site")
     assert texts(tmp_path / "site") == before
-    remove(sqlite_board, one.id, "a reason")
-    export_site(sqlite_board, tmp_path / "site")
+    remove(board, one.id, "a reason")
+    export_site(board, tmp_path / "site")
     assert f"model-{one.facts.entry}.html" in before
     assert f"model-{one.facts.entry}.html" not in texts(tmp_path / "site")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "site"]
 
 
 @pytest.mark.parametrize("there", ["file", "folder"])
-def test_what_is_something_else_stays(there: str, sqlite_board: Board, tmp_path: Path) -> None:
+def test_what_is_something_else_stays(there: str, board: Board, tmp_path: Path) -> None:
     target = tmp_path / "site"
     if there == "file":
         target.write_text("mine")
@@ -144,14 +144,14 @@ def test_what_is_something_else_stays(there: str, sqlite_board: Board, tmp_path:
         target.mkdir()
         (target / "mine.txt").write_text("mine")
     with pytest.raises(OutputError, match="holds something else; choose a new or an empty folder"):
-        export_site(sqlite_board, target)
+        export_site(board, target)
     assert (target if there == "file" else target / "mine.txt").read_text() == "mine"
 
 
 def test_an_export_that_fails_leaves_the_last_one(
-    sqlite_board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export_site(sqlite_board, tmp_path / "site")
+    export_site(board, tmp_path / "site")
     before = texts(tmp_path / "site")
 
     def full(*_: object) -> None:
@@ -159,15 +159,15 @@ def test_an_export_that_fails_leaves_the_last_one(
 
     monkeypatch.setattr("vcrgen.leaderboard.export.write_text", full)
     with pytest.raises(OutputError, match="cannot be written: the disk is full"):
-        export_site(sqlite_board, tmp_path / "site")
+        export_site(board, tmp_path / "site")
     assert texts(tmp_path / "site") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board", "site"]
 
 
 def test_the_folder_where_one_is_may_be_the_target(
-    sqlite_board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert export_site(sqlite_board, Path()) > 5
+    assert export_site(board, Path()) > 5
     assert (tmp_path / "here" / "index.html").is_file()

@@ -1,4 +1,4 @@
-"""Taking files: on disk before they are accepted, once each, and no more than a team may hand in."""
+"""Taking files: on disk before they are accepted, once each, and no more than a team may submit."""
 
 import io
 from collections import Counter
@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import intake
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.intake import AlreadyThere, LimitReached, accept
-from vcrgen.leaderboard.records import Event, State, Submission
+from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log
 
@@ -32,18 +33,23 @@ def take(
 
 def everything(board: Board) -> tuple[list[Submission], list[Event]]:
     with board.reading() as connection:
-        return list(submissions.listed(connection)), list(read_log(connection))[2:]
+        return list(submissions.list_submissions(connection)), list(read_log(connection))[2:]
 
 
 def fail(board: Board, submission: Submission) -> None:
     with board.writing() as connection:
-        submissions.change(connection, submission.id, state="failed", problems=["no"])
+        submissions.change(connection, submission.id, status="failed", problems=["no"])
 
 
 def test_what_is_accepted_is_kept_and_written_down(board: Board, facts: Facts) -> None:
     given = take(board, facts(), "{}")
     stored, told = everything(board)
-    assert stored == [given] and given.state is State.QUEUED and given.file_name == "b.jsonl" and given.bytes == 2
+    assert (
+        stored == [given]
+        and given.status is SubmissionStatus.QUEUED
+        and given.file_name == "b.jsonl"
+        and given.bytes == 2
+    )
     assert len(given.id) == 32 and board.vault.path(given.file).read_bytes() == b"{}"
     assert [(line.actor, line.what, line.subject) for line in told] == [("team Team", "accepted", facts().entry)]
     assert told[0].facts == {"team": "Team", "model": "Model", "set": "public", "file": given.file}
@@ -52,10 +58,10 @@ def test_what_is_accepted_is_kept_and_written_down(board: Board, facts: Facts) -
 def test_the_same_file_is_taken_once(board: Board, facts: Facts) -> None:
     first = take(board, facts(), "{}")
     for again in (facts(), facts("MODEL", "team")):
-        with pytest.raises(AlreadyThere, match="was handed in for Model on public before") as caught:
+        with pytest.raises(DuplicateSubmission, match="was submitted for Model on public before") as caught:
             take(board, again, "{}")
         assert caught.value.id == first.id
-    with pytest.raises(AlreadyThere):
+    with pytest.raises(DuplicateSubmission):
         take(board, facts(), "{}", limited=False)
     others = [
         take(board, facts("Other"), "{}"),
@@ -72,7 +78,7 @@ def test_a_file_that_failed_may_be_handed_in_again(board: Board, facts: Facts) -
     fail(board, first)
     second = take(board, facts(), "{}")
     assert second.id != first.id
-    with pytest.raises(AlreadyThere) as caught:
+    with pytest.raises(DuplicateSubmission) as caught:
         take(board, facts(), "{}")
     assert caught.value.id == second.id
 
@@ -88,24 +94,24 @@ def test_a_file_that_failed_may_be_handed_in_again(board: Board, facts: Facts) -
     ],
 )
 def test_what_cannot_be_taken_leaves_nothing(
-    set_name: str, content: str, message: str, sqlite_board: Board, facts: Facts
+    set_name: str, content: str, message: str, board: Board, facts: Facts
 ) -> None:
     with pytest.raises(LeaderboardError) as caught:
-        take(sqlite_board, facts(), content, set_name=set_name)
+        take(board, facts(), content, set_name=set_name)
     assert message in str(caught.value)
-    assert everything(sqlite_board) == ([], [])
-    assert not [path for path in (sqlite_board.folder / "files").rglob("*") if path.is_file()]
+    assert everything(board) == ([], [])
+    assert not [path for path in (board.folder / "files").rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
     ("settings", "set_name", "message"),
     [
-        ({"scored_a_day": 3}, "public", "handed in 3 files for public in 24 hours"),
-        ({"scored_hidden_a_day": 3}, "hidden-en", "asked for 3 figures of hidden-en in 24 hours"),
+        ({"files_per_day": 3}, "public", "submitted 3 files for public in 24 hours"),
+        ({"hidden_scores_per_day": 3}, "hidden-en", "had 3 disclosed scores of hidden-en in 24 hours"),
         (
-            {"scored_hidden_a_day": 9, "scored_hidden_in_all": 3},
+            {"hidden_scores_per_day": 9, "hidden_scores_lifetime": 3},
             "hidden-en",
-            "asked for 3 figures of hidden-en, the most",
+            "had 3 disclosed scores of hidden-en, the most",
         ),
     ],
 )
@@ -126,7 +132,7 @@ def test_limits_of_a_team(
 
 
 def test_who_is_over_a_limit_fills_no_disk(make_board: Callable[..., Board], facts: Facts) -> None:
-    board = make_board(scored_a_day=1)
+    board = make_board(files_per_day=1)
     take(board, facts(), "1")
 
     class Unread(io.RawIOBase):
@@ -139,17 +145,17 @@ def test_who_is_over_a_limit_fills_no_disk(make_board: Callable[..., Board], fac
 
 
 def test_what_fails_counts_as_failed_only(make_board: Callable[..., Board], facts: Facts) -> None:
-    board = make_board(scored_a_day=1, failed_a_day=3)
+    board = make_board(files_per_day=1, failed_files_per_day=3)
     for number in range(3):
         fail(board, take(board, facts(), f"{number}"))
     for set_name in ("public", "hidden-en"):
-        with pytest.raises(LimitReached, match="3 files of your team were refused in the last 24 hours"):
+        with pytest.raises(LimitReached, match="3 files of your team were rejected in the last 24 hours"):
             take(board, facts(), "4", set_name=set_name)
     take(board, facts(team="Other"), "4")
 
 
 def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    board = make_board(scored_a_day=1, failed_a_day=1, scored_hidden_a_day=1, scored_hidden_in_all=2)
+    board = make_board(files_per_day=1, failed_files_per_day=1, hidden_scores_per_day=1, hidden_scores_lifetime=2)
     start = now()
 
     def at(hours: float) -> None:
@@ -173,8 +179,9 @@ def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch:
         take(board, facts(), "4", set_name="hidden-en")
 
 
+@EACH_DATABASE
 def test_limits_hold_when_many_files_come_at_once(board: Board, facts: Facts) -> None:
-    """A team may hand in two files for a hidden set in a day."""
+    """A team may submit two files for a hidden set in a day."""
 
     def one(number: int) -> str:
         try:
@@ -189,11 +196,12 @@ def test_limits_hold_when_many_files_come_at_once(board: Board, facts: Facts) ->
     assert len(stored) == 2 and [line.what for line in told] == ["accepted"] * 2
 
 
+@EACH_DATABASE
 def test_one_file_that_comes_many_times_at_once_is_taken_once(board: Board, facts: Facts) -> None:
     def one(_: int) -> str:
         try:
             return take(board, facts(), "{}", limited=False).id
-        except AlreadyThere as there:
+        except DuplicateSubmission as there:
             return there.id
 
     with ThreadPoolExecutor(20) as pool:
@@ -214,6 +222,7 @@ def test_files_that_come_at_once_are_all_there(board: Board, facts: Facts) -> No
     assert all(board.vault.path(one.file).is_file() for one in given)
 
 
+@EACH_DATABASE
 @pytest.mark.parametrize("where", ["submissions.add", "add_team", "record"])
 def test_a_crash_before_the_commit_leaves_no_submission_and_no_event(
     where: str, board: Board, facts: Facts, monkeypatch: pytest.MonkeyPatch
@@ -226,5 +235,5 @@ def test_a_crash_before_the_commit_leaves_no_submission_and_no_event(
         with pytest.raises(RuntimeError, match="crash"):
             take(board, facts(), "{}")
     assert everything(board) == ([], [])
-    assert take(board, facts(), "{}").state is State.QUEUED  # the file that is there already is no obstacle
+    assert take(board, facts(), "{}").status is SubmissionStatus.QUEUED  # the file that is there already is no obstacle
     assert len(everything(board)[0]) == 1

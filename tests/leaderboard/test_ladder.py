@@ -1,4 +1,4 @@
-"""While a set with a ladder takes files: what beats the team's best is told, and nothing else is anywhere."""
+"""While a set with a ladder is open: what beats the team's best is told, and nothing else is anywhere."""
 
 import json
 import shutil
@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, PARTS
+from vcrgen.dataset.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError
 from vcrgen.files import sha256_file
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard.api import as_json, team_as_json
 from vcrgen.leaderboard.board import Board, init_board, open_board
-from vcrgen.leaderboard.disclosure import climb, step_on
+from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
-from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.intake import LimitReached, accept
-from vcrgen.leaderboard.records import Climber, Feedback, State, Submission, Told
-from vcrgen.leaderboard.rotation import make_phase, move_dates
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
+from vcrgen.leaderboard.rotation import make_lifecycle, move_dates
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import cells, runs
-from vcrgen.leaderboard.views import Views
 from vcrgen.scorer.answer_key import AnswerKey
 
 SET = "hidden-en"
@@ -39,32 +39,32 @@ Find = Callable[[Board, str], Submission]
 
 @pytest.fixture
 def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
-    made = make_board(feedback="ladder", scored_hidden_a_day=20)
+    made = make_board(feedback="ladder", hidden_scores_per_day=20)
     yield made
     made.engine.dispose()
 
 
-def told(board: Board, submission: Submission) -> Told:
+def told(board: Board, submission: Submission) -> LadderFeedback:
     with board.reading() as connection:
-        found = Views(board, connection).told(submission)
+        found = BoardQueries(board, connection).ladder_feedback(submission)
     assert found is not None
     return found
 
 
-def climbers(board: Board) -> tuple[Climber, ...]:
+def ladder_rows(board: Board) -> tuple[LadderRow, ...]:
     with board.reading() as connection:
-        return next(each for each in Views(board, connection).tables() if each.track.set == SET).climbers
+        return next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET).ladder_rows
 
 
 def test_climbing() -> None:
     """The first score is shown; then one that beats the best by a step, and no other."""
     best, shown = None, []
     for score in (0.33, 0.2, 0.349, 0.36, 0.39, 0.4, 0.41, 1.0):
-        step = climb(score, best, 0.05)
+        step = ladder_step(score, best, 0.05)
         shown.append(step)
         best = step if step is not None else best
     assert shown == [0.35, None, None, None, None, 0.4, None, 1.0]
-    assert climb(0.6, 0.3, 0.1) == 0.6 and climb(0.3, 0.2, 0.1) == 0.3  # floating point takes no step away
+    assert ladder_step(0.6, 0.3, 0.1) == 0.6 and ladder_step(0.3, 0.2, 0.1) == 0.3  # floating point takes no step away
 
 
 def test_a_key_without_parts_has_no_ladder(hidden: Path, tmp_path: Path) -> None:
@@ -75,14 +75,14 @@ def test_a_key_without_parts_has_no_ladder(hidden: Path, tmp_path: Path) -> None
     described = json.loads((key / KEY_FILE).read_text())
     described["files"][ANSWERS] = sha256_file(key / ANSWERS)
     (key / KEY_FILE).write_text(json.dumps(described))
-    with pytest.raises(LeaderboardError, match=r"not divided into a feedback and a final part.*--feedback instant"):
-        init_board(tmp_path / "board", [f"h:{key}"], Settings(), with_quoted=False)
-    instant = make_phase(feedback="instant")
-    made = init_board(tmp_path / "board", [f"h:{key}"], Settings(), with_quoted=False, phase=instant)
-    assert made.sets[0].phase.feedback is Feedback.INSTANT
-    strip = make_phase(view="strip")
+    with pytest.raises(LeaderboardError, match=r"not divided into a feedback and a final split.*--feedback instant"):
+        init_board(tmp_path / "board", [f"h:{key}"], Settings(), with_reported=False)
+    instant = make_lifecycle(feedback="instant")
+    made = init_board(tmp_path / "board", [f"h:{key}"], Settings(), with_reported=False, lifecycle=instant)
+    assert made.sets[0].lifecycle.feedback is Feedback.INSTANT
+    strip = make_lifecycle(view="strip")
     with pytest.raises(LeaderboardError, match="has no view 'strip'; it has stacked, tei"):
-        init_board(tmp_path / "b", [f"h:{hidden / 'key'}"], Settings(), with_quoted=False, phase=strip)
+        init_board(tmp_path / "b", [f"h:{hidden / 'key'}"], Settings(), with_reported=False, lifecycle=strip)
     assert not (tmp_path / "b").exists()
 
 
@@ -90,59 +90,61 @@ def test_the_ladder_of_a_team(
     ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
 ) -> None:
     parts = [question.part for question in hidden_key.questions]
-    assert {part: parts.count(part) for part in PARTS} == {"feedback": 3, "final": 5}
+    assert {part: parts.count(part) for part in HIDDEN_SPLITS} == {"feedback": 3, "final": 5}
     (one,) = [each for each in ladder.sets if each.name == SET]
-    assert one.phase.parts["feedback"].questions == 3 and step_on(one) == 0.5
+    assert one.lifecycle.splits["feedback"].questions == 3 and set_rounding_step(one) == 0.5
     tries = {"a": {}, "b": {"final": 5}, "c": {"feedback": 3}, "d": {"feedback": 3, "final": 5}, "e": {"feedback": 1}}
     given = [submit(ladder, guess(name, right), facts(f"M {name}"), set_name=SET) for name, right in tries.items()]
     assert drain(ladder) == 5
     given = [find(ladder, each.id) for each in given]
-    assert [(each.state, each.asked) for each in given] == [(State.SCORED, 1)] * 5
-    assert [told(ladder, each).exact for each in given] == [0.0, None, 1.0, None, None]
+    assert [(each.status, each.scores_disclosed) for each in given] == [(SubmissionStatus.SCORED, 1)] * 5
+    assert [told(ladder, each).leading_score for each in given] == [0.0, None, 1.0, None, None]
     assert {told(ladder, each).best for each in given} == {1.0} and told(ladder, given[0]).view is View.STACKED
     other = submit(ladder, guess("f", {"feedback": 3}), facts("M f", "Another team"), set_name=SET)
     drain(ladder)
-    assert told(ladder, find(ladder, other.id)).exact == 1.0
+    assert told(ladder, find(ladder, other.id)).leading_score == 1.0
     commands.remove(ladder, given[2].id, "a mistake")  # what was told was told
     again = submit(ladder, guess("g", {"feedback": 3}), facts("M g"), set_name=SET)
     drain(ladder)
-    assert told(ladder, find(ladder, again.id)).exact is None
+    assert told(ladder, find(ladder, again.id)).leading_score is None
     with ladder.reading() as connection:
-        stored = connection.execute(select(runs.c.part, cells.c.view, cells.c.better).join(cells)).all()
-    assert {tuple(row) for row in stored} == {("feedback", "stacked", None)}, "the final part is not scored"
+        stored = connection.execute(select(runs.c.split, cells.c.view, cells.c.better).join(cells)).all()
+    assert {tuple(row) for row in stored} == {("feedback", "stacked", None)}, "the final split is not scored"
     assert commands.rescore(ladder) == 0
 
 
 def test_nothing_else_is_shown_while_it_takes_files(
     ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, tmp_path: Path
 ) -> None:
-    """Two models that differ only in what the final part would give look the same."""
+    """Two models that differ only in what the final split would give look the same."""
     both = ("stacked", "tei")
     first = submit(ladder, guess("a", {"feedback": 1, "final": 5}, both), facts("One"), set_name=SET)
     submit(ladder, guess("b", {"feedback": 1}, both), facts("Two", "Team B"), set_name=SET)
     drain(ladder)
-    rows = climbers(ladder)
+    rows = ladder_rows(ladder)
     assert [row.facts.model for row in rows] == ["One", "Two"] and rows[0].best == rows[1].best
     entries = [row.facts.entry for row in rows]
     with ladder.reading() as connection:
-        views = Views(ladder, connection)
+        views = BoardQueries(ladder, connection)
         assert [table.rankings for table in views.tables() if table.track.set == SET] == [()]
-        assert views.pairs() == [] and views.gaps() == [] and views.compare(*entries) is None
+        assert views.pairs() == [] and views.public_hidden_gaps() == [] and views.compare(*entries) is None
         assert list(views.cells_of(first.id)) == []
         for entry in entries:
             page = views.model(entry)
-            assert page is not None and [(run.part, run.cells) for run in page.runs] == [("feedback", ())]
+            assert page is not None and [(run.split, run.cells) for run in page.runs] == [("feedback", ())]
         scored = find(ladder, first.id)
-        said = as_json(scored, (), views.told(scored))
-        figures = [value for row in connection.execute(select(cells.c.figures)).scalars() for value in row["jaccard"]]
+        said = as_json(scored, (), views.ladder_feedback(scored))
+        estimates = [
+            value for row in connection.execute(select(cells.c.estimates)).scalars() for value in row["jaccard"]
+        ]
     assert said["scores"] == [] and set(said["feedback"]) == {"view", "step", "exact", "best"}
     export_site(ladder, tmp_path / "site")
     seen = "".join(file.read_text() for file in (tmp_path / "site").iterdir()) + json.dumps(said)
     exported = {form: export_tables(ladder, form) for form in ("md", "csv", "latex", "json")}
     assert all("eedback" in text and "Team B" in text for text in exported.values())
     seen += "".join(exported.values())
-    assert "one figure of a model is shown" in seen and "subset:final" not in seen
-    assert not any(f"{value:.6f}"[:6] in seen for value in figures if 0 < value < 1)
+    assert "one score of a model is shown" in seen and "subset:final" not in seen
+    assert not any(f"{value:.6f}"[:6] in seen for value in estimates if 0 < value < 1)
 
 
 @pytest.mark.parametrize(
@@ -164,33 +166,33 @@ def test_a_file_of_what_the_set_has_not(
     given = submit(ladder, file, facts(), set_name=SET)
     drain(ladder)
     found = find(ladder, given.id)
-    assert found.state is State.FAILED and message.casefold() in " ".join(found.problems).casefold()
+    assert found.status is SubmissionStatus.FAILED and message.casefold() in " ".join(found.problems).casefold()
     assert found.best is None
 
 
 def test_a_refusal_does_not_tell_which_part_a_question_is_in(
     ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
 ) -> None:
-    refused = []
-    for part in PARTS:
+    rejected = []
+    for part in HIDDEN_SPLITS:
         file = guess(part, {})
         theirs = {question.question_id for question in hidden_key.questions if question.part == part}
         lines = [line for line in file.read_text().splitlines() if json.loads(line)["question_id"] in theirs]
         file.write_text("\n".join(lines))
-        refused.append(submit(ladder, file, facts(), set_name=SET))
+        rejected.append(submit(ladder, file, facts(), set_name=SET))
     drain(ladder)
-    problems = [" ".join(find(ladder, one.id).problems) for one in refused]
+    problems = [" ".join(find(ladder, one.id).problems) for one in rejected]
     assert all(text.startswith("Questions without an output: ") for text in problems)
     assert not any("subset" in text or "part" in text.split() for text in problems)
 
 
-@pytest.mark.parametrize(("feedback", "asked"), [("ladder", 1), ("instant", 2)])
+@pytest.mark.parametrize(("feedback", "scores_disclosed"), [("ladder", 1), ("instant", 2)])
 def test_what_is_asked_of_the_key_is_limited(
-    feedback: str, asked: int, make_board: Callable[..., Board], guess: Guess, facts: Facts, submit: Submit,
+    feedback: str, scores_disclosed: int, make_board: Callable[..., Board], guess: Guess, facts: Facts, submit: Submit,
     drain: Drain, find: Find,
 ) -> None:  # fmt: skip
     """On a ladder a file asks for one figure; with instant feedback for one of each view."""
-    board = make_board(feedback=feedback, scored_hidden_a_day=3)
+    board = make_board(feedback=feedback, hidden_scores_per_day=3)
 
     def hand_in(name: str, *views: str) -> Submission:
         one = submit(board, guess(name, {}, views), facts(name), set_name=SET, limited=True)
@@ -198,16 +200,14 @@ def test_what_is_asked_of_the_key_is_limited(
         return find(board, one.id)
 
     first, second = hand_in("a", "stacked", "tei"), hand_in("b", "stacked", "tei")
-    assert (first.state, first.asked) == (State.SCORED, asked)
+    assert (first.status, first.scores_disclosed) == (SubmissionStatus.SCORED, scores_disclosed)
     if feedback == "instant":
-        assert second.problems == (
-            "The file holds 2 views, each of which asks the key for a figure; your team has 1 left.",
-        )
+        assert second.problems == ("The file holds 2 views, each of which discloses a score; your team has 1 left.",)
     with board.reading() as connection:
-        quota = Views(board, connection).team("Team").quotas[SET]
-    assert (quota.left_today, quota.left_in_all, quota.left) == (1, 18, 1)
-    assert hand_in("c", "stacked").state is State.SCORED
-    with pytest.raises(LimitReached, match="asked for 3 figures of hidden-en in 24 hours"):
+        quota = BoardQueries(board, connection).team("Team").quotas[SET]
+    assert (quota.left_today, quota.left_lifetime, quota.left) == (1, 18, 1)
+    assert hand_in("c", "stacked").status is SubmissionStatus.SCORED
+    with pytest.raises(LimitReached, match="had 3 disclosed scores of hidden-en in 24 hours"):
         hand_in("d", "stacked")
 
 
@@ -231,7 +231,7 @@ def test_teams_of_a_group_share_their_limits(ladder: Board, guess: Guess, facts:
 def test_near_copies_by_their_words(
     ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find
 ) -> None:
-    """What is added to every output and changes no word makes no other file; nor does another team of the group."""
+    """Additions that change no word make no other file."""
     for team in ("A", "B"):
         commands.give_token(ladder, team, "", group="One Lab")
     file = guess("a", {"feedback": 1})
@@ -252,13 +252,13 @@ def test_near_copies_by_their_words(
 def test_dates(ladder: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
     later, earlier = ((now() + timedelta(days=days)).isoformat() for days in (1, -1))
     move_dates(ladder, SET, opens=later, closes="")
-    with pytest.raises(LeaderboardError, match=rf"The set 'hidden-en' takes files from {later[:10]} .* on"):
+    with pytest.raises(LeaderboardError, match=rf"The set 'hidden-en' opens at {later[:10]}"):
         submit(ladder, guess("a", {}), facts(), set_name=SET)
     move_dates(ladder, SET, opens="2020-01-01", closes=earlier)
     with pytest.raises(LeaderboardError, match=f"took files until {earlier[:10]}"):
         submit(ladder, guess("a", {}), facts(), set_name=SET)
     move_dates(ladder, SET, opens="", closes=later)
-    assert submit(ladder, guess("a", {}), facts(), set_name=SET).state is State.QUEUED
+    assert submit(ladder, guess("a", {}), facts(), set_name=SET).status is SubmissionStatus.QUEUED
     with pytest.raises(LeaderboardError, match="The set would close on 2019-01-01, before it opens"):
         move_dates(ladder, SET, opens="", closes="2019-01-01")
     with pytest.raises(LeaderboardError, match="--opens takes a date such as 2026-12-01"):
@@ -278,17 +278,17 @@ def test_private_files_and_what_counts(ladder: Board, guess: Guess, facts: Facts
     hand_in("c", {})
     drain(ladder)
     with ladder.reading() as connection:
-        views = Views(ladder, connection)
+        views = BoardQueries(ladder, connection)
         page, public = views.team("team"), views.model(facts("Model").entry)
         log = [line for line in read_log(connection) if line.subject == "a private file"]
     assert [line.what for line in log] == ["accepted", "scored"] and all("model" not in line.facts for line in log)
     seen = [(file.submission.private, file.counts) for file in page.files]
     assert seen == [(False, True), (False, False), (True, False)]
-    assert page.files[2].told is not None and page.files[2].told.exact == 1.0
-    assert public is not None and len(public.runs) == 2 and [row.best for row in climbers(ladder)] == [None]
+    assert page.files[2].feedback is not None and page.files[2].feedback.leading_score == 1.0
+    assert public is not None and len(public.runs) == 2 and [row.best for row in ladder_rows(ladder)] == [None]
     assert json.loads(json.dumps(team_as_json(page)))["quotas"][SET]["left"] == 17
     chosen = commands.choose(ladder, secret.id[:10], team="TEAM", actor="team Team")
-    assert (chosen.private, chosen.chosen) == (False, True) and [row.best for row in climbers(ladder)] == [1.0]
+    assert (chosen.private, chosen.chosen) == (False, True) and [row.best for row in ladder_rows(ladder)] == [1.0]
     with ladder.reading() as connection:
         assert [one.id for one in submissions.counted(connection, SET)] == [secret.id]
     with pytest.raises(LeaderboardError, match="0 submissions"):
@@ -299,40 +299,40 @@ def test_private_files_and_what_counts(ladder: Board, guess: Guess, facts: Facts
 
 
 def test_choosing_on_a_public_set_changes_what_is_ranked(
-    sqlite_board: Board, hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey
+    board: Board, hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey
 ) -> None:
-    given = [submit(sqlite_board, hand(public_key, right=right), facts("M")) for right in (1, 2)]
-    drain(sqlite_board)
+    given = [submit(board, hand(public_key, right=right), facts("M")) for right in (1, 2)]
+    drain(board)
 
     def value() -> float:
-        with sqlite_board.reading() as connection:
-            table = Views(sqlite_board, connection).tables()[0]
+        with board.reading() as connection:
+            table = BoardQueries(board, connection).tables()[0]
         return table.rankings[0].rows[0].scores[View.STACKED]["exact"].value
 
     assert value() < 1
-    commands.choose(sqlite_board, given[0].id, team=None, actor="maintainer")
+    commands.choose(board, given[0].id, team=None, actor="maintainer")
     assert value() == 1
-    commands.remove(sqlite_board, given[0].id, "a mistake")
+    commands.remove(board, given[0].id, "a mistake")
     assert value() < 1
 
 
 @pytest.mark.parametrize("set_name", ["public", SET])
 def test_a_private_file_shows_its_scores_to_its_team(
-    set_name: str, sqlite_board: Board, hand: Callable[..., Path], facts: Facts, drain: Drain, public_key: AnswerKey,
+    set_name: str, board: Board, hand: Callable[..., Path], facts: Facts, drain: Drain, public_key: AnswerKey,
     hidden_key: AnswerKey,
 ) -> None:  # fmt: skip
     with hand(public_key if set_name == "public" else hidden_key).open("rb") as stream:
         one = accept(
-            sqlite_board, facts(), stream, set_name=set_name, name="x", channel="api", actor="a", limited=True,
+            board, facts(), stream, set_name=set_name, name="x", channel="api", actor="a", limited=True,
             private=True,
         )  # fmt: skip
-    drain(sqlite_board)
-    with sqlite_board.reading() as connection:
-        views = Views(sqlite_board, connection)
+    drain(board)
+    with board.reading() as connection:
+        views = BoardQueries(board, connection)
         cells_, page = views.cells_of(one.id), views.team("Team")
         assert not any(table.rankings for table in views.tables()) and views.model(one.facts.entry) is None
         assert views.site(live=True).models == ()
-    assert {(cell.rank, cell.models, cell.figures["exact"].value) for cell in cells_} == {(0, 0, 1.0)}
+    assert {(cell.rank, cell.models, cell.estimates["exact"].value) for cell in cells_} == {(0, 0, 1.0)}
     assert len(cells_) == (4 if set_name == "public" else 2) and page.files[0].cells == tuple(cells_)
     assert team_as_json(page)["files"][0]["scores"][0]["rank"] is None
 
@@ -341,7 +341,7 @@ def test_one_figure_over_several_sets(
     make_board: Callable[..., Board], hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain,
     public_key: AnswerKey, hidden_key: AnswerKey,
 ) -> None:  # fmt: skip
-    board = make_board(headline=("public", SET))
+    board = make_board(overall=("public", SET))
     file = board.folder / "board.yaml"
     file.write_text(file.read_text().replace("- public", "- nowhere"))
     with pytest.raises(ConfigError, match=r"headline names 'nowhere', which is no set .* it has public, hidden-en"):
@@ -352,7 +352,7 @@ def test_one_figure_over_several_sets(
     submit(board, hand(public_key, right=2), facts("Only public"))
     drain(board)
     with board.reading() as connection:
-        rows = Views(board, connection).headline()
+        rows = BoardQueries(board, connection).overall()
     assert [(row.facts.model, row.exact, dict(row.by_set)) for row in rows] == [
         ("Best", 1.0, {"public": 1.0, SET: 1.0}), ("Worst", 0.0, {"public": 0.0, SET: 0.0})
     ]  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import Event
@@ -29,6 +30,7 @@ def lines(board: Board) -> list[Event]:
         return list(read_log(connection))
 
 
+@EACH_DATABASE
 def test_lines_are_numbered_and_chained(board: Board) -> None:
     before = datetime.now(UTC)
     write(board, 3)
@@ -47,6 +49,7 @@ def test_an_empty_log_is_whole() -> None:
     assert check_log(iter([])) == 0
 
 
+@EACH_DATABASE
 @pytest.mark.parametrize(
     "statement",
     [
@@ -67,6 +70,7 @@ def test_the_database_itself_keeps_the_log(statement: str, board: Board) -> None
     assert lines(board) == before
 
 
+@EACH_DATABASE
 def test_a_number_is_given_once(board: Board) -> None:
     with pytest.raises(DBAPIError), board.engine.begin() as connection:
         connection.execute(
@@ -77,6 +81,7 @@ def test_a_number_is_given_once(board: Board) -> None:
         )
 
 
+@EACH_DATABASE
 def test_a_line_of_a_transaction_that_fails_is_not_there(board: Board) -> None:
     before = lines(board)
     with pytest.raises(ZeroDivisionError), board.writing() as connection:
@@ -97,39 +102,39 @@ def test_a_line_of_a_transaction_that_fails_is_not_there(board: Board) -> None:
         {"chain": "0" * 64},
     ],
 )
-def test_a_changed_line_shows(change: dict[str, Any], sqlite_board: Board) -> None:
+def test_a_changed_line_shows(change: dict[str, Any], board: Board) -> None:
     """Also to those who can do anything to the database."""
-    write(sqlite_board, 3)
-    with sqlite_board.engine.begin() as connection:
+    write(board, 3)
+    with board.engine.begin() as connection:
         connection.execute(text("DROP TRIGGER events_stay_UPDATE"))
         connection.execute(update(events).where(events.c.number == 3).values(**change))
     with pytest.raises(LeaderboardError, match=r"Line [34] of the log was changed"):
-        check_log(iter(lines(sqlite_board)))
+        check_log(iter(lines(board)))
 
 
 @pytest.mark.parametrize("number", [1, 3, 4])
-def test_a_missing_line_shows(number: int, sqlite_board: Board) -> None:
-    write(sqlite_board, 3)
-    with sqlite_board.engine.begin() as connection:
+def test_a_missing_line_shows(number: int, board: Board) -> None:
+    write(board, 3)
+    with board.engine.begin() as connection:
         connection.execute(text("DROP TRIGGER events_stay_DELETE"))
         connection.execute(text("DELETE FROM events WHERE number = :number"), {"number": number})
     with pytest.raises(LeaderboardError, match=f"Line {number} of the log was changed, or lines before it are missing"):
-        check_log(iter(lines(sqlite_board)))
+        check_log(iter(lines(board)))
 
 
-def test_lines_that_change_places_show(sqlite_board: Board) -> None:
-    write(sqlite_board, 2)
-    told = lines(sqlite_board)
+def test_lines_that_change_places_show(board: Board) -> None:
+    write(board, 2)
+    told = lines(board)
     with pytest.raises(LeaderboardError, match="Line 3"):
         check_log(iter([*told[:2], told[3], told[2]]))
 
 
-def test_the_zone_of_the_clock_does_not_matter(sqlite_board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_zone_of_the_clock_does_not_matter(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     moment = datetime(2026, 7, 1, 12, 30, 15, 123456, tzinfo=timezone(timedelta(hours=5, minutes=45)))
     clock: Callable[[], datetime] = lambda: moment  # noqa: E731
     monkeypatch.setattr(log, "now", clock)
-    write(sqlite_board, 1)
-    told = lines(sqlite_board)
+    write(board, 1)
+    told = lines(board)
     assert told[-1].at == moment and told[-1].at.utcoffset() == timedelta()
     assert check_log(iter(told)) == 3
 
@@ -137,29 +142,29 @@ def test_the_zone_of_the_clock_does_not_matter(sqlite_board: Board, monkeypatch:
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE cells SET figures = replace(figures, '0.5', '0.9')",
+        "UPDATE cells SET estimates = replace(estimates, '0.5', '0.9')",
         "UPDATE cells SET hits = zeroblob(16)",
         "UPDATE runs SET result = replace(result, '8', '9')",
         "UPDATE runs SET signature = 'metric:other|seed:0'",
         "UPDATE cells SET mode = 'hard' WHERE mode = 'easy'",
     ],
 )
-def test_changed_scores_show(change: str, sqlite_board: Board, place: Any) -> None:
-    place(sqlite_board, "A", {("easy", "stacked"): [0.5, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
-    place(sqlite_board, "B", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
-    with sqlite_board.reading() as connection:
+def test_changed_scores_show(change: str, board: Board, place: Any) -> None:
+    place(board, "A", {("easy", "stacked"): [0.5, 0.5], ("easy", "tei"): [0.25, 0.25]}, hits=b"\x01" * 16)
+    place(board, "B", {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
+    with board.reading() as connection:
         assert check_scores(connection, read_log(connection)) == 2
-    with sqlite_board.engine.begin() as connection:
+    with board.engine.begin() as connection:
         connection.execute(text(change))
-    with sqlite_board.reading() as connection:
+    with board.reading() as connection:
         check_log(read_log(connection))
         with pytest.raises(LeaderboardError, match="The scores of A on public are not those that the log tells of"):
             check_scores(connection, read_log(connection))
 
 
-def test_a_digest_of_scores_does_not_tell_them(sqlite_board: Board, place: Any) -> None:
+def test_a_digest_of_scores_does_not_tell_them(board: Board, place: Any) -> None:
     """The same scores have another digest each time, so that nobody can try which ones have it."""
     for model in ("A", "B"):
-        place(sqlite_board, model, {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
-    digests = [line.facts["scores"] for line in lines(sqlite_board) if "scores" in line.facts]
+        place(board, model, {("mixed", "stacked"): [0.5, 0.25]}, set_name="hidden-en")
+    digests = [line.facts["scores"] for line in lines(board) if "scores" in line.facts]
     assert len(set(digests)) == len(digests) == 2

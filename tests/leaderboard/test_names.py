@@ -19,7 +19,7 @@ def test_the_name_of_a_board_reads_back(name: str, mode: str, view: View) -> Non
     assert names.parse_name(names.board_name(track(name, mode, view))) == ("board", name, mode, view.value)
 
 
-@given(SETS, st.sampled_from(["en", "ar", "any"]), st.sampled_from([View.IMAGE, View.BLIND]))
+@given(SETS, st.sampled_from(["en", "ar", "any"]), st.sampled_from([View.IMAGE, View.TEXT_ONLY]))
 def test_the_name_of_a_question_sets_board_reads_back(name: str, language: str, view: View) -> None:
     assert names.parse_name(names.board_name(track(name, language, view))) == ("board", name, language, view.value)
 
@@ -63,8 +63,3 @@ def test_any_text_is_a_name_or_none(text: str) -> None:
 )
 def test_other_texts_are_no_names(text: str) -> None:
     assert names.parse_name(text) is None
-
-
-def test_single_pages_have_names() -> None:
-    assert names.parse_name(names.INDEX) == ("index",)
-    assert names.parse_name(names.COMPARE) == ("compare",)

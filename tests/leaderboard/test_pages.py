@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import hashlib
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,20 +13,21 @@ import pytest
 from tests.leaderboard import examples
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import Figure, Headline, State
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Estimate, OverallScore, Site, SubmissionStatus
 from vcrgen.leaderboard.site import names, texts
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages, policy
-from vcrgen.published.quoted import published, read_quoted
+from vcrgen.reported_results.results import read_reported, shipped_tables
 from vcrgen.scorer.records import Outcome
-from vcrgen.tasks.task import RESTORATION
+from vcrgen.tasks.task import VCR_TASK
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent
 
 
 class Reader(HTMLParser):
-    """What a browser would make of a page: tags with their attributes, and the text outside of style and script."""
+    """Tags of a page with their attributes, and the text outside of style and script."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -52,6 +54,10 @@ class Reader(HTMLParser):
         return [attrs[attribute] for name, attrs in self.tags if attribute in attrs and tag in (None, name)]
 
 
+def page_of(name: str, rows: Sequence[object] = (), *, of: Site | None = None) -> str:
+    return Pages(of or examples.site()).page(BOARD_PAGES[name], rows)
+
+
 def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
     """One page of every kind; where it is hostile, every text that a stranger or a maintainer may choose."""
     text = examples.HOSTILE if hostile else ""
@@ -64,15 +70,15 @@ def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
     if hostile:
         rankings = tuple(
             dataclasses.replace(
-                each,
-                signature=text,
-                rows=tuple(dataclasses.replace(row, facts=mine) for row in each.rows),
+                each, signature=text, rows=tuple(dataclasses.replace(row, facts=mine) for row in each.rows)
             )
             for each in table.rankings
         )
         fields = ("source", "data", "model", "corrected", "note")
-        quoted = tuple(dataclasses.replace(row, **dict.fromkeys(fields, text), url=mine.link) for row in table.quoted)
-        table = dataclasses.replace(table, rankings=rankings, quoted=quoted)
+        reported = tuple(
+            dataclasses.replace(row, **dict.fromkeys(fields, text), url=mine.link) for row in table.reported
+        )
+        table = dataclasses.replace(table, rankings=rankings, reported=reported)
     run = dataclasses.replace(
         examples.run(of=mine), signature=text or "signature", cells=tuple(examples.cell(t) for t in (public, hidden))
     )
@@ -85,10 +91,14 @@ def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
     ]
     form = dict.fromkeys(("token", "set", "model", "link", "access", "size", "released"), text or "secret-token")
     sent = {
-        state: examples.submission(state, mine, file_name=text or "p.jsonl", problems=(text or "No.",), removed=text)
-        for state in State
+        status: examples.submission(status, mine, file_name=text or "p.jsonl", problems=(text or "No.",), removed=text)
+        for status in SubmissionStatus
     }
     cells = [examples.cell(public)]
+    rows = {
+        "gap.html": [dataclasses.replace(gap, facts=mine) for gap in examples.gaps(3)],
+        "history.html": events + examples.events(9)[2:], names.REPORTED: table.reported,
+    }  # fmt: skip
     return {
         "board": pages.board(table),
         "hidden": pages.board(examples.table(hidden)),
@@ -97,18 +107,17 @@ def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
         "model": pages.model(model),
         "removed model": pages.model(dataclasses.replace(model, runs=(removed,))),
         "compare": pages.compare(comparison),
-        "nothing to compare": pages.compare(dataclasses.replace(comparison, parts=())),
-        "choose": pages.choose(),
-        "gap": pages.gap([dataclasses.replace(gap, facts=mine) for gap in examples.gaps(3)]),
-        "no gap": pages.gap([]),
-        "history": pages.history(events + examples.events(9)[2:]),
-        "no history": pages.history([]),
-        "quoted": pages.quoted(table.quoted),
-        "not quoted": pages.quoted([]),
-        "about": pages.about(),
+        "nothing to compare": pages.compare(dataclasses.replace(comparison, comparisons=())),
         "submit": pages.submit(form, [text or "The token is not known."]),
         "message": pages.message(text or "Not found", text or "There is no such page."),
-    } | {state.value: pages.status(sent[state], 2, cells if state is State.SCORED else []) for state in State}
+    } | {
+        status.value: pages.status(sent[status], 2, cells if status is SubmissionStatus.SCORED else [])
+        for status in SubmissionStatus
+    } | {
+        f"{prefix}{row.name}": pages.page(row, found)
+        for row in QUERY_PAGES
+        for prefix, found in (("", rows.get(row.name, ())), ("empty ", ()))
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["live", "static"])
@@ -129,12 +138,23 @@ def test_what_strangers_write_stays_text(hostile: dict[str, str]) -> None:
         assert not {"img", "iframe", "object"} & {name for name, _ in found.tags}, kind
         assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on") or name == "style"], kind
         assert "javascript:" not in page, kind
-    for kind in ("board", "model", "compare", "gap", "quoted", "history", "submit", "failed", "message", "choose"):
+    for kind in (
+        "board",
+        "model",
+        "compare",
+        "gap.html",
+        "reported.html",
+        "history.html",
+        "submit",
+        "failed",
+        "message",
+        "compare.html",
+    ):
         assert examples.HOSTILE in Reader(hostile[kind]).text, kind
 
 
 def test_names_of_strangers_do_not_turn_the_text_around_them(hostile: dict[str, str]) -> None:
-    for kind in ("board", "model", "compare", "gap", "failed"):
+    for kind in ("board", "model", "compare", "gap.html", "failed"):
         assert re.search(r"<bdi>&lt;/script&gt;", hostile[kind]), kind
 
 
@@ -142,7 +162,7 @@ def test_links_are_relative_and_lead_to_pages(ordinary: dict[str, str]) -> None:
     for kind, page in ordinary.items():
         for link in Reader(page).values("href", "a"):
             known = link.startswith(("#", "https://example.org/")) or link == "mailto:board@example.org"
-            assert known or link in names.TABLES or names.parse_name(link), (kind, link)
+            assert known or link in (*names.TABLES, *BOARD_PAGES, names.MANAGE) or names.parse_name(link), (kind, link)
         assert set(Reader(page).values("action", "form")) <= {"submit", names.COMPARE}, kind
         assert Reader(page).values("src") == [], kind
 
@@ -191,15 +211,15 @@ def test_the_script_sets_text_only() -> None:
 def test_the_page_about_the_board_says_what_the_documentation_says_of_a_file(ordinary: dict[str, str]) -> None:
     documentation = (HERE.parents[1] / "docs" / "leaderboard.md").read_text("utf-8")
     rule = "A file has to be complete: an output for every question in every mode and view that it holds"
-    for text in (documentation, Reader(ordinary["about"]).text):
+    for text in (documentation, Reader(ordinary["about.html"]).text):
         assert rule in " ".join(text.split()) and "counts as wrong" not in text
 
 
 def test_a_live_page_offers_what_a_file_cannot(ordinary: dict[str, str]) -> None:
     live = names.SUBMIT in Reader(ordinary["board"]).values("href")
-    assert ("<form" in ordinary["choose"]) == live
-    assert ("curl" in ordinary["about"]) == live
-    assert any(link.startswith("compare-") for link in Reader(ordinary["choose"]).values("href")) != live
+    assert ("<form" in ordinary["compare.html"]) == live
+    assert ("curl" in ordinary["about.html"]) == live
+    assert any(link.startswith("compare-") for link in Reader(ordinary["compare.html"]).values("href")) != live
 
 
 def test_a_token_is_never_filled_in(ordinary: dict[str, str]) -> None:
@@ -221,7 +241,7 @@ def test_hidden_sets_show_no_outcomes_and_rounded_scores() -> None:
     run = dataclasses.replace(examples.run("hidden-en-2026"), cells=(cell,))
     pages = Pages(examples.site())
     page = Reader(pages.model(dataclasses.replace(examples.model_page(), runs=(run,)))).text
-    assert "777" not in page and "Parts of" not in page and "restored exactly" not in page
+    assert "777" not in page and "Parts of" not in page and "exact match (" not in page
     assert "86.0" in page and "86.00" not in page
     board = pages.board(examples.table(hidden))
     assert "hidden answers" in board and "scores rounded to 0.5 points" in board
@@ -231,18 +251,19 @@ def test_hidden_sets_show_no_outcomes_and_rounded_scores() -> None:
 
 def test_public_sets_show_outcomes_and_parts() -> None:
     page = Reader(Pages(examples.site()).model(examples.model_page())).text
-    assert "restored exactly" in page and "Parts of easy, VI+TEI" in page and "no output" in page
+    assert "exact match" in page and "Parts of easy, VI+TEI" in page and "no output" in page
     assert "empty output" not in page  # none had one
-    assert set(RESTORATION.outcomes) == {outcome.value for outcome in Outcome}
+    assert set(VCR_TASK.outcomes) == {outcome.value for outcome in Outcome}
 
 
 def test_ranks_and_their_ranges() -> None:
     table = examples.table()
     page = Pages(examples.site()).board(table)
     row = table.rankings[0].rows[0]
-    assert row.lowest > row.rank
+    assert row.worst_rank > row.rank
     assert (
-        f'<b>{row.rank}</b><small title="The model could stand at any of these ranks">{row.rank}–{row.lowest}' in page
+        f'<b>{row.rank}</b><small title="The model could stand at any of these ranks">{row.rank}–{row.worst_rank}'
+        in page
     )
     text = Reader(page).text
     assert text.count("Scored in another way") == 1
@@ -271,35 +292,35 @@ def test_a_board_of_one_view_has_no_columns_for_the_other() -> None:
 
 def test_quoted_rows_are_marked_and_have_no_rank() -> None:
     page = Pages(examples.site()).board(examples.table())
-    quoted = page.split("Quoted from publications – other data, not ranked")[1]
-    assert 'class="r"' not in quoted and "data-counted" not in quoted
-    assert "Printed as 9.155" in Reader(quoted).text
-    assert 'title="Printed as 9.155; the same table&#39;s text says 91.55."' in quoted
-    assert "VCR-wiki-en-easy-test-500, 500 images" in quoted
-    assert 'rel="nofollow noopener">Some et al. 2024, Table 1' in quoted
+    reported = page.split("Reported in publications – other data, not ranked")[1]
+    assert 'class="r"' not in reported and "data-counted" not in reported
+    assert "Printed as 9.155" in Reader(reported).text
+    assert 'title="Printed as 9.155; the same table&#39;s text says 91.55."' in reported
+    assert "VCR-wiki-en-easy-test-500, 500 images" in reported
+    assert 'rel="nofollow noopener">Some et al. 2024, Table 1' in reported
 
 
 def test_the_published_tables_fit_the_page() -> None:
-    rows = [row for file in published() for row in read_quoted(file)]
-    page = Reader(Pages(examples.site()).quoted(rows))
+    rows = [row for file in shipped_tables() for row in read_reported(file)]
+    page = Reader(page_of(names.REPORTED, rows))
     assert [name for name, _ in page.tags].count("tr") == len(rows) + 1
 
 
 def test_the_status_page_looks_again_while_it_waits(ordinary: dict[str, str]) -> None:
-    looks = {state: 'http-equiv="refresh" content="3"' in ordinary[state.value] for state in State}
-    assert {state for state, again in looks.items() if again} == {State.QUEUED, State.SCORING}
+    looks = {status: 'http-equiv="refresh" content="3"' in ordinary[status.value] for status in SubmissionStatus}
+    assert {status for status, again in looks.items() if again} == {SubmissionStatus.QUEUED, SubmissionStatus.SCORING}
     assert "2 files are scored before this one" in Reader(ordinary["queued"]).text
     assert names.model_name(examples.facts(1).entry) in Reader(ordinary["scored"]).values("href")
 
 
 def test_every_problem_has_a_line_of_its_own() -> None:
-    submission = examples.submission(State.FAILED, problems=("First.", "Second."))
+    submission = examples.submission(SubmissionStatus.FAILED, problems=("First.", "Second."))
     page = Pages(examples.site()).status(submission, 0, [])
     assert "<li>First.</li><li>Second.</li>" in page
 
 
 def test_history_is_newest_first_and_names_models() -> None:
-    page = Pages(examples.site()).history(examples.events(4))
+    page = page_of("history.html", examples.events(4))
     assert re.findall(r'<td class="n quiet">(\d)</td>', page) == ["4", "3", "2", "1"]
     assert f'<a href="{names.model_name(examples.facts(0).entry)}"><bdi>Aurora-VL 72B</bdi></a>' in page
 
@@ -328,9 +349,9 @@ def test_decimals_of_a_step(step: float, points: str, decimals: int) -> None:
 
 
 def test_odd_figures_can_be_drawn() -> None:
-    odd = {"exact": Figure(float("nan"), -5.0, 7.0), "jaccard": Figure(0.0, 0.0, 0.0)}
+    odd = {"exact": Estimate(float("nan"), -5.0, 7.0), "jaccard": Estimate(0.0, 0.0, 0.0)}
     part = dataclasses.replace(examples.versus(examples.track(), 0.0), a=odd, b=odd, difference=odd)
-    page = Pages(examples.site()).compare(dataclasses.replace(examples.compare_page(), parts=(part,)))
+    page = Pages(examples.site()).compare(dataclasses.replace(examples.compare_page(), comparisons=(part,)))
     assert not re.search(r'"(nan|-?inf)', page)
 
 
@@ -340,7 +361,7 @@ def test_odd_figures_can_be_drawn() -> None:
 def test_a_contact_is_a_link_only_if_it_is_an_address(contact: str) -> None:
     site = examples.site()
     settings = site.settings.model_copy(update={"contact": contact})
-    page = Pages(dataclasses.replace(site, settings=settings)).about()
+    page = page_of(names.ABOUT, of=dataclasses.replace(site, settings=settings))
     leads = [link for link in Reader(page).values("href", "a") if contact in link]
     assert bool(leads) == (contact.startswith("https") or "@" in contact)
 
@@ -367,10 +388,10 @@ def test_scores_are_drawn_over_date_and_size() -> None:
 def test_one_figure_over_the_sets_that_maintainers_name() -> None:
     site = examples.site()
     named = tuple(each.name for each in site.sets[:2])
-    settings = site.settings.model_copy(update={"headline": named})
-    overall = Pages(dataclasses.replace(site, settings=settings))
-    row = Headline(facts=examples.facts(0), exact=0.5, by_set={named[0]: 0.25, named[1]: 0.75})
-    page = overall.headline([row])
+    settings = site.settings.model_copy(update={"overall": named})
+    named_site = dataclasses.replace(site, settings=settings)
+    row = OverallScore(facts=examples.facts(0), exact=0.5, by_set={named[0]: 0.25, named[1]: 0.75})
+    page = page_of("overall.html", [row], of=named_site)
     assert all(text in page for text in ("50.00", "25.00", "75.00", examples.facts(0).model, *named))
-    assert "headline.html" in overall.about() and "headline.html" not in Pages(site).about()
-    assert "No model has a figure" in overall.headline([])
+    assert "overall.html" in page and "overall.html" not in page_of(names.ABOUT, of=site)
+    assert "No model has a figure" in page_of("overall.html", of=named_site)

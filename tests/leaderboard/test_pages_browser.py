@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from tests.browsing import own_size, resize
-from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
+
+pytestmark = pytest.mark.browser
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -215,25 +218,21 @@ def everything(pages: Pages) -> dict[str, str]:
     hostile = examples.hostile_facts()
     long = dataclasses.replace(hostile, model="x" * 80, team="W" * 80, link=f"https://example.org/{'y' * 280}")
     mine = Pages(examples.site(models=[hostile, long], text=examples.HOSTILE))
+    rows = {"gap.html": examples.gaps(), "history.html": examples.events(), names.REPORTED: examples.reported()}
     return {
         "board": pages.board(examples.table()),
         "hidden": pages.board(examples.table(hidden)),
         "model": pages.model(examples.model_page()),
         "compare": pages.compare(examples.compare_page()),
-        "choose": pages.choose(),
-        "gap": pages.gap(examples.gaps()),
-        "history": pages.history(examples.events()),
-        "quoted": pages.quoted(examples.quoted()),
-        "about": pages.about(),
         "submit": pages.submit({}, ["The token is not known."]),
         "queued": pages.status(examples.submission(), 1, []),
-        "failed": pages.status(examples.submission(State.FAILED, problems=("z" * 300,)), 0, []),
-        "scored": pages.status(examples.submission(State.SCORED), 0, [examples.cell(hidden)]),
+        "failed": pages.status(examples.submission(SubmissionStatus.FAILED, problems=("z" * 300,)), 0, []),
+        "scored": pages.status(examples.submission(SubmissionStatus.SCORED), 0, [examples.cell(hidden)]),
         "message": pages.message("Not found", "There is no such page."),
         "long model": mine.model(examples.model_page(long)),
         "long pair": mine.compare(examples.compare_page(hostile, long)),
-        "long choice": mine.choose(),
-    }
+        "long choice": mine.page(BOARD_PAGES[names.COMPARE]),
+    } | {row.name: pages.page(row, rows.get(row.name, ())) for row in QUERY_PAGES}
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
@@ -289,7 +288,7 @@ def test_links_between_files_work(browser: Any, tmp_path: Path) -> None:
     pages = Pages(examples.site(live=False))
     model = examples.facts(2)
     (tmp_path / names.model_name(model.entry)).write_text(pages.model(examples.model_page(model)), "utf-8")
-    (tmp_path / names.ABOUT).write_text(pages.about(), "utf-8")
+    (tmp_path / names.ABOUT).write_text(pages.page(BOARD_PAGES[names.ABOUT]), "utf-8")
     page = Page(browser, pages.board(examples.table()), tmp_path / names.INDEX)
     page.press(".board tbody th a")
     assert page.one("h1").text == model.model
@@ -301,9 +300,9 @@ def test_links_between_files_work(browser: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def many(pages: Pages) -> str:
     """A page with 35 quoted rows."""
-    one = examples.quoted()[0]
+    one = examples.reported()[0]
     rows = tuple(dataclasses.replace(one, model=f"Model {number:02}", exact=number / 100) for number in range(35))
-    return pages.board(dataclasses.replace(examples.table(), quoted=rows))
+    return pages.board(dataclasses.replace(examples.table(), reported=rows))
 
 
 def test_quoted_rows_come_on_pages(browser: Any, many: str, tmp_path: Path) -> None:
@@ -360,7 +359,7 @@ def test_every_page_can_be_pressed_read_aloud_and_reached_by_keys(
 
 def test_the_history_fits_a_phone(browser: Any, pages: Pages, tmp_path: Path) -> None:
     resize(browser, 400)
-    page = Page(browser, pages.history(examples.events()), tmp_path / "history.html")
+    page = Page(browser, pages.page(BOARD_PAGES["history.html"], examples.events()), tmp_path / "history.html")
     inside = "const box = document.querySelector('.wide'); return [box.scrollWidth, box.clientWidth]"
     wide, seen = browser.execute_script(inside)
     assert wide <= seen, "nothing has to be scrolled sideways"
@@ -368,7 +367,7 @@ def test_the_history_fits_a_phone(browser: Any, pages: Pages, tmp_path: Path) ->
 
 
 def test_a_long_history_comes_on_pages(browser: Any, pages: Pages, tmp_path: Path) -> None:
-    page = Page(browser, pages.history(examples.events(120)), tmp_path / "history.html")
+    page = Page(browser, pages.page(BOARD_PAGES["history.html"], examples.events(120)), tmp_path / "history.html")
     assert page.one(".pages output").text == "1 to 50 of 120" and len(page.all(".log tbody tr")) == 50
     page.one(".pages input").send_keys("removed")
     assert page.one(".pages output").text == "1 to 30 of 30"

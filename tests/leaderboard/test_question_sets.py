@@ -1,4 +1,4 @@
-"""Question sets on a board: scored, ranked, shown and exported beside sets of Visual Caption Restoration."""
+"""MCQ benchmarks on a board: scored, ranked, shown and exported beside sets of Visual Caption Restoration."""
 
 import json
 import random
@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.leaderboard.board import Board, describe_set, enter_set, init_board
-from vcrgen.leaderboard.scoring import check_file, fingerprint, near_copy, score_file
+from vcrgen.leaderboard.board import Board, describe_set, init_board, register_set
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.scoring import check_file, fingerprint, is_near_duplicate, score_file
 from vcrgen.leaderboard.settings import Settings
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
-from vcrgen.leaderboard.tables import FORMATS
-from vcrgen.leaderboard.views import Views
-from vcrgen.scorer.run import AnySession, Options, open_session
+from vcrgen.leaderboard.tables import FORMATS, export
+from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.session import BaseScoringSession
 
 ITEMS = 120
 
@@ -30,7 +33,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(questions: Path) -> AnySession:
+def session(questions: Path) -> BaseScoringSession:
     return open_session(questions, Options())
 
 
@@ -49,26 +52,30 @@ def outputs(file: Path, right: float, *, seed: int = 0, views: tuple[str, ...] =
 
 
 @pytest.fixture
-def asked(sqlite_board: Board, questions: Path) -> Board:
-    """The board with both sets of Visual Caption Restoration, and a question set."""
-    with sqlite_board.writing() as connection:
-        enter_set(connection, describe_set("bloom", questions))
-    return sqlite_board
+def ranked_board(board: Board, questions: Path) -> Board:
+    """The board with both sets of Visual Caption Restoration, and a multiple-choice benchmark."""
+    with board.writing() as connection:
+        register_set(connection, describe_set("bloom", questions))
+    return board
 
 
 def test_models_are_ranked_on_a_question_set(
-    asked: Board, tmp_path: Path, facts: Callable[..., Any], submit: Callable[..., Any], drain: Callable[[Board], int]
+    ranked_board: Board,
+    tmp_path: Path,
+    facts: Callable[..., Any],
+    submit: Callable[..., Any],
+    drain: Callable[[Board], int],
 ) -> None:
     logprobs = [[-1.0, -2.0], [-2.0], [-3.0], [-4.0]]
     for name, right in (("Strong", 0.9), ("Middle", 0.85), ("Weak", 0.3)):
-        file = outputs(tmp_path / f"{name}.jsonl", right, views=("image", "blind"), logprobs=logprobs)
-        submit(asked, file, facts(name, f"Team {name}"), set_name="bloom")
-    assert drain(asked) == 3
-    with asked.reading() as connection:
-        views = Views(asked, connection)
+        file = outputs(tmp_path / f"{name}.jsonl", right, views=("image", "text-only"), logprobs=logprobs)
+        submit(ranked_board, file, facts(name, f"Team {name}"), set_name="bloom")
+    assert drain(ranked_board) == 3
+    with ranked_board.reading() as connection:
+        views = BoardQueries(ranked_board, connection)
         tracks = [track for track in views.tracks() if track.set == "bloom"]
         assert [(track.language, track.mode, track.view.value) for track in tracks] == [
-            ("en", "en", "image"), ("en", "en", "blind"), ("ar", "ar", "image"), ("ar", "ar", "blind"),
+            ("en", "en", "image"), ("en", "en", "text-only"), ("ar", "ar", "image"), ("ar", "ar", "text-only"),
         ]  # fmt: skip
         table = views.table(tracks[0])
         site = views.site(live=True)
@@ -81,30 +88,35 @@ def test_models_are_ranked_on_a_question_set(
         model = views.model(entries[0])
         versus = views.compare(entries[0], entries[2])
         assert model is not None and versus is not None
-        told = {form: write(views.tables()) for form, write in FORMATS.items()}
-        pages = [page, Pages(site).model(model), Pages(site).compare(versus), Pages(site).about()]
-    assert "Ranked by RAE on Image: 120 questions" in page and "Image − Blind" in page
+        told = {form: export(views.tables(), form) for form in FORMATS}
+        pages = [
+            page,
+            Pages(site).model(model),
+            Pages(site).compare(versus),
+            Pages(site).page(BOARD_PAGES[names.ABOUT]),
+        ]
+    assert "Ranked by RAE on Image: 120 questions" in page and "Image − Text only" in page
     assert "on the same resampled pictures" in page
-    assert "RAE by leaf" in pages[1] and "the right option" in pages[1]
+    assert re.search("RAE by (leaf|category)", pages[1]) and "the right option" in pages[1]
     assert "gets more items right than" in pages[2] and "Only A got right" in pages[2]
-    assert "who guesses has 25 %" in pages[3]
+    assert "guessing gives 25 %" in pages[3]
     assert '"task": "bloom"' in told["json"] and "RAE (Image)" in told["md"] and "over 120 questions" in told["md"]
     # The tables of the other task say nothing new.
     assert json.loads(told["json"])["tables"][0]["track"].keys() == {
-        "set", "hidden", "language", "mode", "view", "questions", "spans", "step", "phase",
+        "set", "hidden", "language", "mode", "view", "questions", "spans", "step", "lifecycle",
     }  # fmt: skip
 
 
 def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path, tmp_path: Path) -> None:
-    board = init_board(tmp_path / "board", [f"bloom:{questions}"], Settings(title="Questions"), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"bloom:{questions}"], Settings(title="Questions"), with_reported=False)
     with board.reading() as connection:
-        page = Pages(Views(board, connection).site(live=True)).about()
+        page = Pages(BoardQueries(board, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
     board.engine.dispose()
     for text in ("cover", "paper-v2", "Exact match", "stacked", "caption", "resamples images", "Modes"):
         assert text not in page.partition("<main")[2], text
     for text in (
         "A model has to choose it",
-        "<code>image</code> for Image, <code>blind</code> for Blind",
+        "<code>image</code> for Image, <code>text-only</code> for Text only",
         "every language and view",
         "bloom-v1",
         "120 questions",
@@ -117,9 +129,9 @@ def test_the_about_page_has_the_languages_of_sets_and_modes_of_those_that_have_t
     questions: Path, dataset: Path, tmp_path: Path
 ) -> None:
     sets = [f"bloom:{questions}", f"vcr:{dataset}"]
-    board = init_board(tmp_path / "board", sets, Settings(title="Both"), with_quoted=False)
+    board = init_board(tmp_path / "board", sets, Settings(title="Both"), with_reported=False)
     with board.reading() as connection:
-        page = Pages(Views(board, connection).site(live=True)).about()
+        page = Pages(BoardQueries(board, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
     board.engine.dispose()
     table = page.partition('aria-label="Sets"')[2].partition("</table>")[0]
     cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
@@ -135,13 +147,13 @@ def test_a_set_in_many_languages(board: Board, tmp_path: Path) -> None:
     texts = {f"question_{lang}": "?" for lang in languages} | {f"options_{lang}": list("wxyz") for lang in languages}
     made = made_set(tmp_path / "set", [row(number, **texts) for number in range(4)], languages)
     with board.writing() as connection:
-        enter_set(connection, describe_set("many", made))
+        register_set(connection, describe_set("many", made))
     with board.reading() as connection:
-        tracks = Views(board, connection).tracks()
+        tracks = BoardQueries(board, connection).tracks()
     assert [track.language for track in tracks if track.set == "many"] == list(languages)
 
 
-def test_what_a_question_set_refuses(session: AnySession, tmp_path: Path) -> None:
+def test_what_a_question_set_refuses(session: BaseScoringSession, tmp_path: Path) -> None:
     file = outputs(tmp_path / "a.jsonl", 1.0)
     assert check_file(session, file, shown_as="a", view=None) == ()
     lines = file.read_text().splitlines()
@@ -156,29 +168,29 @@ def test_what_a_question_set_refuses(session: AnySession, tmp_path: Path) -> Non
     assert "the board ranks by what they say" in problem and "image en, image ar" in problem
 
 
-def rule(session: AnySession) -> dict[str, Any]:
-    return {"kinds": len(session.kinds), "most": session.task.near_copy}
+def rule(session: BaseScoringSession) -> dict[str, Any]:
+    return {"kinds": len(session.fingerprint_kinds), "most": session.task.max_shared_outputs}
 
 
-def test_two_honest_models_that_agree_on_85_percent_pass_and_copies_do_not(session: AnySession) -> None:
+def test_two_honest_models_that_agree_on_85_percent_pass_and_copies_do_not(session: BaseScoringSession) -> None:
     """1,000 pairs of each kind, as long as the test sets that are published, and as short as a few hundred items."""
     rng = np.random.default_rng(0)
-    kinds = len(session.kinds)
+    kinds = len(session.fingerprint_kinds)
 
     def pairs(agreement: float, items: int) -> int:
-        refused = 0
+        rejected = 0
         for _ in range(1000):
             ours = rng.integers(1, 5, (kinds, items), dtype=np.uint64)
             same = rng.random((kinds, items)) < agreement
             theirs = np.where(same, ours, (ours % 4) + 1).astype(np.uint64)
-            refused += near_copy(ours.tobytes(), theirs.tobytes(), **rule(session))
-        return refused
+            rejected += is_near_duplicate(ours.tobytes(), theirs.tobytes(), **rule(session))
+        return rejected
 
     assert pairs(0.85, 300) == 0 == pairs(0.85, 2000)
     assert pairs(0.98, 300) >= 990 and pairs(0.98, 2000) == 1000
 
 
-def test_a_copy_in_other_words_is_a_copy(session: AnySession, tmp_path: Path) -> None:
+def test_a_copy_in_other_words_is_a_copy(session: BaseScoringSession, tmp_path: Path) -> None:
     plain = outputs(tmp_path / "a.jsonl", 0.7)
     wordy = tmp_path / "b.jsonl"
     rows = [json.loads(line) for line in plain.read_text().splitlines()]
@@ -187,4 +199,6 @@ def test_a_copy_in_other_words_is_a_copy(session: AnySession, tmp_path: Path) ->
     wordy.write_text("\n".join(map(json.dumps, rows)))
     other = outputs(tmp_path / "c.jsonl", 0.7, seed=1)
     marks = [fingerprint(session, file) for file in (plain, wordy, other)]
-    assert near_copy(marks[0], marks[1], **rule(session)) and not near_copy(marks[0], marks[2], **rule(session))
+    assert is_near_duplicate(marks[0], marks[1], **rule(session)) and not is_near_duplicate(
+        marks[0], marks[2], **rule(session)
+    )

@@ -1,4 +1,4 @@
-"""Published results of question sets on a board: beside its own rows, by language, and only where they belong."""
+"""Reported results of multiple-choice benchmarks stand on a board by language, beside its own rows."""
 
 import csv
 import importlib.util
@@ -11,7 +11,7 @@ import pytest
 
 from vcrgen.leaderboard.board import init_board, open_board
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import quotes
+from vcrgen.leaderboard.store import reported_results
 
 Run = Callable[..., tuple[int, str, str]]
 SETS = Path(__file__).resolve().parents[1] / "bloom" / "conftest.py"
@@ -19,7 +19,7 @@ SETS = Path(__file__).resolve().parents[1] / "bloom" / "conftest.py"
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    """A small question set in English and Arabic."""
+    """A small multiple-choice benchmark in English and Arabic."""
     specification = importlib.util.spec_from_file_location("bloom_sets", SETS)
     assert specification and specification.loader
     maker = importlib.util.module_from_spec(specification)
@@ -37,7 +37,7 @@ def test_a_board_of_a_question_set_quotes_table_1(run: Run, questions: Path) -> 
     assert "RAE" in english and "Exact match" not in english and "arXiv 2606.05531, Table 1" in english
     code, _, errors = run("leaderboard", "export", "board", "--to", "site", "--out", "pages")
     assert code == 0, errors
-    page = Path("pages/quoted.html").read_text("utf-8")
+    page = Path("pages/reported.html").read_text("utf-8")
     assert "<b>85.40</b>" in page and ">LBS</th>" in page and "Jaccard" not in page and "English, Image" in page
 
 
@@ -57,7 +57,7 @@ def test_figures_of_question_sets_have_columns_of_their_own(run: Run, questions:
     assert float(ranked["rae_low"]) < 0.75 < float(ranked["rae_high"])
     gemma = next(row for row in rows if row["model"] == "Gemma3-27B" and row["mode"] == "ar")
     assert (gemma["kind"], gemma["rae"], gemma["lbs"], gemma["source"]) == (
-        "quoted", "0.859", "0.44", "arXiv 2606.05531, Table 1",
+        "reported", "0.859", "0.44", "arXiv 2606.05531, Table 1",
     )  # fmt: skip
 
 
@@ -66,6 +66,6 @@ def test_each_board_quotes_what_its_sets_ask(run: Run, questions: Path, dataset:
         ("one", [f"q:{questions}"], {"bloom"}), ("two", [f"v:{dataset}"], {"vcr"}),
         ("both", [f"q:{questions}", f"v:{dataset}"], {"bloom", "vcr"}),
     ):  # fmt: skip
-        init_board(Path(name), data, Settings(), with_quoted=True)
+        init_board(Path(name), data, Settings(), with_reported=True)
         with open_board(Path(name)).reading() as connection:
-            assert {row.task.name for row in quotes.all_quoted(connection)} == tasks, name
+            assert {row.task.name for row in reported_results.all_reported(connection)} == tasks, name

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, and_, select, update
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
-from vcrgen.leaderboard.views import Views
 
 Place = Callable[..., Submission]
 Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
@@ -20,7 +21,7 @@ EASY, TEI = ("easy", "stacked"), ("easy", "tei")
 
 
 def better(a: bytes, b: bytes) -> bool:
-    """Whether b is better than a beyond doubt, said once more."""
+    """An independent statement of: b is significantly better than a."""
     difference = np.frombuffer(b, "<f8")[1:] - np.frombuffer(a, "<f8")[1:]  # the means of all, then of the resamples
     return bool(difference[0] - 1.959964 * difference[1:].std() > 0)
 
@@ -48,6 +49,7 @@ def counted_anew(connection: Connection, inside: set[int]) -> Counts:
     return expected
 
 
+@EACH_DATABASE
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_are_what_counting_anew_gives(seed: int, board: Board, place: Place) -> None:
     """Through any order of coming and going, with two signatures, two sets, and files of one view or both."""
@@ -68,25 +70,26 @@ def test_counts_are_what_counting_anew_gives(seed: int, board: Board, place: Pla
         for _ in range(30):
             run = int(rng.choice(everything))
             if run in inside:
-                results.leave(connection, run)
+                results.remove_from_ranking(connection, run)
                 inside.remove(run)
             else:
-                results.enter(connection, run)
+                results.add_to_ranking(connection, run)
                 inside.add(run)
             assert ranked(connection) == counted_anew(connection, inside)
         for run in sorted(inside):
-            results.leave(connection, run)
+            results.remove_from_ranking(connection, run)
         assert set(ranked(connection).values()) == {(None, None)}
 
 
 def rows_of(board: Board) -> dict[str, tuple[int, int, float]]:
     with board.reading() as connection:
-        views = Views(board, connection)
+        views = BoardQueries(board, connection)
         (track,) = [t for t in views.tracks() if (t.set, t.mode, t.view.value) == ("public", *EASY)]
         rows = [row for ranking in views.table(track).rankings for row in ranking.rows]
-    return {row.facts.model: (row.rank, row.lowest, row.scores[track.view]["exact"].value) for row in rows}
+    return {row.facts.model: (row.rank, row.worst_rank, row.scores[track.view]["exact"].value) for row in rows}
 
 
+@EACH_DATABASE
 def test_models_with_the_same_outputs_share_a_rank(board: Board, place: Place) -> None:
     for model, value in (("A", 0.5), ("B", 0.5), ("C", 0.25), ("D", 0.75), ("E", 0.5)):
         place(board, model, {EASY: [value] * 20})
@@ -95,6 +98,7 @@ def test_models_with_the_same_outputs_share_a_rank(board: Board, place: Place) -
     }  # fmt: skip
 
 
+@EACH_DATABASE
 def test_a_later_file_of_a_model_takes_the_place_of_the_earlier_one(board: Board, place: Place) -> None:
     first = place(board, "A", {EASY: [0.75] * 20})
     place(board, "B", {EASY: [0.5] * 20})
@@ -103,7 +107,7 @@ def test_a_later_file_of_a_model_takes_the_place_of_the_earlier_one(board: Board
     with board.reading() as connection:
         stored = connection.execute(select(runs.c.submission).order_by(runs.c.id)).scalars().all()
         shown = connection.execute(select(submissions.c.id).where(submissions.c.current)).scalars().all()
-        page = Views(board, connection).model(first.facts.entry)
+        page = BoardQueries(board, connection).model(first.facts.entry)
     assert stored[0] == first.id and stored[2] == second.id and first.id not in shown and second.id in shown
     assert page is not None and [(run.current, run.file) for run in page.runs] == [
         (True, second.file),
@@ -112,6 +116,7 @@ def test_a_later_file_of_a_model_takes_the_place_of_the_earlier_one(board: Board
     assert page.runs[1].cells == () and page.runs[1].removed == ""
 
 
+@EACH_DATABASE
 def test_removing_brings_the_earlier_file_back(board: Board, place: Place) -> None:
     first = place(board, "A", {EASY: [0.75] * 20})
     place(board, "B", {EASY: [0.5] * 20})
@@ -123,12 +128,13 @@ def test_removing_brings_the_earlier_file_back(board: Board, place: Place) -> No
     remove(board, second.id[:8], "another reason")
     assert rows_of(board) == before
     with board.reading() as connection:
-        page = Views(board, connection).model(first.facts.entry)
+        page = BoardQueries(board, connection).model(first.facts.entry)
     assert page is not None and [run.removed for run in page.runs] == ["a reason", "another reason", ""]
     remove(board, first.id, "gone")
     assert rows_of(board) == {"B": (1, 1, 0.5)}
 
 
+@EACH_DATABASE
 def test_removing_an_earlier_file_changes_no_rank(board: Board, place: Place) -> None:
     first = place(board, "A", {EASY: [0.75] * 20})
     place(board, "A", {EASY: [0.25] * 20})
@@ -138,18 +144,20 @@ def test_removing_an_earlier_file_changes_no_rank(board: Board, place: Place) ->
     assert rows_of(board) == before
 
 
+@EACH_DATABASE
 def test_models_of_two_teams_with_one_name_are_two(
     board: Board, place: Place, facts: Callable[..., ModelFacts]
 ) -> None:
     place(board, "A", {EASY: [0.75] * 20}, team="One")
     place(board, "A", {EASY: [0.25] * 20}, team="Two")
     with board.reading() as connection:
-        site = Views(board, connection).site(live=True)
-        state = connection.execute(select(submissions.c.state)).scalars().all()
+        site = BoardQueries(board, connection).site(live=True)
+        status = connection.execute(select(submissions.c.status)).scalars().all()
     assert [(one.model, one.team) for one in site.models] == [("A", "One"), ("A", "Two")]
-    assert state == [State.SCORED.value] * 2
+    assert status == [SubmissionStatus.SCORED.value] * 2
 
 
+@EACH_DATABASE
 def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place) -> None:
     from vcrgen.leaderboard.outcome import ScoringOutcome
     from vcrgen.leaderboard.worker import finish
@@ -157,8 +165,10 @@ def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place)
     first = place(board, "A", {EASY: [0.75] * 20})
     before = rows_of(board)
     second = place(board, "A", {EASY: [0.25] * 20})
-    with board.writing() as connection:  # scored anew, and refused this time
-        connection.execute(update(submissions).where(submissions.c.id == second.id).values(state=State.QUEUED.value))
+    with board.writing() as connection:  # scored anew, and rejected this time
+        connection.execute(
+            update(submissions).where(submissions.c.id == second.id).values(status=SubmissionStatus.QUEUED.value)
+        )
     finish(board, second, ScoringOutcome(problems=("no",)))
     assert rows_of(board) == before
     with board.reading() as connection:

@@ -14,12 +14,12 @@ from vcrgen.leaderboard import rotation
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import Feedback, Phase, Submission
-from vcrgen.leaderboard.rotation import make_phase
-from vcrgen.leaderboard.views import Views
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Feedback, SetLifecycle, Submission
+from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.scorer.answers import load_answers
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 SET = "hidden-en"
 Facts = Callable[..., ModelFacts]
@@ -34,43 +34,43 @@ def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
     made.engine.dispose()
 
 
-def states(board: Board) -> dict[str, str]:
-    return {one.name: one.phase.state for one in board.sets}
+def statuses(board: Board) -> dict[str, str]:
+    return {one.name: one.lifecycle.phase for one in board.sets}
 
 
 def test_a_set_takes_the_place_of_another(
     ladder: Board, another: Path, guess: Guess, facts: Facts, submit: Submit, drain: Any, tmp_path: Path
 ) -> None:
     submit(ladder, guess("a", {"final": 3}), facts("One"), set_name=SET)
-    close(ladder, SET, Watcher())
-    made = rotation.replace_set(ladder, SET, "second", another / "key", make_phase(closes="2090-01-01"))
-    assert made.phase.feedback is Feedback.LADDER and made.phase.closes is not None
-    assert states(ladder) == {"public": "open", SET: "retired", "second": "open"}
+    close(ladder, SET, ProgressListener())
+    made = rotation.replace_set(ladder, SET, "second", another / "key", make_lifecycle(closes="2090-01-01"))
+    assert made.lifecycle.feedback is Feedback.LADDER and made.lifecycle.closes is not None
+    assert statuses(ladder) == {"public": "open", SET: "retired", "second": "open"}
     with pytest.raises(LeaderboardError, match="The set 'hidden-en' was retired on"):
         submit(ladder, guess("b", {}), facts("Two"), set_name=SET)
     submit(ladder, guess("b", {}), facts("Two"), set_name="second")
     with ladder.reading() as connection:
-        table = next(each for each in Views(ladder, connection).tables() if each.track.set == SET)
-    assert [row.facts.model for row in table.rankings[0].rows] == ["One"] and table.track.phase.state == "retired"
+        table = next(each for each in BoardQueries(ladder, connection).tables() if each.track.set == SET)
+    assert [row.facts.model for row in table.rankings[0].rows] == ["One"] and table.track.lifecycle.phase == "retired"
     with pytest.raises(LeaderboardError, match="is retired already"):
         rotation.retire(ladder, SET)
     backup(ladder, tmp_path / "b.tar.gz")
     restored = restore(tmp_path / "b.tar.gz", tmp_path / "restored", database="", data=[f"{SET}:{another / 'key'}"])
-    phases = {one.name: one.phase for one in ladder.sets}
-    assert {one.name: one.phase for one in restored.sets} == phases
+    phases = {one.name: one.lifecycle for one in ladder.sets}
+    assert {one.name: one.lifecycle for one in restored.sets} == phases
 
 
 def test_a_set_is_on_a_board_once(ladder: Board, another: Path, hidden: Path) -> None:
     with pytest.raises(LeaderboardError, match="There is a set 'hidden-en' on this board"):
-        rotation.add(ladder, SET, another / "key", make_phase())
+        rotation.add(ladder, SET, another / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="The set 'hidden-en' has the same key as 'again'"):
-        rotation.add(ladder, "again", hidden / "key", make_phase())
+        rotation.add(ladder, "again", hidden / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="There is no set 'nothing'"):
-        rotation.replace_set(ladder, "nothing", "second", another / "key", make_phase())
+        rotation.replace_set(ladder, "nothing", "second", another / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="has the same key"):
-        rotation.replace_set(ladder, SET, "second", hidden / "key", make_phase())
-    assert states(ladder) == {"public": "open", SET: "open"}
-    assert rotation.add(ladder, "second", another / "key", make_phase(feedback="instant")).phase.parts == {}
+        rotation.replace_set(ladder, SET, "second", hidden / "key", make_lifecycle())
+    assert statuses(ladder) == {"public": "open", SET: "open"}
+    assert rotation.add(ladder, "second", another / "key", make_lifecycle(feedback="instant")).lifecycle.splits == {}
 
 
 def test_publishing_a_key(ladder: Board, hidden: Path, another: Path, tmp_path: Path) -> None:
@@ -83,10 +83,10 @@ def test_publishing_a_key(ladder: Board, hidden: Path, another: Path, tmp_path: 
         rotation.publish_key(ladder, SET, out, public=another / "public")
     with pytest.raises(HiddenSetError, match=r"cannot be read.*--public"):
         rotation.publish_key(ladder, SET, out, public=tmp_path)
-    assert not out.exists() and states(ladder)[SET] == "retired"
+    assert not out.exists() and statuses(ladder)[SET] == "retired"
     commitment = rotation.publish_key(ladder, SET, out)
     assert json.loads((hidden / "public" / "manifest.json").read_text())["commitment"] == commitment
-    assert read_key(out).commitment == commitment and states(ladder)[SET] == "published"
+    assert read_key(out).commitment == commitment and statuses(ladder)[SET] == "published"
     assert [one.answers for one in load_answers(out).questions] == [
         one.answers for one in load_answers(hidden / "key").questions
     ]
@@ -97,7 +97,7 @@ def test_publishing_a_key(ladder: Board, hidden: Path, another: Path, tmp_path: 
 
 def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path, tmp_path: Path) -> None:
     board = make_board(feedback="ladder")
-    rotation.add(board, "second", another / "key", make_phase())
+    rotation.add(board, "second", another / "key", make_lifecycle())
     rotation.retire(board, "second")
     answers = another / "key" / "answers.jsonl"
     answers.write_text(answers.read_text().replace("a", "b", 1))
@@ -114,7 +114,7 @@ def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path,
     [
         ({"feedback": "full"}, "The feedback is one of ladder, instant, not 'full'"),
         ({"view": "all"}, "The view is one of stacked, tei, strip, image, not 'all'"),
-        ({"view": "text"}, "The view is one of stacked, tei, strip, image, not 'text'"),
+        ({"view": "text-only"}, "The view is one of stacked, tei, strip, image, not 'text-only'"),
         ({"opens": "soon"}, "--opens takes a date such as 2026-12-01"),
         ({"opens": "2027-01-02", "closes": "2027-01-01"}, "would close on 2027-01-01, before it opens"),
         ({"closes": "0001-01-01T00:00+14:00"}, "--closes takes a date"),
@@ -122,8 +122,8 @@ def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path,
 )
 def test_wrong_words(words: dict[str, str], message: str) -> None:
     with pytest.raises(LeaderboardError, match=message):
-        make_phase(**words)
+        make_lifecycle(**words)
 
 
 def test_a_public_set_has_no_phase(ladder: Board) -> None:
-    assert next(one for one in ladder.sets if not one.hidden).phase == Phase()
+    assert next(one for one in ladder.sets if not one.hidden).lifecycle == SetLifecycle()

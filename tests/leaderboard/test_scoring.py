@@ -1,4 +1,4 @@
-"""Scoring a file: complete or refused with reasons, and of a hidden set not a hint."""
+"""Scoring a file: complete or rejected with reasons, and of a hidden set not a hint."""
 
 import json
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from vcrgen.leaderboard.board import open_session
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
-from vcrgen.leaderboard.scoring import near_copy, score_file
+from vcrgen.leaderboard.scoring import is_near_duplicate, score_file
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.run import Session
-from vcrgen.stats.bootstrap import Resampled
+from vcrgen.scorer.span_session import Session
+from vcrgen.stats.bootstrap import BootstrapMean
 
 Hand = Callable[..., Path]
 Lines = list[dict[str, Any]]
@@ -48,10 +48,10 @@ def test_a_complete_file_gives_its_cells(open_set: Session, hand: Hand) -> None:
     assert names == {(mode, view) for mode in ("easy", "hard") for view in ("stacked", "tei")}
     spans = sum(len(question.spans) for question in open_set.key.questions)
     for cell in outcome.cells:
-        assert cell.figures["exact"] == cell.figures["jaccard"]
-        value, low, high = cell.figures["exact"]
+        assert cell.estimates["exact"] == cell.estimates["jaccard"]
+        value, low, high = cell.estimates["exact"]
         assert (value, high) == (1.0, 1.0) and 0.5 < low < 0.8, "eight images tell little"
-        assert Resampled.from_bytes(cell.means["exact"]).means.tolist() == [1.0] * 1000
+        assert BootstrapMean.from_bytes(cell.means["exact"]).means.tolist() == [1.0] * 1000
         assert np.unpackbits(np.frombuffer(cell.hits, np.uint8)).sum() == spans
         assert (cell.difference is not None) == (cell.view == "stacked")
 
@@ -73,7 +73,7 @@ def test_hits_say_which_spans_were_restored(open_set: Session, hand: Hand) -> No
     expected = [n % 3 == 0 for n, question in enumerate(open_set.key.questions) for _ in question.spans]
     hits = np.unpackbits(np.frombuffer(cell.hits, np.uint8), count=len(expected)).astype(bool)
     assert hits.tolist() == expected and cell.difference is None
-    assert cell.figures["exact"][0] == pytest.approx(np.mean(expected))
+    assert cell.estimates["exact"][0] == pytest.approx(np.mean(expected))
 
 
 def spoil(lines: Lines, how: str) -> Lines:
@@ -170,7 +170,7 @@ def copy_of(lines: Lines, how: str) -> Lines:
 
 
 @pytest.mark.parametrize(
-    ("how", "refused"),
+    ("how", "rejected"),
     [
         ("the same", True),
         ("case", True),
@@ -181,14 +181,14 @@ def copy_of(lines: Lines, how: str) -> Lines:
         ("different", False),
     ],
 )
-def test_near_copies_are_not_scored(how: str, refused: bool, secret_set: Session, hand: Hand, tmp_path: Path) -> None:
+def test_near_copies_are_not_scored(how: str, rejected: bool, secret_set: Session, hand: Hand, tmp_path: Path) -> None:
     first = hand(secret_set.key, right=2)
     before = score_file(secret_set, first, shown_as="x").outputs
     assert before is not None
     file = write(tmp_path / "second.jsonl", copy_of(lines_of(first), how))
     outcome = score_file(secret_set, file, shown_as="x", earlier=[b"", before])
-    assert bool(outcome.problems) == refused
-    if refused:
+    assert bool(outcome.problems) == rejected
+    if rejected:
         assert "More than 90% of the outputs of a view are those of a file that your team" in outcome.problems[0]
         assert outcome == ScoringOutcome(problems=outcome.problems)
 
@@ -218,7 +218,7 @@ def test_near_copies_are_the_same_from_either_side(values: list[int], data: st.D
     )
     union = [(x, y) for x, y in zip(values, others, strict=True) if x or y]
     same = sum(x == y for x, y in union)
-    of_views = partial(near_copy, kinds=3, most=0.9)
+    of_views = partial(is_near_duplicate, kinds=3, most=0.9)
     assert of_views(a, b) == of_views(b, a) == bool(union and same / len(union) > 0.9)
     assert of_views(a, a) == any(values)
     assert not of_views(a, b + bytes(24))
@@ -267,10 +267,10 @@ def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path
 
 # --- From one process to another -------------------------------------------------------------------------------------
 
-figures = st.dictionaries(st.sampled_from(["exact", "jaccard"]), st.tuples(*[st.floats(0, 1)] * 3))
+estimates = st.dictionaries(st.sampled_from(["exact", "jaccard"]), st.tuples(*[st.floats(0, 1)] * 3))
 cell_outcomes = st.builds(
-    CellOutcome, mode=st.text(max_size=5), view=st.sampled_from(["stacked", "tei"]), figures=figures,
-    difference=st.none() | figures, means=st.dictionaries(st.text(max_size=5), st.binary(max_size=30)),
+    CellOutcome, mode=st.text(max_size=5), view=st.sampled_from(["stacked", "tei"]), estimates=estimates,
+    difference=st.none() | estimates, means=st.dictionaries(st.text(max_size=5), st.binary(max_size=30)),
     hits=st.binary(max_size=5),
 )  # fmt: skip
 values = st.recursive(

@@ -31,10 +31,10 @@ def test_every_key_is_written_with_what_it_means(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("scored_a_days: 3", "Unknown key 'scored_a_days'; the nearest known key is 'scored_a_day'"),
-        ("scored_a_day: 0", "scored-a-day: "),
-        ("scored_a_day: '3'", "scored-a-day: "),
-        ("scored_hidden_in_all: 1.5", "scored-hidden-in-all: "),
+        ("files_per_days: 3", "Unknown key 'files_per_days'; the nearest known key is 'files_per_day'"),
+        ("files_per_day: 0", "files-per-day: "),
+        ("files_per_day: '3'", "files-per-day: "),
+        ("hidden_scores_lifetime: 1.5", "hidden-scores-lifetime: "),
         ("file_mb: 5000", "file-mb: "),
         ("memory_mb: 1", "memory-mb: "),
         ("title: ''", "title: "),

@@ -10,15 +10,17 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from vcrgen.errors import LeaderboardError
+from tests.leaderboard.examples import EACH_DATABASE
+from vcrgen.database.engine import shown, writing
+from vcrgen.errors import DatabaseError, LeaderboardError
 from vcrgen.leaderboard.board import Board, init_board, open_board
-from vcrgen.leaderboard.facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions, teams
-from vcrgen.leaderboard.store.engine import open_engine, shown, writing
+from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import check_log, read_log, record
-from vcrgen.leaderboard.store.schema import quoted as quotes
+from vcrgen.leaderboard.store.schema import reported
 
 Facts = Callable[..., ModelFacts]
 WORD = "open-sesame"
@@ -32,6 +34,7 @@ def submission(number: int, facts: ModelFacts, **more: object) -> Submission:
     return Submission(**{**values, **more})  # type: ignore[arg-type]
 
 
+@EACH_DATABASE
 def test_writers_at_once_lose_nothing(board: Board) -> None:
     def work(writer: int) -> None:
         for number in range(5):
@@ -49,6 +52,7 @@ def test_writers_at_once_lose_nothing(board: Board) -> None:
         assert [number for actor, number in written if actor == f"writer {writer}"] == list(range(5))
 
 
+@EACH_DATABASE
 def test_a_reader_sees_one_state(board: Board) -> None:
     """Whatever is written meanwhile."""
     with board.reading() as connection:
@@ -60,6 +64,7 @@ def test_a_reader_sees_one_state(board: Board) -> None:
         assert len(list(read_log(connection))) == before + 1
 
 
+@EACH_DATABASE
 def test_readers_do_not_wait_for_a_writer(board: Board) -> None:
     done = threading.Event()
 
@@ -76,15 +81,17 @@ def test_readers_do_not_wait_for_a_writer(board: Board) -> None:
     thread.join()
 
 
+@EACH_DATABASE
 def test_a_reader_cannot_write_where_the_database_can_hold_it_to_that(board: Board) -> None:
     if board.engine.dialect.name != "postgresql":
         pytest.skip("SQLite does not know")
-    with pytest.raises(LeaderboardError, match="read-only"), board.reading() as connection:
+    with pytest.raises(DatabaseError, match="read-only"), board.reading() as connection:
         record(connection, actor="a", what="b", subject="c", facts={})
     with board.writing() as connection:  # the same connection of the pool
         record(connection, actor="a", what="b", subject="c", facts={})
 
 
+@EACH_DATABASE
 def test_a_submission_comes_back_as_it_was_stored(board: Board, facts: Facts) -> None:
     zone = timezone(timedelta(hours=-7))
     stored = submission(
@@ -102,6 +109,7 @@ def test_a_submission_comes_back_as_it_was_stored(board: Board, facts: Facts) ->
     assert found is not None and found.received.utcoffset() == timedelta() and found.facts.released == date(2026, 1, 31)
 
 
+@EACH_DATABASE
 def test_claims_come_in_order_and_skip_what_they_are_told_to(board: Board, facts: Facts) -> None:
     with board.writing() as connection:
         for number in (3, 1, 2):
@@ -113,34 +121,40 @@ def test_claims_come_in_order_and_skip_what_they_are_told_to(board: Board, facts
         assert order == [2, 3]
         first = submissions.claim(connection)
         assert first is not None and int(first.id, 16) == 1 and first.attempts == 0
-        assert submissions.put_back(connection, first.id, tried=False) == 1
+        assert submissions.requeue(connection, first.id, tried=False) == 1
         again = submissions.claim(connection)
         assert again is not None and again.attempts == 0
-        assert submissions.put_back(connection, tried=True) == 3
+        assert submissions.requeue(connection, tried=True) == 3
         tried = submissions.claim(connection)
         assert tried is not None and tried.attempts == 1
 
 
+@EACH_DATABASE
 def test_counts(board: Board) -> None:
     start = datetime(2026, 11, 1, tzinfo=UTC)
-    rows = [("A", "public", State.SCORED), ("a", "public", State.FAILED), ("A", "hidden-en", State.QUEUED)]
+    rows = [
+        ("A", "public", SubmissionStatus.SCORED),
+        ("a", "public", SubmissionStatus.FAILED),
+        ("A", "hidden-en", SubmissionStatus.QUEUED),
+    ]
     with board.writing() as connection:
-        for number, (team, set_name, state) in enumerate(rows):
-            one = submission(number, check_facts(team=team, model="M"), set=set_name, state=state)
+        for number, (team, set_name, status) in enumerate(rows):
+            one = submission(number, check_facts(team=team, model="M"), set=set_name, status=status)
             submissions.add(connection, one)
 
-        def count(states: tuple[State, ...] = tuple(State), **more: object) -> int:
-            return submissions.count(connection, states=states, **more)  # type: ignore[arg-type]
+        def count(statuses: tuple[SubmissionStatus, ...] = tuple(SubmissionStatus), **more: object) -> int:
+            return submissions.count(connection, statuses=statuses, **more)  # type: ignore[arg-type]
 
         assert count() == 3 and count(teams=["a"]) == 3 and count(teams=["b"]) == 0
-        assert count(set_name="public") == 2 and count((State.FAILED,)) == 1
+        assert count(set_name="public") == 2 and count((SubmissionStatus.FAILED,)) == 1
         assert count(since=start + timedelta(minutes=1)) == 2 and count(before=start + timedelta(minutes=1)) == 1
-        assert count(submissions.TAKEN, teams=["a", "b"], set_name="public") == 1
-        assert count(figures=True) == 3
-        submissions.change(connection, f"{0:032x}", asked=4)
-        assert count(figures=True) == 6 and count() == 3
+        assert count(submissions.COUNTED_STATUSES, teams=["a", "b"], set_name="public") == 1
+        assert count(disclosed=True) == 3
+        submissions.change(connection, f"{0:032x}", scores_disclosed=4)
+        assert count(disclosed=True) == 6 and count() == 3
 
 
+@EACH_DATABASE
 def test_tokens(board: Board) -> None:
     with board.writing() as connection:
         first = teams.make_token(connection, "Lab", "laptop")
@@ -179,8 +193,8 @@ def test_a_wrong_database_is_a_sentence_without_the_password(
     url: str, message: str, public: Path, tmp_path: Path
 ) -> None:
     settings = Settings(database=url)
-    with pytest.raises(LeaderboardError) as caught:
-        init_board(tmp_path / "board", [f"public:{public}"], settings, with_quoted=False)
+    with pytest.raises(DatabaseError) as caught:
+        init_board(tmp_path / "board", [f"public:{public}"], settings, with_reported=False)
     assert message in str(caught.value)
     assert WORD not in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(LeaderboardError, match="is no board"):
@@ -189,16 +203,17 @@ def test_a_wrong_database_is_a_sentence_without_the_password(
 
 def test_a_lost_database_is_a_sentence(postgres: Callable[[], str], tmp_path: Path) -> None:
     url = postgres().replace("vcr@", f"nobody:{WORD}@")
-    with pytest.raises(LeaderboardError, match="cannot be used") as caught, writing(open_engine(tmp_path, url)):
+    with pytest.raises(DatabaseError, match="cannot be used") as caught, writing(open_engine(tmp_path, url)):
         pass
     assert WORD not in str(caught.value) and WORD not in shown(open_engine(tmp_path, url))
 
 
+@EACH_DATABASE
 def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
-    """What is written may be the scores of a hidden set, and complaints end up in the log of a server."""
-    row = {column.name: WORD for column in quotes.columns if column.name not in ("number", "source")}
-    with pytest.raises(LeaderboardError) as caught, board.writing() as connection:
-        connection.execute(insert(quotes).values({**row, "items": 1, "size": 1.0, "exact": 1.0, "exact_sd": 1.0,
+    """Values may be scores of hidden sets, and error messages end up in a server's log."""
+    row = {column.name: WORD for column in reported.columns if column.name not in ("number", "source")}
+    with pytest.raises(DatabaseError) as caught, board.writing() as connection:
+        connection.execute(insert(reported).values({**row, "items": 1, "size": 1.0, "exact": 1.0, "exact_sd": 1.0,
                                                   "jaccard": 1.0, "jaccard_sd": 1.0, "rae": 1.0, "lbs": 1.0,
                                                   "released": None}))  # fmt: skip
     cause = caught.value.__cause__
@@ -206,21 +221,22 @@ def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
     assert WORD not in str(caught.value) and f"'{WORD}'" not in str(cause)
 
 
-def test_a_damaged_file_is_a_sentence(sqlite_board: Board) -> None:
-    sqlite_board.engine.dispose()
-    for file in sqlite_board.folder.glob("board.sqlite3*"):
+def test_a_damaged_file_is_a_sentence(board: Board) -> None:
+    board.engine.dispose()
+    for file in board.folder.glob("board.sqlite3*"):
         file.write_bytes(b"this is no database" * 1000)
-    with pytest.raises(LeaderboardError, match="cannot be used: file is not a database"):
-        open_board(sqlite_board.folder)
+    with pytest.raises(DatabaseError, match="cannot be used: file is not a database"):
+        open_board(board.folder)
 
 
-def test_what_was_acknowledged_is_on_disk(sqlite_board: Board) -> None:
-    with sqlite_board.writing() as connection:
+def test_what_was_acknowledged_is_on_disk(board: Board) -> None:
+    with board.writing() as connection:
         names = ("synchronous", "journal_mode", "foreign_keys")
         found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names}
     assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
 
 
+@EACH_DATABASE
 def test_a_submission_to_no_set_is_refused_by_the_database(board: Board, facts: Facts) -> None:
-    with pytest.raises(LeaderboardError, match="cannot be used"), board.writing() as connection:
+    with pytest.raises(DatabaseError, match="cannot be used"), board.writing() as connection:
         submissions.add(connection, submission(1, facts(), set="no-such-set"))

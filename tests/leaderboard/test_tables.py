@@ -16,14 +16,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import BoardTable, Figure, Figures, RankedModel, Ranking, Track
-from vcrgen.leaderboard.tables import FORMATS, as_csv, as_json, as_latex, as_markdown, csv_columns
-from vcrgen.published.facts import Access
-from vcrgen.published.quoted import Quoted
-from vcrgen.tasks.task import DEFAULT
+from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
+from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Track
+from vcrgen.leaderboard.tables import FORMATS, csv_columns, export
+from vcrgen.reported_results.fields import Access
+from vcrgen.reported_results.results import ReportedResult
+from vcrgen.tasks.task import VCR_TASK
 
-CSV_COLUMNS = csv_columns([DEFAULT])
+CSV_COLUMNS = csv_columns([VCR_TASK])
 OPEN_7B = ModelFacts(
     team="Lab", model="Seer", link="https://lab.example/seer", access=Access.OPEN, size=7, released=date(2025, 3, 1)
 )
@@ -57,28 +57,28 @@ WORDS = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "
 BARE = re.compile(rf"\\(?:[&%$#_{{}}]|(?:{'|'.join(WORDS.values())})\{{\}})")
 
 
-def figures(exact: float, jaccard: float, *, wide: float = 0.02) -> Figures:
+def estimates(exact: float, jaccard: float, *, wide: float = 0.02) -> Estimates:
     """Scores with an interval around each."""
     values = {"exact": exact, "jaccard": jaccard}
     # A mapping that is no dict: the records promise no more.
-    return MappingProxyType({name: Figure(v, round(v - wide, 6), round(v + wide, 6)) for name, v in values.items()})
+    return MappingProxyType({name: Estimate(v, round(v - wide, 6), round(v + wide, 6)) for name, v in values.items()})
 
 
 def row(
-    facts: ModelFacts = OPEN_7B, *, exact: float = 0.5, rank: int = 1, lowest: int = 1, tei: bool = True
+    facts: ModelFacts = OPEN_7B, *, exact: float = 0.5, rank: int = 1, worst_rank: int = 1, tei: bool = True
 ) -> RankedModel:
-    both: Mapping[View, Figures] = {View.STACKED: figures(exact, exact + 0.125), View.TEI: figures(0.25, 0.375)}
+    both: Mapping[View, Estimates] = {View.STACKED: estimates(exact, exact + 0.125), View.TEI: estimates(0.25, 0.375)}
     return RankedModel(
         facts=facts,
         received=datetime(2026, 1, 31, 23, 30, tzinfo=UTC),
         rank=rank,
-        lowest=lowest,
+        worst_rank=worst_rank,
         scores=both if tei else {View.STACKED: both[View.STACKED]},
-        difference=figures(exact - 0.25, exact - 0.25, wide=0.3) if tei else None,
+        difference=estimates(exact - 0.25, exact - 0.25, wide=0.3) if tei else None,
     )
 
 
-def quoted(model: str = "GPT-4o", **values: Any) -> Quoted:
+def reported(model: str = "GPT-4o", **values: Any) -> ReportedResult:
     base: dict[str, Any] = {
         "source": "Zhang et al., Table 2",
         "url": "https://papers.example/1_2",
@@ -92,7 +92,7 @@ def quoted(model: str = "GPT-4o", **values: Any) -> Quoted:
         "exact_sd": 0.0013,
         "jaccard": 0.9644,
     }
-    return Quoted(model=model, **(base | values))
+    return ReportedResult(model=model, **(base | values))
 
 
 def track(**values: Any) -> Track:
@@ -100,16 +100,16 @@ def track(**values: Any) -> Track:
     return Track(**(base | {"questions": 500, "spans": 1234} | values))
 
 
-def board(*rows: RankedModel, quoted: Sequence[Quoted] = (), **values: Any) -> BoardTable:
+def board(*rows: RankedModel, reported: Sequence[ReportedResult] = (), **values: Any) -> BoardTable:
     ranking = Ranking(signature="protocol:paper-v2|lang:en", short="0a1b2c3d", rows=rows)
-    return BoardTable(track=track(**values), rankings=(ranking,) if rows else (), quoted=tuple(quoted))
+    return BoardTable(track=track(**values), rankings=(ranking,) if rows else (), reported=tuple(reported))
 
 
 def with_name(name: str) -> BoardTable:
     """A board where the name stands wherever a stranger's or a paper's text can."""
     facts = check_facts(team=name, model=name)
-    assert facts.model == name, "a team can hand it in"
-    return board(row(facts), quoted=[quoted(name, data=name, source=name, corrected=name, note=name)])
+    assert facts.model == name, "a team can submit it"
+    return board(row(facts), reported=[reported(name, data=name, source=name, corrected=name, note=name)])
 
 
 def csv_rows(text: str) -> list[dict[str, str]]:
@@ -144,12 +144,12 @@ class Cells(HTMLParser):
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_name_is_a_text_in_markdown(name: str) -> None:
-    text = as_markdown([with_name(name)])
+    text = export([with_name(name)], "md")
     # Raw HTML is let through, as it is by some who render Markdown.
     page = Cells(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
     assert page.cells[1:3] == [name, name]
     assert page.cells.count(name) == 4, "model, team, quoted model, what it was measured on"
-    assert page.tags <= {"h2", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "a"}
+    assert page.tags <= {"h1", "h2", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "a"}
     assert page.links == ["https://papers.example/1_2"]
     assert page.cells[-1].count(name.rstrip(".")) == 3
     assert "://evil" not in text and "www." not in text, "and no link for those who see one in a bare address"
@@ -157,7 +157,7 @@ def test_a_name_is_a_text_in_markdown(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_name_is_a_text_in_csv(name: str) -> None:
-    text = as_csv([with_name(name)])
+    text = export([with_name(name)], "csv")
     ranked, from_paper = csv_rows(text)
     for value in (ranked["model"], ranked["team"], *(from_paper[at] for at in ("model", "set", "source", "corrected"))):
         assert value.replace("'", "") == name.replace("'", "")
@@ -168,7 +168,7 @@ def test_a_name_is_a_text_in_csv(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_name_is_a_text_in_latex(name: str) -> None:
-    text = as_latex([with_name(name)])
+    text = export([with_name(name)], "latex")
     for line in text.splitlines():
         if line.endswith(r" \\"):
             cells = re.split(r"(?<!\\) & ", line.removesuffix(r" \\"))
@@ -178,7 +178,8 @@ def test_a_name_is_a_text_in_latex(name: str) -> None:
     lines = text.splitlines()
     commands = {found for line in lines if line[:1] != "%" for found in re.findall(r"\\[a-z]+", line)}
     assert commands <= {
-        *(r"\begin", r"\end", r"\centering", r"\caption", r"\toprule", r"\midrule", r"\bottomrule"),
+        *(r"\begin", r"\end", r"\toprule", r"\midrule", r"\bottomrule", r"\medskip", r"\smallskip", r"\noindent"),
+        *(r"\setlength", r"\tabcolsep", r"\resizebox", r"\ifdim", r"\width", r"\linewidth", r"\else", r"\fi"),
         *(r"\par", r"\footnotesize", *(rf"\{word}" for word in WORDS.values())),
     }
     plain = re.sub(r"\\([&%$#_{}])", r"\1", text)
@@ -189,9 +190,9 @@ def test_a_name_is_a_text_in_latex(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_name_comes_back_from_json(name: str) -> None:
-    (table,) = json.loads(as_json([with_name(name)]))["tables"]
+    (table,) = json.loads(export([with_name(name)], "json"))["tables"]
     assert table["rankings"][0]["rows"][0]["facts"]["model"] == name
-    assert table["quoted"][0]["model"] == table["quoted"][0]["corrected"] == name
+    assert table["reported"][0]["model"] == table["reported"][0]["corrected"] == name
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -199,22 +200,22 @@ def test_a_line_break_cannot_make_a_row(form: str) -> None:
     """Names are checked before they are stored; these are not."""
     evil = "x\n| 1 | y\r\n\\end{table}\u2028=1"
     facts = replace(OPEN_7B, model=evil)
-    text = FORMATS[form]([board(row(facts))])
+    text = export([board(row(facts))], form)
     if form == "csv":
         assert csv_rows(text)[0]["model"] == evil
     else:
-        assert text.count("\n") == FORMATS[form]([board(row())]).count("\n")
+        assert text.count("\n") == export([board(row())], form).count("\n")
 
 
 @pytest.mark.parametrize("start", ["\t", "\r", "\t=", "\n =", "\u3000=", "\u00a0@"])
 def test_white_space_does_not_hide_a_formula(start: str) -> None:
-    (found,) = csv_rows(as_csv([board(quoted=[quoted(note="", corrected=f"{start}1")])]))
+    (found,) = csv_rows(export([board(reported=[reported(note="", corrected=f"{start}1")])], "csv"))
     assert found["corrected"].startswith("'") and found["corrected"].replace("'", "") == f"{start}1"
 
 
 def test_csv_gives_back_what_is_stored() -> None:
     third = 1 / 3
-    ranked, from_paper = csv_rows(as_csv([board(row(exact=third, rank=2, lowest=4), quoted=[quoted()])]))
+    ranked, from_paper = csv_rows(export([board(row(exact=third, rank=2, worst_rank=4), reported=[reported()])], "csv"))
     assert tuple(ranked) == CSV_COLUMNS
     assert float(ranked["exact"]) == third and float(ranked["jaccard"]) == third + 0.125
     assert ranked == ranked | {
@@ -240,7 +241,7 @@ def test_csv_gives_back_what_is_stored() -> None:
         "source": "",
     }
     filled = {
-        "kind": "quoted",
+        "kind": "reported",
         "set": "VCR-WIKI",
         "language": "en",
         "mode": "easy",
@@ -255,51 +256,43 @@ def test_csv_gives_back_what_is_stored() -> None:
     assert from_paper == dict.fromkeys(CSV_COLUMNS, "") | filled
 
 
-def test_numbers_stay_numbers_in_csv() -> None:
-    text = as_csv([board(row())])
-    (_, found) = csv.reader(io.StringIO(text), quoting=csv.QUOTE_NONNUMERIC)
-    cells: dict[str, Any] = dict(zip(CSV_COLUMNS, found, strict=True))
-    assert cells["exact_difference_low"] == -0.05 and cells["rank"] == 1.0, "a negative number gets no apostrophe"
-    assert cells["size_b"] == 7.0 and cells["model"] == "Seer"
-
-
 def test_what_is_missing_is_empty() -> None:
     unknown = ModelFacts(team="Lab", model="Seer")
-    (found,) = csv_rows(as_csv([board(row(unknown, tei=False))]))
+    (found,) = csv_rows(export([board(row(unknown, tei=False))], "csv"))
     assert {found[at] for at in ("size_b", "released", "link", "exact_difference", "exact_difference_low")} == {""}
-    assert "| 1 | Seer | Lab | – | – | 50.00 | 48.00 to 52.00 | 62.50 | 2026-01-31 |" in as_markdown(
-        [board(row(unknown, tei=False))]
+    assert "| 1 | Seer | Lab | – | – | 50.00 | 48.00 to 52.00 | 62.50 | 2026-01-31 |" in export(
+        [board(row(unknown, tei=False))], "md"
     )
 
 
 def test_a_row_without_the_other_view_stands_beside_one_with_it() -> None:
-    text = as_markdown([board(row(), row(tei=False))])
+    text = export([board(row(), row(tei=False))], "md")
     assert "| 62.50 | 25.00 | 23.00 to 27.00 | 37.50 | +25.00 | −5.00 to +55.00 | 2026-01-31 |" in text
     assert "| 62.50 | – | – | – | – | – | 2026-01-31 |" in text
 
 
 def test_the_view_that_ranks_comes_first() -> None:
-    heads = as_markdown([board(row(), view=View.TEI)]).splitlines()[4]
+    heads = export([board(row(), view=View.TEI)], "md").partition("| Rank")[2]
     assert heads.index("Exact match (TEI)") < heads.index("Exact match (VI+TEI)")
-    (found,) = csv_rows(as_csv([board(row(), view=View.TEI)]))
+    (found,) = csv_rows(export([board(row(), view=View.TEI)], "csv"))
     assert (found["view"], found["exact"], found["exact_difference"]) == ("tei", "0.25", "0.25")
 
 
 def test_what_a_hidden_set_rounds_stays_rounded() -> None:
-    scores = {View.STACKED: {name: Figure(0.455, 0.43, 0.48) for name in ("exact", "jaccard")}}
+    scores = {View.STACKED: {name: Estimate(0.455, 0.43, 0.48) for name in ("exact", "jaccard")}}
     hidden = board(
         replace(row(), scores=scores, difference=None), set="secret-en", hidden=True, mode="mixed", step=0.005
     )
-    (found,) = csv_rows(as_csv([hidden]))
+    (found,) = csv_rows(export([hidden], "csv"))
     assert (found["hidden"], found["exact"], found["exact_low"], found["exact_high"]) == (
         "true",
         "0.455",
         "0.43",
         "0.48",
     )
-    (table,) = json.loads(as_json([hidden]))["tables"]
+    (table,) = json.loads(export([hidden], "json"))["tables"]
     assert table["rankings"][0]["rows"][0]["scores"]["stacked"]["exact"] == {"value": 0.455, "low": 0.43, "high": 0.48}
-    for text in (as_markdown([hidden]), as_latex([hidden])):
+    for text in (export([hidden], "md"), export([hidden], "latex")):
         assert "45.50" in text and "43.00 to 48.00" in text and "rounded to 0.5 points" in text
         assert "answers are secret" in text
 
@@ -314,16 +307,16 @@ def two_signatures() -> BoardTable:
 
 def test_ranks_of_two_signatures_stay_apart() -> None:
     table = two_signatures()
-    found = csv_rows(as_csv([table]))
+    found = csv_rows(export([table], "csv"))
     assert [(r["signature"], r["rank"], r["model"]) for r in found] == [
         ("version:bbbb2222", "1", "New"),
         ("version:aaaa1111", "1", "Old"),
     ]
-    text = as_markdown([table])
-    first, second = text.split("**Not to be compared with the above: signature aaaa1111**")
-    assert "New" in first and "Old" not in first and "Signature bbbb2222: version:bbbb2222" in first
-    assert "Old" in second and "New" not in second and "Signature aaaa1111: version:aaaa1111" in second
-    tex = as_latex([table])
+    text = export([table], "md")
+    _, first, second = text.split("| Rank")
+    assert "New" in first and "Old" not in first and "Signature bbbb2222: version:bbbb2222" in text
+    assert "Old" in second and "New" not in second and "Scores of different signatures cannot be compared" in second
+    tex = export([table], "latex")
     assert tex.count(r"\begin{tabular}") == 2 and "Signature bbbb2222." in tex and "Signature aaaa1111." in tex
     assert r"\textbf" not in tex, "nothing is best among scores that cannot be compared"
 
@@ -331,40 +324,39 @@ def test_ranks_of_two_signatures_stay_apart() -> None:
 def test_the_best_are_bold_in_latex() -> None:
     rows = (row(exact=0.75), row(exact=0.750001, rank=1), row(exact=0.5, rank=3))
     first, second, third = (
-        line for line in as_latex([board(*rows, quoted=[quoted(exact=0.99)])]).splitlines() if "Lab" in line
+        line for line in export([board(*rows, reported=[reported(exact=0.99)])], "latex").splitlines() if "Lab" in line
     )
     assert r"\textbf{75.00}" in first and r"\textbf{75.00}" in second, "what looks the same is"
     assert r"\textbf{50.00}" not in third and r"\textbf{25.00}" in third
-    assert r"\textbf{99.00}" not in as_latex([board(*rows, quoted=[quoted(exact=0.99), quoted("x")])])
+    assert r"\textbf{99.00}" not in export([board(*rows, reported=[reported(exact=0.99), reported("x")])], "latex")
 
 
 def test_quoted_rows_have_no_rank() -> None:
-    table = board(quoted=[quoted(), quoted("Humans", exact=0.99)])
-    assert [(r["kind"], r["rank"], r["rank_lowest"], r["signature"]) for r in csv_rows(as_csv([table]))] == [
-        ("quoted", "", "", "")
+    table = board(reported=[reported(), reported("Humans", exact=0.99)])
+    assert [(r["kind"], r["rank"], r["rank_lowest"], r["signature"]) for r in csv_rows(export([table], "csv"))] == [
+        ("reported", "", "", "")
     ] * 2
-    assert "Rank" not in as_markdown([table]) + as_latex([table])
-    assert all("rank" not in r for r in json.loads(as_json([table]))["tables"][0]["quoted"])
+    assert "Rank" not in export([table], "md") + export([table], "latex")
+    assert all("rank" not in r for r in json.loads(export([table], "json"))["tables"][0]["reported"])
 
 
 def test_a_quoted_row_comes_once_in_csv() -> None:
-    tables = [board(row(), quoted=[quoted()]), board(row(), quoted=[quoted()], set="other-en")]
-    assert [r["set"] for r in csv_rows(as_csv(tables))] == ["wiki-en", "other-en", "VCR-WIKI"]
-    assert as_markdown(tables).count("GPT") == 2
+    tables = [board(row(), reported=[reported()]), board(row(), reported=[reported()], set="other-en")]
+    assert [r["set"] for r in csv_rows(export(tables, "csv"))] == ["wiki-en", "other-en", "VCR-WIKI"]
+    assert export(tables, "md").count("GPT") == 2
 
 
 def test_json_holds_everything() -> None:
-    table = board(row(), quoted=[quoted(released=date(2024, 5, 13))])
-    text = as_json([table])
+    table = board(row(), reported=[reported(released=date(2024, 5, 13))])
+    text = export([table], "json")
     loaded = json.loads(text)
-    assert json.dumps(loaded, ensure_ascii=False, indent=1, sort_keys=True) + "\n" == text
     assert loaded["schema"] == "vcrgen-board-1"
     (found,) = loaded["tables"]
     assert found["track"] == {
         "set": "wiki-en", "hidden": False, "language": "en", "mode": "easy", "view": "stacked", "questions": 500,
-        "spans": 1234, "step": 0.0, "phase": found["track"]["phase"],
+        "spans": 1234, "step": 0.0, "lifecycle": found["track"]["lifecycle"],
     }  # fmt: skip
-    assert found["track"]["phase"]["feedback"] == "full"
+    assert found["track"]["lifecycle"]["feedback"] == "full"
     (ranked,) = found["rankings"][0]["rows"]
     assert ranked["facts"] == {
         "team": "Lab", "model": "Seer", "link": "https://lab.example/seer", "access": "open", "size": 7,
@@ -372,98 +364,39 @@ def test_json_holds_everything() -> None:
     }  # fmt: skip
     assert ranked["received"] == "2026-01-31T23:30:00+00:00" and set(ranked["scores"]) == {"stacked", "tei"}
     assert ranked["difference"]["exact"] == {"value": 0.25, "low": -0.05, "high": 0.55}
-    assert found["quoted"][0]["released"] == "2024-05-13" and found["quoted"][0]["jaccard_sd"] is None
+    assert found["reported"][0]["released"] == "2024-05-13" and found["reported"][0]["jaccard_sd"] is None
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_json_has_no_value_that_json_does_not_know(value: float) -> None:
     with pytest.raises(ValueError, match="a score is"):
-        as_json([board(replace(row(), difference={"exact": Figure(value, 0, 0)}))])
+        export([board(replace(row(), difference={"exact": Estimate(value, 0, 0)}))], "json")
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_board_without_models_is_no_problem(form: str) -> None:
-    assert "nan" not in FORMATS[form]([board()]).lower()
-    assert FORMATS[form]([]) is not None
+    assert "nan" not in export([board()], form).lower()
+    assert export([], form) is not None
 
 
 def small_board() -> BoardTable:
     other = ModelFacts(team="R&D_1", model="书生|50%", access=Access.CLOSED)
     return board(
-        row(exact=0.75, rank=1, lowest=2),
-        row(other, exact=0.625, rank=1, lowest=2),
-        row(replace(OPEN_7B, model="Low"), exact=0.125, rank=3, lowest=3, tei=False),
-        quoted=[
-            quoted(),
-            quoted("Humans", size=None, access=Access.UNKNOWN, jaccard=None, items=None),
-            quoted("Idefics2", size=8.0, corrected="printed as 19.15, a slip of the columns", note="Set of 2024"),
+        row(exact=0.75, rank=1, worst_rank=2),
+        row(other, exact=0.625, rank=1, worst_rank=2),
+        row(replace(OPEN_7B, model="Low"), exact=0.125, rank=3, worst_rank=3, tei=False),
+        reported=[
+            reported(),
+            reported("Humans", size=None, access=Access.UNKNOWN, jaccard=None, items=None),
+            reported("Idefics2", size=8.0, corrected="printed as 19.15, a slip of the columns", note="Set of 2024"),
         ],
     )
 
 
-MARKDOWN = r"""## wiki-en: en, easy, VI+TEI
-
-In percent, over 1,234 hidden texts in 500 images.
-
-| Rank | Model | Team | Access | Size | Exact match (VI+TEI) | 95 % interval | Jaccard (VI+TEI) | Exact match (TEI) | 95 % interval | Jaccard (TEI) | Exact match, VI+TEI − TEI | 95 % interval | Handed in |
-| --- | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-| 1 (1–2) | Seer | Lab | open | 7B | 75.00 | 73.00 to 77.00 | 87.50 | 25.00 | 23.00 to 27.00 | 37.50 | +50.00 | +20.00 to +80.00 | 2026-01-31 |
-| 1 (1–2) | 书生\|50% | R&amp;D\_1 | closed | – | 62.50 | 60.50 to 64.50 | 75.00 | 25.00 | 23.00 to 27.00 | 37.50 | +37.50 | +7.50 to +67.50 | 2026-01-31 |
-| 3 | Low | Lab | open | 7B | 12.50 | 10.50 to 14.50 | 25.00 | – | – | – | – | – | 2026-01-31 |
-
-Signature 0a1b2c3d: protocol:paper-v2\|lang:en
-
-**Quoted, not ranked**
-
-| Model | Access | Size | Measured on | Images | Exact match | sd | Jaccard | sd | Note |
-| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-| GPT-4o | closed | – | VCR-WIKI | 5000 | 91.55 | 0.13 | 96.44 | – | 1 |
-| Humans | – | – | VCR-WIKI | – | 91.55 | 0.13 | – | – | 1 |
-| Idefics2 | closed | 8B | VCR-WIKI | 5000 | 91.55 | 0.13 | 96.44 | – | 2 |
-
-1. Source: Zhang et al., Table 2. <https://papers.example/1_2>
-2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024. <https://papers.example/1_2>
-"""  # noqa: E501
-LATEX = r"""% needs \usepackage{booktabs} and, under pdfLaTeX, \usepackage[T1]{fontenc};
-% names that are not in Latin script need XeLaTeX or LuaLaTeX, and a font that has them
-
-% signature protocol:paper-v2|lang:en
-\begin{table}
-\centering
-\caption{wiki-en: en, easy, VI+TEI. Signature 0a1b2c3d. In percent, over 1,234 hidden texts in 500 images.}
-\begin{tabular}{lllllrrrrrrrrr}
-\toprule
-Rank & Model & Team & Access & Size & Exact match (VI+TEI) & 95 \% interval & Jaccard (VI+TEI) & Exact match (TEI) & 95 \% interval & Jaccard (TEI) & Exact match, VI+TEI $-$ TEI & 95 \% interval & Handed in \\
-\midrule
-1 (1--2) & Seer & Lab & open & 7B & \textbf{75.00} & 73.00 to 77.00 & \textbf{87.50} & \textbf{25.00} & 23.00 to 27.00 & \textbf{37.50} & +50.00 & +20.00 to +80.00 & 2026-01-31 \\
-1 (1--2) & 书生|50\% & R\&D\_1 & closed & -- & 62.50 & 60.50 to 64.50 & 75.00 & \textbf{25.00} & 23.00 to 27.00 & \textbf{37.50} & +37.50 & +7.50 to +67.50 & 2026-01-31 \\
-3 & Low & Lab & open & 7B & 12.50 & 10.50 to 14.50 & 25.00 & -- & -- & -- & -- & -- & 2026-01-31 \\
-\bottomrule
-\end{tabular}
-\end{table}
-
-% quoted
-\begin{table}
-\centering
-\caption{Quoted, not ranked: en, easy, VI+TEI. In percent.}
-\begin{tabular}{llllrrrrrr}
-\toprule
-Model & Access & Size & Measured on & Images & Exact match & sd & Jaccard & sd & Note \\
-\midrule
-GPT-4o & closed & -- & VCR-WIKI & 5000 & 91.55 & 0.13 & 96.44 & -- & 1 \\
-Humans & -- & -- & VCR-WIKI & -- & 91.55 & 0.13 & -- & -- & 1 \\
-Idefics2 & closed & 8B & VCR-WIKI & 5000 & 91.55 & 0.13 & 96.44 & -- & 2 \\
-\bottomrule
-\end{tabular}
-\par\footnotesize 1. Source: Zhang et al., Table 2. https://papers.example/1\_2
-\par\footnotesize 2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024. https://papers.example/1\_2
-\end{table}
-"""  # noqa: E501
-
-
-def test_a_small_board_in_markdown() -> None:
-    assert as_markdown([small_board()]) == MARKDOWN
-
-
-def test_a_small_board_in_latex() -> None:
-    assert as_latex([small_board()]) == LATEX
+def test_a_small_board_for_people() -> None:
+    text, tex = (export([small_board()], form) for form in ("md", "latex"))
+    assert text.splitlines()[2] == "## wiki-en: en, easy, VI+TEI" and "over 1,234 masked spans in 500 images" in tex
+    assert "| 1 (1–2) | 书生\\|50% | R&amp;D\\_1 | closed | – | 62.50 | 60.50 to 64.50 | 75.00 | 25.00 |" in text
+    assert "1 (1--2) & 书生|50\\% & R\\&D\\_1 & closed & -- & 62.50 & 60.50 to 64.50 & 75.00 & \\textbf{25.00} &" in tex
+    assert "| Humans | – | – | VCR-WIKI | – | 91.55 | 0.13 | – | – | 1 |" in text
+    assert "2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024." in text

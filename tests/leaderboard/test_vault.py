@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.vault import Kept, Vault
+from vcrgen.leaderboard.vault import StoredFile, Vault
 
 MOST = 1 << 20
 
@@ -78,19 +78,19 @@ class Slow(io.RawIOBase):
 
 def test_a_file_is_kept_under_its_hash(tmp_path: Path) -> None:
     vault, content = Vault(tmp_path), b'{"question_id": 1}\n' * 1000
-    kept = vault.keep(io.BytesIO(content), most=MOST)
-    assert kept == Kept(hashlib.sha256(content).hexdigest(), len(content))
+    kept = vault.store(io.BytesIO(content), most=MOST)
+    assert kept == StoredFile(hashlib.sha256(content).hexdigest(), len(content))
     assert vault.path(kept.sha256).read_bytes() == content
     assert files(tmp_path) == [vault.path(kept.sha256)]
 
 
 def test_the_same_content_is_stored_once(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
-    first = vault.keep(io.BytesIO(b"{}"), most=MOST)
+    first = vault.store(io.BytesIO(b"{}"), most=MOST)
     path = vault.path(first.sha256)
     before = path.stat()
     path.chmod(0o400)
-    assert vault.keep(io.BytesIO(b"{}"), most=MOST) == first
+    assert vault.store(io.BytesIO(b"{}"), most=MOST) == first
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert stat.S_IMODE(path.stat().st_mode) == 0o400
     assert files(tmp_path) == [path]
@@ -100,7 +100,7 @@ def test_the_same_content_is_stored_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stream", [io.BytesIO, Slow])
 def test_what_is_packed_is_refused(kind: str, stream: Callable[[bytes], Any], tmp_path: Path) -> None:
     with pytest.raises(LeaderboardError, match="boards take plain text only"):
-        Vault(tmp_path).keep(stream(PACKED[kind]()), most=MOST)
+        Vault(tmp_path).store(stream(PACKED[kind]()), most=MOST)
     assert files(tmp_path) == []
 
 
@@ -108,7 +108,7 @@ def test_what_is_packed_is_refused(kind: str, stream: Callable[[bytes], Any], tm
 @pytest.mark.parametrize("stream", [io.BytesIO, Slow])
 def test_text_is_kept(content: bytes, stream: Callable[[bytes], Any], tmp_path: Path) -> None:
     vault = Vault(tmp_path)
-    kept = vault.keep(stream(content), most=MOST)
+    kept = vault.store(stream(content), most=MOST)
     assert vault.path(kept.sha256).read_bytes() == content
 
 
@@ -123,21 +123,21 @@ def test_an_endless_stream_is_not_read_to_its_end(tmp_path: Path) -> None:
 
     stream: Any = Endless()
     with pytest.raises(LeaderboardError, match="larger than 3 MiB"):
-        Vault(tmp_path).keep(stream, most=3 * MOST)
+        Vault(tmp_path).store(stream, most=3 * MOST)
     assert stream.given <= 4 * MOST
     assert files(tmp_path) == []
 
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path) -> None:
     vault = Vault(tmp_path)
-    assert vault.keep(io.BytesIO(b"x" * MOST), most=MOST).bytes == MOST
+    assert vault.store(io.BytesIO(b"x" * MOST), most=MOST).bytes == MOST
     with pytest.raises(LeaderboardError, match="larger than 1 MiB"):
-        vault.keep(io.BytesIO(b"y" * (MOST + 1)), most=MOST)
+        vault.store(io.BytesIO(b"y" * (MOST + 1)), most=MOST)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LeaderboardError, match="The file is empty"):
-        Vault(tmp_path).keep(io.BytesIO(), most=MOST)
+        Vault(tmp_path).store(io.BytesIO(), most=MOST)
     assert files(tmp_path) == []
 
 
@@ -153,7 +153,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
     stream: Any = Broken()
     with pytest.raises(ConnectionError):
-        Vault(tmp_path).keep(stream, most=MOST)
+        Vault(tmp_path).store(stream, most=MOST)
     assert files(tmp_path) == []
 
 
@@ -168,9 +168,9 @@ def test_a_crash_before_the_file_is_in_its_place_leaves_no_half_file(
     with monkeypatch.context() as patch:
         patch.setattr(stage, crash)
         with pytest.raises(OSError, match="the disk is full"):
-            vault.keep(io.BytesIO(b"{}"), most=MOST)
+            vault.store(io.BytesIO(b"{}"), most=MOST)
     assert files(tmp_path) == []
-    assert vault.path(vault.keep(io.BytesIO(b"{}"), most=MOST).sha256).read_bytes() == b"{}"
+    assert vault.path(vault.store(io.BytesIO(b"{}"), most=MOST).sha256).read_bytes() == b"{}"
 
 
 @pytest.mark.parametrize(

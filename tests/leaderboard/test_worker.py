@@ -22,18 +22,19 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import worker as module
 from vcrgen.leaderboard.board import Board, init_board, open_session
-from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
-from vcrgen.leaderboard.records import Event, State, Submission
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.store.schema import cells, runs
-from vcrgen.leaderboard.views import Views
-from vcrgen.leaderboard.worker import ATTEMPTS, INTERRUPTED, Worker
+from vcrgen.leaderboard.worker import MAX_ATTEMPTS, MAX_INTERRUPTIONS, Worker
 from vcrgen.scorer.answer_key import AnswerKey
 
 Facts = Callable[..., ModelFacts]
@@ -53,14 +54,14 @@ def count_runs(board: Board) -> Counter[str]:
         return Counter(connection.execute(select(runs.c.submission)).scalars())
 
 
-def states(board: Board) -> Counter[str]:
+def statuses(board: Board) -> Counter[str]:
     with board.reading() as connection:
-        return Counter(one.state.value for one in submissions.listed(connection))
+        return Counter(one.status.value for one in submissions.list_submissions(connection))
 
 
 def assert_scored_once(board: Board, given: list[Submission]) -> None:
     ids = {one.id: 1 for one in given}
-    assert states(board) == {"scored": len(given)}
+    assert statuses(board) == {"scored": len(given)}
     assert count_runs(board) == ids
     scored = [(line.facts["model"], line.facts["file"]) for line in events(board, "scored")]
     assert Counter(scored) == Counter((one.facts.model, one.file) for one in given)
@@ -75,6 +76,7 @@ def three(hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey) -> Ca
     ]
 
 
+@EACH_DATABASE
 def test_everything_is_scored_once(board: Board, three: Any, drain: Drain, find: Find) -> None:
     given = three(board)
     assert drain(board) == 3 and drain(board) == 0
@@ -96,17 +98,18 @@ def test_a_file_that_is_not_complete_fails_and_says_why(
     given = submit(board, file, facts())
     assert drain(board) == 1
     found = find(board, given.id)
-    assert found.state is State.FAILED and found.finished is not None
+    assert found.status is SubmissionStatus.FAILED and found.finished is not None
     assert len(found.problems) == 1 and found.problems[0].startswith("Questions without an output: 11 (")
     assert count_runs(board) == {} and [line.facts["file"] for line in events(board, "failed")] == [given.file]
     assert events(board, "scored") == []
 
 
+@EACH_DATABASE
 def test_what_a_killed_worker_left_is_scored_once(board: Board, three: Any, drain: Drain, find: Find) -> None:
     given = three(board)
     with board.writing() as connection:
         left = submissions.claim(connection)
-    assert left is not None and find(board, left.id).state is State.SCORING
+    assert left is not None and find(board, left.id).status is SubmissionStatus.SCORING
     assert drain(board) == 3
     assert_scored_once(board, given)
     assert find(board, left.id).attempts == 2
@@ -116,34 +119,35 @@ def test_a_file_that_kills_the_worker_again_and_again_is_given_up(
     board: Board, three: Any, drain: Drain, find: Find
 ) -> None:
     first, *others = three(board)
-    for _ in range(INTERRUPTED):
+    for _ in range(MAX_INTERRUPTIONS):
         with board.writing() as connection:
             claimed = submissions.claim(connection)
             assert claimed is not None and claimed.id == first.id
-            submissions.put_back(connection, tried=True)
+            submissions.requeue(connection, tried=True)
     assert drain(board) == 3
     found = find(board, first.id)
-    assert found.state is State.FAILED and len(events(board, "failed")) == 1
-    assert found.problems == (f"Scoring was interrupted {INTERRUPTED} times; please tell the maintainers.",)
-    assert [find(board, one.id).state for one in others] == [State.SCORED] * 2
+    assert found.status is SubmissionStatus.FAILED and len(events(board, "failed")) == 1
+    assert found.problems == (f"Scoring was interrupted {MAX_INTERRUPTIONS} times; please tell the maintainers.",)
+    assert [find(board, one.id).status for one in others] == [SubmissionStatus.SCORED] * 2
 
 
 def test_an_older_worker_of_the_board_is_not_disturbed(board: Board, three: Any) -> None:
     three(board)
     first = Worker(board, say=lambda what, **more: None)
-    with first.alone(wait=1):
+    with first.exclusive(wait=1):
         with board.writing() as connection:
             submissions.claim(connection)
         with (
             pytest.raises(LeaderboardError, match=r"Another process scores for .* already"),
-            Worker(board).alone(wait=0.1),
+            Worker(board).exclusive(wait=0.1),
         ):
             pass
-        assert states(board) == {"queued": 2, "scoring": 1}
-    with Worker(board, say=lambda what, **more: None).alone(wait=1):
-        assert states(board) == {"queued": 3}
+        assert statuses(board) == {"queued": 2, "scoring": 1}
+    with Worker(board, say=lambda what, **more: None).exclusive(wait=1):
+        assert statuses(board) == {"queued": 3}
 
 
+@EACH_DATABASE
 def test_the_scores_are_stored_with_the_log_or_not_at_all(
     board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,12 +156,12 @@ def test_the_scores_are_stored_with_the_log_or_not_at_all(
     def crash(*_: object, **__: object) -> None:
         raise RuntimeError("crash")
 
-    for name in ("show_counted", "record"):
+    for name in ("update_shown_file", "record"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, crash)
             with pytest.raises(RuntimeError, match="crash"):
                 drain(board)
-        assert states(board) == {"queued": 3} and count_runs(board) == {} and events(board, "scored") == []
+        assert statuses(board) == {"queued": 3} and count_runs(board) == {} and events(board, "scored") == []
     assert drain(board) == 3
     assert_scored_once(board, given)
 
@@ -189,45 +193,44 @@ def raise_fault() -> None:
     raise ValueError("a fault of ours")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("death", [lambda: os._exit(0), crash_hard, raise_fault, lambda: os.kill(os.getpid(), 9)])
 def test_a_file_that_kills_its_process_fails_after_some_tries(
-    death: Callable[[], None], sqlite_board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+    death: Callable[[], None], board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = three(sqlite_board)
+    given = three(board)
     monkeypatch.setattr(module, "score_file", only_for(given[0], death))
     told: list[tuple[str, dict[str, Any]]] = []
-    worker = Worker(sqlite_board, say=lambda what, **facts: told.append((what, facts)))
-    with worker.alone(wait=1):
-        while worker.work():
+    worker = Worker(board, say=lambda what, **facts: told.append((what, facts)))
+    with worker.exclusive(wait=1):
+        while worker.score_next():
             pass
-    found = find(sqlite_board, given[0].id)
-    assert found.state is State.FAILED and found.attempts == ATTEMPTS
+    found = find(board, given[0].id)
+    assert found.status is SubmissionStatus.FAILED and found.attempts == MAX_ATTEMPTS
     assert found.problems == ("Scoring broke off 3 times; please tell the maintainers.",)
-    assert states(sqlite_board) == {"failed": 1, "scored": 2} and count_runs(sqlite_board) == {
-        one.id: 1 for one in given[1:]
-    }
+    assert statuses(board) == {"failed": 1, "scored": 2} and count_runs(board) == {one.id: 1 for one in given[1:]}
     assert [facts["attempt"] for what, facts in told if what == "scoring broke off"] == [1, 2]
-    assert len(events(sqlite_board, "failed")) == 1
+    assert len(events(board, "failed")) == 1
 
 
 def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
-    sqlite_board: Board, three: Any, monkeypatch: pytest.MonkeyPatch
+    board: Board, three: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def half(job: Any, pipe: Any, parent: int) -> None:
         os.write(pipe.fileno(), struct.pack("!i", 1000) + b'{"problems": [')
         os._exit(1)
 
-    three(sqlite_board)
-    monkeypatch.setattr(module, "_score_apart", half)
-    worker = Worker(sqlite_board, say=no_word)
-    with worker.alone(wait=1):
-        while worker.work():
+    three(board)
+    monkeypatch.setattr(module, "_subprocess_main", half)
+    worker = Worker(board, say=no_word)
+    with worker.exclusive(wait=1):
+        while worker.score_next():
             pass
-    assert states(sqlite_board) == {"failed": 3}
+    assert statuses(board) == {"failed": 3}
 
 
 def test_what_goes_wrong_in_scoring_quotes_nothing(
-    sqlite_board: Board, three: Any, hidden_key: AnswerKey, monkeypatch: pytest.MonkeyPatch,
+    board: Board, three: Any, hidden_key: AnswerKey, monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str], drain: Drain,
 ) -> None:  # fmt: skip
     """The text of an exception may hold an answer, and the log of a server is no place for it."""
@@ -236,9 +239,9 @@ def test_what_goes_wrong_in_scoring_quotes_nothing(
     def fault() -> None:
         raise KeyError(answer)
 
-    given = three(sqlite_board)
+    given = three(board)
     monkeypatch.setattr(module, "score_file", only_for(given[0], fault))
-    drain(sqlite_board)
+    drain(board)
     told = "".join(capfd.readouterr())
     assert "KeyError" in told and "test_worker.py" in told
     assert answer not in told
@@ -250,21 +253,21 @@ def test_a_file_that_takes_too_long_fails(
     board = make_board(seconds=3600)
     given = three(board)
     monkeypatch.setattr(module, "score_file", only_for(given[0], lambda: time.sleep(600)))
-    assert Worker(replace(board, settings=board.settings.model_copy(update={"seconds": 2})), say=no_word).work()
+    assert Worker(replace(board, settings=board.settings.model_copy(update={"seconds": 2})), say=no_word).score_next()
     assert drain(board) == 2
     assert find(board, given[0].id).problems == ("Scoring took longer than 2 seconds, the most this board gives.",)
-    assert states(board) == {"failed": 1, "scored": 2}
+    assert statuses(board) == {"failed": 1, "scored": 2}
 
 
 def test_time_in_which_the_worker_stands_still_is_not_that_of_a_file(
-    sqlite_board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+    board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A machine that stops all its processes for a while left the clock behind, and a file failed for it."""
-    three(sqlite_board)
+    three(board)
     clock = itertools.count(step=1e6)
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=time.sleep))
-    assert drain(sqlite_board) == 3
-    assert states(sqlite_board) == {"scored": 3}
+    assert drain(board) == 3
+    assert statuses(board) == {"scored": 3}
 
 
 def test_a_file_that_takes_too_much_memory_fails(
@@ -275,7 +278,7 @@ def test_a_file_that_takes_too_much_memory_fails(
     monkeypatch.setattr(module, "score_file", only_for(given[0], lambda: bytearray(2 << 30)))
     assert drain(board) == 3
     assert find(board, given[0].id).problems == ("Scoring this file takes more memory than this board gives.",)
-    assert states(board) == {"failed": 1, "scored": 2}
+    assert statuses(board) == {"failed": 1, "scored": 2}
 
 
 # --- Sets that change --------------------------------------------------------------------------------------------------  # noqa: E501
@@ -287,7 +290,7 @@ def movable(public: Path, hidden: Path, tmp_path: Path, monkeypatch: pytest.Monk
     module._session.cache_clear()
     shutil.copytree(public, tmp_path / "moved")
     data = [f"public:{tmp_path / 'moved'}", f"hidden-en:{hidden / 'key'}"]
-    board = init_board(tmp_path / "board", data, Settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", data, Settings(), with_reported=False)
     yield board
     board.engine.dispose()
 
@@ -301,11 +304,11 @@ def test_a_set_that_is_gone_keeps_nobody_else_waiting(
     (tmp_path / "moved").rename(tmp_path / "elsewhere")
     told = []
     worker = Worker(movable, say=lambda what, **facts: told.append(what))
-    with worker.alone(wait=1):
-        while worker.work():
+    with worker.exclusive(wait=1):
+        while worker.score_next():
             pass
-    assert find(movable, other.id).state is State.SCORED
-    assert [find(movable, one.id).state for one in waiting] == [State.QUEUED] * 3
+    assert find(movable, other.id).status is SubmissionStatus.SCORED
+    assert [find(movable, one.id).status for one in waiting] == [SubmissionStatus.QUEUED] * 3
     assert [find(movable, one.id).attempts for one in waiting] == [0] * 3
     assert told == ["set cannot be used", "scored"]
     (tmp_path / "elsewhere").rename(tmp_path / "moved")
@@ -338,14 +341,14 @@ def test_a_set_that_changed_is_another_ranking(
     ]
     assert [line.facts["signature"] for line in events(movable, "scored")] == [before.signature, after.signature]
     with movable.reading() as connection:
-        views = Views(movable, connection)
+        views = BoardQueries(movable, connection)
         rankings = [ranking for track in views.tracks() for ranking in views.table(track).rankings]
         page = views.compare(old.facts.entry, new.facts.entry)
-        assert page is not None and page.parts == () and views.pairs() == []
+        assert page is not None and page.comparisons == () and views.pairs() == []
     assert {(ranking.signature, *(row.facts.model for row in ranking.rows)) for ranking in rankings} == {
         (before.signature, "Old"), (after.signature, "New"),
     }  # fmt: skip
-    assert all(row.rank == row.lowest == 1 for ranking in rankings for row in ranking.rows)
+    assert all(row.rank == row.worst_rank == 1 for ranking in rankings for row in ranking.rows)
 
 
 # --- The worker as a process -----------------------------------------------------------------------------------------
@@ -375,6 +378,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 180) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.process
 def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey,
     start: Callable[..., subprocess.Popen[bytes]],
@@ -385,9 +389,9 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     ]  # fmt: skip
     rng = random.Random(7)
     for _ in range(2):
-        scored = states(board)["scored"]
+        scored = statuses(board)["scored"]
         process = start(board)
-        wait_for(lambda scored=scored: states(board)["scored"] > scored or states(board)["queued"] == 0)  # type: ignore[misc]
+        wait_for(lambda scored=scored: statuses(board)["scored"] > scored or statuses(board)["queued"] == 0)  # type: ignore[misc]
         time.sleep(rng.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -395,6 +399,7 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     assert_scored_once(board, given)
 
 
+@pytest.mark.process
 def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
     make_board: Callable[..., Board], hand: Hand, facts: Facts, submit: Submit, find: Find, public_key: AnswerKey,
     start: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, drain: Drain,
@@ -407,16 +412,17 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
         "worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))"
     )
     process = start(board, "-c", code)
-    wait_for(lambda: find(board, given.id).state is State.SCORING)
+    wait_for(lambda: find(board, given.id).status is SubmissionStatus.SCORING)
     process.send_signal(signal.SIGTERM)
     assert process.wait(180) == 0
     found = find(board, given.id)
-    assert (found.state, found.attempts) == (State.QUEUED, 0)
+    assert (found.status, found.attempts) == (SubmissionStatus.QUEUED, 0)
     assert drain(board) == 1 and find(board, given.id).attempts == 1
 
 
-def test_a_worker_goes_when_its_parent_is_gone(sqlite_board: Board) -> None:
-    command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(sqlite_board.folder), "1"]
+@pytest.mark.process
+def test_a_worker_goes_when_its_parent_is_gone(board: Board) -> None:
+    command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), "1"]
     script = f"import subprocess, os; subprocess.run({command[:-1]!r} + [str(os.getpid() + 1)], timeout=240)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=300, check=False)
     assert done.returncode == 0 and b"worker ready" in done.stderr

@@ -223,7 +223,8 @@ class FaultServer:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._loop.call_soon_threadsafe(self._stopped.set)
+        if not self._loop.is_closed():  # a test may have stopped it
+            self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join(30)
 
     def wait_until_left(self) -> None:
@@ -241,11 +242,14 @@ class FaultServer:
             server = await asyncio.start_server(self._connection, sock=self._listener, limit=1 << 16, ssl=self._tls)
             await self._stopped.wait()
             server.close()
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.sleep(0)  # connections taken in this very turn become tasks
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
                 task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
 
         asyncio.set_event_loop(self._loop)
-        with contextlib.suppress(asyncio.CancelledError):
+        with contextlib.closing(self._loop), contextlib.suppress(asyncio.CancelledError):
             self._loop.run_until_complete(serve())
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

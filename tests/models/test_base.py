@@ -74,9 +74,9 @@ def test_half_a_surrogate_pair_has_an_id() -> None:
         model=st.text(),
         finish_reason=st.sampled_from(["", "stop", "length"]),
         usage=st.dictionaries(st.sampled_from(["input", "output"]), st.integers(0, 10**9)),
-        likelihoods=st.lists(st.lists(st.tuples(st.text(), st.floats(max_value=0.0, allow_nan=False))).map(tuple)).map(
-            tuple
-        ),
+        candidate_logprobs=st.lists(
+            st.lists(st.tuples(st.text(), st.floats(max_value=0.0, allow_nan=False))).map(tuple)
+        ).map(tuple),
         thinking=st.text(),
         served=st.dictionaries(st.sampled_from(["host", "provider"]), st.text()),
         retries=st.dictionaries(st.sampled_from(["reset", "http_500"]), st.integers(1, 9)),

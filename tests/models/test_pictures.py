@@ -10,7 +10,7 @@ from PIL import Image
 from vcrgen.models import pictures
 from vcrgen.models.base import RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 
 def encoded(form: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30)) -> bytes:
@@ -41,20 +41,20 @@ def test_pictures_are_decoded_to_rgb(form: str, mode: str) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", Reason.UNDECODABLE),
-        (b"GIF89a", Reason.UNDECODABLE),
-        (encoded("GIF", "P"), Reason.UNDECODABLE),
-        (encoded("JPEG")[:200], Reason.UNDECODABLE),
-        (encoded()[:50], Reason.UNDECODABLE),
-        (encoded(size=(900, 900))[:-40], Reason.UNDECODABLE),
-        (png_header(100, 100), Reason.UNDECODABLE),
-        (png_header(9000, 9000), Reason.OVERSIZED),
-        (png_header(10_000, 10_000), Reason.OVERSIZED),
-        (png_header(60_000, 60_000), Reason.OVERSIZED),
-        (png_header(0, 10), Reason.UNDECODABLE),
+        (b"", RejectReason.UNDECODABLE),
+        (b"GIF89a", RejectReason.UNDECODABLE),
+        (encoded("GIF", "P"), RejectReason.UNDECODABLE),
+        (encoded("JPEG")[:200], RejectReason.UNDECODABLE),
+        (encoded()[:50], RejectReason.UNDECODABLE),
+        (encoded(size=(900, 900))[:-40], RejectReason.UNDECODABLE),
+        (png_header(100, 100), RejectReason.UNDECODABLE),
+        (png_header(9000, 9000), RejectReason.OVERSIZED),
+        (png_header(10_000, 10_000), RejectReason.OVERSIZED),
+        (png_header(60_000, 60_000), RejectReason.OVERSIZED),
+        (png_header(0, 10), RejectReason.UNDECODABLE),
     ],
 )
-def test_pictures_that_are_refused(data: bytes, reason: Reason) -> None:
+def test_pictures_that_are_refused(data: bytes, reason: RejectReason) -> None:
     with pytest.raises(RequestProblem) as caught:
         decode_image(data)
     assert caught.value.reason == reason and caught.value.detail

@@ -10,7 +10,7 @@ import pytest
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.models.run import send as send_to_model
-from vcrgen.models.threads import Readers
+from vcrgen.models.threads import ModelPool
 from vcrgen.work.ledger import Ledger
 
 
@@ -46,7 +46,7 @@ def requests(text: str) -> Iterator[tuple[int, Request]]:
 
 def send(requests: Iterator[tuple[int, Request]], readers: list[Echo], ledger: Ledger) -> Any:
     """Each request's number, and its problem or the key of its reply."""
-    model = Readers(iter(readers).__next__, len(readers))
+    model = ModelPool(iter(readers).__next__, len(readers))
     for number, key, outcome in send_to_model(requests, model, ledger):
         yield number, outcome if isinstance(outcome, RequestProblem) else key
 

@@ -4,7 +4,7 @@ import pytest
 
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 
 class FakeModel:
@@ -23,7 +23,7 @@ class FakeModel:
             raise KeyboardInterrupt
         self.read_so_far += 1
         if image.width == self._fails_on:
-            raise RequestProblem(Reason.UNDECODABLE, "the model fails on it")
+            raise RequestProblem(RejectReason.UNDECODABLE, "the model fails on it")
         return Reply(text=f"{request.language} {image.width}x{image.height}", model="fake")
 
 

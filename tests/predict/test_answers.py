@@ -1,4 +1,4 @@
-"""``vcrgen predict --answers``: log-probabilities of the right answers, a list for each covered place."""
+"""``vcrgen predict --answer-logprobs``: log-probabilities of the right answers, a list for each covered place."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.models.base import RequestProblem
 from vcrgen.predict.prompts import make_prompt
@@ -18,9 +18,9 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def predict(run: Run) -> Run:
-    """Runs ``vcrgen predict DATASET --answers`` on a server."""
+    """Runs ``vcrgen predict DATASET --answer-logprobs`` on a server."""
     return lambda folder, server, *words: run(
-        "predict", folder, "--endpoint", server.url, "--model", "m", "--answers", "--out", "p.jsonl", *words
+        "predict", folder, "--endpoint", server.url, "--model", "m", "--answer-logprobs", "--out", "p.jsonl", *words
     )
 
 
@@ -31,7 +31,7 @@ def lines() -> list[dict[str, Any]]:
 def test_a_list_for_each_place(predict: Run, run: Run, dataset: Path, serve: Any, faults: Any) -> None:
     code, out, err = predict(dataset, serve(faults.with_likelihoods))
     assert code == 0 and "12 outputs of m" in out, err
-    pictures = list(open_pictures(open_dataset(dataset, VCR), Choice(), answers=True).stream())
+    pictures = list(open_pictures(open_dataset(dataset, VCR), PictureSelection(), answers=True).stream())
     assert any(len(picture.answers) > 1 for picture in pictures)
     for line, picture in zip(lines(), pictures, strict=True):
         assert list(line) == ["question_id", "view", "mode", "model", "output", "logprobs"]
@@ -39,7 +39,7 @@ def test_a_list_for_each_place(predict: Run, run: Run, dataset: Path, serve: Any
         assert words == list(picture.answers)
         for place in line["logprobs"]:
             assert all(value == faults.logprob(token) for token, value in place)
-    assert json.loads(Path("p.run.json").read_text("utf-8"))["run"]["answers"] is True
+    assert json.loads(Path("p.run.json").read_text("utf-8"))["run"]["answer_logprobs"] is True
     assert run("score", "p.jsonl", "--data", dataset, "--split", "all", "--strict")[0] == 0
 
 
@@ -58,7 +58,7 @@ def test_outputs_with_and_without_are_two_runs(predict: Run, run: Run, dataset: 
     assert predict(dataset, server, "--limit", 1)[0] == 0
     words = ["--endpoint", server.url, "--model", "m", "--out", "p.jsonl"]
     code, _, err = run("predict", dataset, *words)
-    assert code == 2 and "p.jsonl is of another run (answers True there, none here)" in err
+    assert code == 2 and "p.jsonl is of another run (answer_logprobs True there, none here)" in err
 
 
 def test_a_server_that_ignores_the_request_is_named(predict: Run, dataset: Path, serve: Any) -> None:
@@ -66,7 +66,7 @@ def test_a_server_that_ignores_the_request_is_named(predict: Run, dataset: Path,
     assert (code, out, list(Path().iterdir())) == (2, "", [])
     assert err == (
         f"Error: 127.0.0.1:{server.port}: the server ignores the request for log-probabilities of given answers, so "
-        "its log-probabilities are not believed; leave out --answers, or ask vLLM or a model in this process "
+        "its log-probabilities are not believed; leave out --answer-logprobs, or ask vLLM or a model in this process "
         "(--transformers) for them.\n"
     )
 
@@ -77,7 +77,7 @@ def test_kinds_of_servers_without_are_refused_by_name(predict: Run, dataset: Pat
     code, _, err = predict(dataset, server, "--profile", profile)
     assert code == 2 and not server.calls
     assert err.startswith(
-        f"Error: Servers of the kind {profile} give no log-probabilities of given answers; --answers "
+        f"Error: Servers of the kind {profile} give no log-probabilities of given answers; --answer-logprobs "
     )
 
 
@@ -105,13 +105,13 @@ def test_answers_that_are_no_lines(
 
 
 def test_the_prompt_says_what_is_wanted(dataset: Path) -> None:
-    picture = next(open_pictures(open_dataset(dataset, VCR), Choice(), answers=True).stream())
-    asked, plain = make_prompt(None, {}, answers=True), make_prompt(None, {})
+    picture = next(open_pictures(open_dataset(dataset, VCR), PictureSelection(), answers=True).stream())
+    asked, plain = make_prompt(None, {}, answer_logprobs=True), make_prompt(None, {})
     assert (
         asked.request(picture).candidates == ("\n".join(picture.answers),) and plain.request(picture).candidates == ()
     )
-    assert asked.facts == {**plain.facts, "answers": True}
-    without = next(open_pictures(open_dataset(dataset, VCR), Choice()).stream())
+    assert asked.facts == {**plain.facts, "answer_logprobs": True}
+    without = next(open_pictures(open_dataset(dataset, VCR), PictureSelection()).stream())
     assert without.answers == ()
     with pytest.raises(RequestProblem):
         asked.request(without)

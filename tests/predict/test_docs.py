@@ -9,11 +9,18 @@ from typing import Any
 import pytest
 
 from tests.pages import Page, Run, succeed
-from vcrgen.bloom.maker import build_questions
-from vcrgen.config import BloomOptions
+from vcrgen.bloom.scenes.generator import build_scene_set
+from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.models.presets import PRESETS
+from vcrgen.models.servers import SERVERS
 
 BLOCKS = [block for kind, block in Page("docs/predict.md").blocks if kind == "bash"]
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("name", [*SERVERS, *PRESETS])
+def test_the_page_describes_each_server_and_preset(name: str) -> None:
+    assert f"`{name}`" in Page("docs/predict.md").text
 
 
 def test_commands(
@@ -32,7 +39,7 @@ def test_commands(
     monkeypatch.setenv("MY_KEY", "sk-0123456789")
     shutil.copytree(dataset, "data/my-vcr")
     shutil.copytree(hidden(), "hidden-2026/public")
-    build_questions(BloomOptions(items=6), Path("data/my-bloom"))
+    build_scene_set(BloomSceneOptions(items=6), Path("data/my-bloom"))
     server = serve(plan)
     for line in COMMANDS:
         succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))

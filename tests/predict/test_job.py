@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import VIEWS
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.models import endpoint
-from vcrgen.models.address import Key, address_of
+from vcrgen.models.address import Key, parse_address
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.predict.job import JobResult, predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.scorer import Options, Session
 from vcrgen.tasks.vcr import VCR
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 SECRET = "sk-0123456789"
 TEI = VIEWS["tei"]
@@ -47,7 +47,7 @@ def run(
     out: Path,
     server: Any,
     *,
-    choice: Choice | None = None,
+    choice: PictureSelection | None = None,
     preset: str | None = None,
     parameters: dict[str, Any] | None = None,
     key: str | None = None,
@@ -56,9 +56,11 @@ def run(
     **options: Any,
 ) -> JobResult:
     limits = Limits(concurrency=concurrency, timeout=20)
-    model = EndpointModel(address_of(server.url, name), name, key=Key(key) if key else None, limits=limits)
+    model = EndpointModel(parse_address(server.url, name), name, key=Key(key) if key else None, limits=limits)
     prompt = make_prompt(preset, parameters or {})
-    return predict(open_dataset(folder, VCR), choice or Choice(), out=out, model=model, prompt=prompt, **options)
+    return predict(
+        open_dataset(folder, VCR), choice or PictureSelection(), out=out, model=model, prompt=prompt, **options
+    )
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -74,7 +76,7 @@ def report_of(out: Path) -> Any:
 
 
 def test_outputs_fit_the_scorer_and_are_in_the_datasets_order(dataset: Path, out: Path, serve: Any) -> None:
-    choice = Choice(views=VIEWS["both"])
+    choice = PictureSelection(views=VIEWS["both"])
     result = run(dataset, out, server := serve(), choice=choice)
     assert result.finished and not result.missing and len(server.calls) == 24
     pictures = list(open_pictures(open_dataset(dataset, VCR), choice).stream())
@@ -93,19 +95,19 @@ def test_outputs_fit_the_scorer_and_are_in_the_datasets_order(dataset: Path, out
 def test_the_same_bytes_whatever_order_replies_come_in(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
     files = []
     for concurrency in (1, 3, 16):
-        server = serve(lambda call: faults.Answer(delay=int(call.digest[:2], 16) / 1000))
+        server = serve(lambda call: faults.Answer(delay=int(call.digest[:2], 16) / 4000))
         files.append(out.with_name(f"{concurrency}.jsonl"))
-        run(dataset, files[-1], server, choice=Choice(views=VIEWS["both"]), concurrency=concurrency)
+        run(dataset, files[-1], server, choice=PictureSelection(views=VIEWS["both"]), concurrency=concurrency)
     assert len({file.read_bytes() for file in files}) == 1
 
 
 def test_the_rest_costs_the_rest(dataset: Path, out: Path, serve: Any) -> None:
     server = serve()
-    run(dataset, out, server, choice=Choice(limit=2))
+    run(dataset, out, server, choice=PictureSelection(limit=2))
     assert (len(server.calls), len(lines(out))) == (4, 4)
     run(dataset, out, server)
     assert (len(server.calls), len(lines(out))) == (12, 12)
-    run(dataset, out, server, choice=Choice(limit=1))  # nothing is asked, and nothing is lost
+    run(dataset, out, server, choice=PictureSelection(limit=1))  # nothing is asked, and nothing is lost
     assert (len(server.calls), len(lines(out))) == (12, 12)
     whole = out.with_name("whole.jsonl")
     run(dataset, whole, server)
@@ -114,23 +116,23 @@ def test_the_rest_costs_the_rest(dataset: Path, out: Path, serve: Any) -> None:
 
 def test_another_view_or_mode_adds(dataset: Path, out: Path, serve: Any) -> None:
     server = serve()
-    run(dataset, out, server, choice=Choice(mode="hard"))
-    run(dataset, out, server, choice=Choice(mode="hard", views=TEI, limit=3))
+    run(dataset, out, server, choice=PictureSelection(mode="hard"))
+    run(dataset, out, server, choice=PictureSelection(mode="hard", views=TEI, limit=3))
     assert len(server.calls) == len(lines(out)) == 6 + 3
-    run(dataset, out, server, choice=Choice(mode="easy", split="test"))
+    run(dataset, out, server, choice=PictureSelection(mode="easy", split="test"))
     assert len(server.calls) == len(lines(out)) == 6 + 3 + 2
     wanted = [
         (picture.question_id, picture.view.value, picture.mode)
-        for picture in open_pictures(open_dataset(dataset, VCR), Choice(views=VIEWS["both"])).stream()
+        for picture in open_pictures(open_dataset(dataset, VCR), PictureSelection(views=VIEWS["both"])).stream()
     ]
     assert places(out) == [place for place in wanted if place in places(out)]  # the dataset's order
-    run(dataset, out, server, choice=Choice(views=VIEWS["both"]))
+    run(dataset, out, server, choice=PictureSelection(views=VIEWS["both"]))
     assert len(server.calls) == len(lines(out)) == 24 and places(out) == wanted
     assert len(report_of(out)["choices"]) == 4 and report_of(out)["outcomes"]["answered"] == 24
 
 
 def test_how_much_there_is_to_do_is_told_before_the_first_reply(dataset: Path, out: Path, serve: Any) -> None:
-    class Told(Watcher):
+    class Told(ProgressListener):
         def __init__(self) -> None:
             self.seen: list[Any] = []
 
@@ -141,18 +143,18 @@ def test_how_much_there_is_to_do_is_told_before_the_first_reply(dataset: Path, o
             self.seen.append((done, kept))
 
     server, told = serve(), Told()
-    run(dataset, out, server, choice=Choice(limit=2))
-    run(dataset, out, server, watcher=told)
+    run(dataset, out, server, choice=PictureSelection(limit=2))
+    run(dataset, out, server, listener=told)
     assert told.seen == [(12, 2, 4), *[(1, 1)] * 10]  # two of the first mode; the others come later
     again = Told()
-    run(dataset, out, server, watcher=again)
+    run(dataset, out, server, listener=again)
     assert again.seen == [(12, 12, 12)]
 
 
 def test_a_run_that_was_interrupted_is_no_choice(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
     server = serve(lambda call: faults.Answer(status=400) if call.number >= 3 else faults.Answer())
-    assert not run(dataset, out, server, choice=Choice(views=TEI), concurrency=1).finished
-    result = run(dataset, out, serve(), choice=Choice(limit=1))
+    assert not run(dataset, out, server, choice=PictureSelection(views=TEI), concurrency=1).finished
+    result = run(dataset, out, serve(), choice=PictureSelection(limit=1))
     assert result.finished and len(lines(out)) == 2 and {line["view"] for line in lines(out)} == {"stacked"}
 
 
@@ -173,7 +175,7 @@ def test_another_parameter_is_another_run(
     dataset: Path, out: Path, serve: Any, change: dict[str, Any], message: str
 ) -> None:
     server = serve()
-    run(dataset, out, server, choice=Choice(limit=1))
+    run(dataset, out, server, choice=PictureSelection(limit=1))
     before = {path: path.read_bytes() for path in out.parent.iterdir()}
     with pytest.raises(OutputError, match=message):
         run(dataset, out, server, **change)
@@ -181,7 +183,7 @@ def test_another_parameter_is_another_run(
 
 
 def test_another_dataset_is_another_run(dataset: Path, hidden: Callable[..., Path], out: Path, serve: Any) -> None:
-    run(dataset, out, server := serve(), choice=Choice(limit=1))
+    run(dataset, out, server := serve(), choice=PictureSelection(limit=1))
     with pytest.raises(OutputError, match=r"is of another run \(dataset"):
         run(hidden(), out, server)
 
@@ -193,7 +195,7 @@ def test_what_failed_is_asked_again_and_nothing_else(dataset: Path, out: Path, s
     assert not result.finished and result.missing == {"http_400": 2} and not out.exists()
     assert result.example.endswith("VI+TEI: the server answers 400: no")
     assert report_of(out)["finished"] is False and report_of(out)["outcomes"] == {
-        "answered": 10, "empty": 0, "cut": 0, "filtered": 0, "failed": 2,
+        "answered": 10, "empty": 0, "truncated": 0, "filtered": 0, "failed": 2,
     }  # fmt: skip
     failed = {server.calls[number].digest for number in bad}
     bad.clear()
@@ -208,16 +210,6 @@ def test_what_failed_may_be_left_out(dataset: Path, out: Path, serve: Any, fault
     assert run(dataset, out, server).finished and len(lines(out)) == 12 and len(server.calls) == 13
 
 
-def test_why_replies_are_missing_is_in_the_datasets_order(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
-    """The first picture is refused last: its reason is still the first."""
-    run(dataset, out, server := serve(), concurrency=1)
-    first, *_, last = (call.digest for call in server.calls)
-    answers = {first: faults.Answer(status=400, delay=0.1), last: faults.Answer(status=403)}
-    ill = serve(lambda call: answers.get(call.digest) or faults.Answer())
-    result = run(dataset, out.with_name("ill.jsonl"), ill, concurrency=12)
-    assert list(result.missing.items()) == [("http_400", 1), ("http_403", 1)]
-
-
 def test_outcomes_and_thinking(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     answers = [
         faults.Answer(text="<think>hm</think>yes"),
@@ -228,14 +220,14 @@ def test_outcomes_and_thinking(tmp_path: Path, out: Path, serve: Any, faults: An
         faults.Answer(text="\ud83d", message={"reasoning": None}),
     ]
     public, server = write_many(tmp_path / "public", 3), serve(lambda call: answers[call.number])
-    result = run(public, out, server, choice=Choice(views=VIEWS["both"]), concurrency=1)
-    assert result.tally.outcomes == {"answered": 2, "empty": 1, "cut": 2, "filtered": 1}
+    result = run(public, out, server, choice=PictureSelection(views=VIEWS["both"]), concurrency=1)
+    assert result.tally.outcomes == {"answered": 2, "empty": 1, "truncated": 2, "filtered": 1}
     shown = [{name: line[name] for name in ("output", "outcome", "thinking") if name in line} for line in lines(out)]
     assert shown == [
         {"output": "yes", "thinking": "hm"},
         {"output": ""},
-        {"output": "ye", "outcome": "cut"},
-        {"output": "", "outcome": "cut", "thinking": "hm"},
+        {"output": "ye", "outcome": "truncated"},
+        {"output": "", "outcome": "truncated", "thinking": "hm"},
         {"output": "", "outcome": "filtered"},
         {"output": "\ufffd"},
     ]
@@ -262,7 +254,7 @@ def test_the_cost_is_never_passed_by_more_than_what_is_under_way(
 ) -> None:
     server = serve(lambda call: faults.Answer(delay=0.02))
     price = (1e6, 1e6)  # a reply costs 110
-    options: dict[str, Any] = {"choice": Choice(views=VIEWS["both"]), "price": price, "concurrency": 3}
+    options: dict[str, Any] = {"choice": PictureSelection(views=VIEWS["both"]), "price": price, "concurrency": 3}
     result = run(dataset, out, server, max_cost=550, **options)
     assert not result.finished and not out.exists() and result.missing.keys() == {"not_sent"}
     assert 5 <= len(server.calls) <= 5 + 3 - 1 and result.spent.cost == len(server.calls) * 110
@@ -345,7 +337,7 @@ def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) ->
 
 @pytest.mark.parametrize("value", ['{"text": 1, "x": 2}', '{"text": 1, "model": "m"}', "3"])
 def test_a_ledger_that_somebody_changed(dataset: Path, out: Path, serve: Any, value: str) -> None:
-    run(dataset, out, serve(), choice=Choice(limit=1))
+    run(dataset, out, serve(), choice=PictureSelection(limit=1))
     with out.with_name("preds.ledger").open("a") as ledger:
         ledger.write(f'{{"key": "0", "value": {value}}}\n')
     with pytest.raises(OutputError, match=r"preds\.ledger is damaged"):
@@ -375,12 +367,12 @@ def test_a_key_is_in_no_file(dataset: Path, out: Path, serve: Any, faults: Any) 
 JOB = """
 import resource, sys
 from pathlib import Path
-from vcrgen.dataset.pictures import Choice
+from vcrgen.dataset.pictures import PictureSelection
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import VIEWS
 from vcrgen.errors import VcrgenError
 from vcrgen.models import endpoint
-from vcrgen.models.address import address_of
+from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.predict.job import predict
 from vcrgen.predict.prompts import make_prompt
@@ -389,10 +381,11 @@ folder, out, url, concurrency, most, timeout = sys.argv[1:]
 if int(most):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(most), int(most)))
 endpoint._FIRST_PAUSE = 0.05
-model = EndpointModel(address_of(url, "m"), "m", limits=Limits(concurrency=int(concurrency), timeout=int(timeout)))
+model = EndpointModel(parse_address(url, "m"), "m", limits=Limits(concurrency=int(concurrency), timeout=int(timeout)))
 try:
     result = predict(
-        open_dataset(folder, VCR), Choice(views=VIEWS["both"]), out=Path(out), model=model, prompt=make_prompt(None, {})
+        open_dataset(folder, VCR), PictureSelection(views=VIEWS["both"]), out=Path(out),
+        model=model, prompt=make_prompt(None, {}),
     )
 except VcrgenError as error:
     sys.exit(str(error))
@@ -412,12 +405,12 @@ def write_many(folder: Path, count: int) -> Path:
     """The public part of a hidden set with small pictures, each another one."""
     from PIL import Image
 
-    from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, metadata_row
+    from vcrgen.hidden.public import IMAGE_FOLDERS, image_name, pair_question_row
 
     rows = []
     for number in range(count):
         question_id = f"{number:032x}"
-        rows.append(dict(metadata_row(question_id, "en", "canary")))
+        rows.append(dict(pair_question_row({"question_id": question_id}, {"language": "en", "canary": "canary"})))
         for place, view in enumerate(IMAGE_FOLDERS):
             file = folder / image_name(view, question_id)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -433,7 +426,13 @@ def kept_texts(ledger: Path) -> set[str]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-@pytest.mark.parametrize(("questions", "kills"), [(75, 4), pytest.param(500, 20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("questions", "kills"),
+    [
+        pytest.param(40, 2, marks=pytest.mark.process),
+        pytest.param(500, 20, marks=[pytest.mark.process, pytest.mark.slow]),
+    ],
+)
 def test_faults_and_kills_change_nothing(
     tmp_path: Path, out: Path, serve: Any, faults: Any, questions: int, kills: int
 ) -> None:
@@ -476,6 +475,7 @@ def test_faults_and_kills_change_nothing(
     assert report_of(out)["outcomes"]["answered"] == 2 * questions
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="needs limits of processes")
 def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
     public = write_many(tmp_path / "public", 40)
@@ -493,6 +493,7 @@ def test_a_full_disk(tmp_path: Path, out: Path, serve: Any) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.process
 def test_two_runs_into_one_file(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
     public = write_many(tmp_path / "public", 20)
     server = serve(held := faults.Held(lambda call: faults.Answer(), lambda call: call.number >= 10))

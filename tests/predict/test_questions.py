@@ -1,4 +1,4 @@
-"""``vcrgen predict`` on question sets: what is asked in which order, what comes back, and what is refused."""
+"""``vcrgen predict`` on MCQ benchmarks: what is asked in which order, what comes back, and what is refused."""
 
 import io
 import json
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.taxonomy import default_taxonomy
-from vcrgen.bloom.write import Aside, write_set
+from vcrgen.bloom.write import write_set
 from vcrgen.dataset.views import View
-from vcrgen.predict.prompts import make_choice_prompt
-from vcrgen.predict.questions import ChoicePicture, QuestionChoice, open_questions
-from vcrgen.scorer.choices.grammar import PUBLISHED, read_choice
-from vcrgen.tasks.opening import open_any
+from vcrgen.predict.questions import QuestionSelection, open_questions
+from vcrgen.scorer.mcq.grammar import PUBLISHED, read_choice
+from vcrgen.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 OPTIONS = {"en": ["a cat", "a dog", "a horse", "a cow"], "ar": ["قطة", "كلب", "حصان", "بقرة"]}
@@ -41,7 +41,9 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six items in English, five of them in Arabic, too."""
     out: Path = tmp_path_factory.mktemp("questions") / "bloom"
     rows = (row(number) for number in range(6))
-    write_set(out, rows, languages=("en", "ar"), taxonomy=default_taxonomy(), source="test", config={}, aside=Aside())
+    write_set(
+        out, rows, languages=("en", "ar"), taxonomy=default_taxonomy(), source="test", config={}, rejects=RejectLog()
+    )
     return out
 
 
@@ -108,14 +110,14 @@ def test_who_knows_the_answer_is_right_in_every_rotation_view_and_language(
     predict: Run, questions: Path, serve: Any, faults: Any
 ) -> None:
     server = serve(knower(faults))
-    code, _, err = predict(questions, server, "--rotations", 4, "--view", "both", "--letters")
+    code, _, err = predict(questions, server, "--rotations", 4, "--view", "both", "--label-logprobs")
     assert code == 0 and len(lines()) == 11 * 2 * 4 == len(server.calls), err
     outputs = set()
     for line in lines():
         number = int(line["question_id"][1:])
         options = OPTIONS[line["lang"]]
         assert read_choice(line["output"], options, rotation=line["rotation"]).choice == number % 4
-        assert max(range(4), key=line["letters"].__getitem__) == number % 4
+        assert max(range(4), key=line["label_logprobs"].__getitem__) == number % 4
         outputs.add((line["question_id"], line["output"]))
     assert len(outputs) == 6 * 4  # each item had its answer once beside each label
     shown = [len(call.body["messages"][0]["content"]) for call in server.calls]
@@ -128,10 +130,10 @@ def test_options_turn_and_letters_come_back_in_the_datasets_order(
 ) -> None:
     figures = {" A": -1.0, "B": -2.0, "x": -3.0, "D": -4.0}
     server = serve(lambda call: faults.Answer(text="A", choice=top(figures)))
-    assert predict(questions, server, "--rotations", 4, "--letters", "--limit", 1, "--lang", "en")[0] == 0
+    assert predict(questions, server, "--rotations", 4, "--label-logprobs", "--limit", 1, "--lang", "en")[0] == 0
     texts = [prompt_of(call) for call in sorted(server.calls, key=prompt_of)]
     assert [text.split("\n")[2] for text in texts] == ["A. a cat", "A. a cow", "A. a dog", "A. a horse"]
-    assert [line["letters"] for line in lines()] == [
+    assert [line["label_logprobs"] for line in lines()] == [
         [-1.0, -2.0, None, -4.0],
         [-4.0, -1.0, -2.0, None],
         [None, -4.0, -1.0, -2.0],
@@ -141,7 +143,7 @@ def test_options_turn_and_letters_come_back_in_the_datasets_order(
 
 def test_likelihoods_of_options_that_are_not_shown(predict: Run, questions: Path, serve: Any, faults: Any) -> None:
     server = serve(faults.with_likelihoods)
-    code, _, err = predict(questions, server, "--answers", "--rotations", 4, "--limit", 2, "--concurrency", 1)
+    code, _, err = predict(questions, server, "--answer-logprobs", "--rotations", 4, "--limit", 2, "--concurrency", 1)
     assert code == 0, err
     found = lines()
     assert [("logprobs" in line) for line in found] == [line["rotation"] == 0 for line in found]
@@ -167,22 +169,15 @@ def test_likelihoods_of_options_that_are_not_shown(predict: Run, questions: Path
 def test_nothing_is_asked_twice(predict: Run, questions: Path, serve: Any, faults: Any) -> None:
     server = serve(knower(faults))
     assert predict(questions, server, "--lang", "en", "--limit", 2)[0] == 0
-    assert predict(questions, server, "--lang", "en", "--view", "blind", "--limit", 2)[0] == 0
+    assert predict(questions, server, "--lang", "en", "--view", "text-only", "--limit", 2)[0] == 0
     assert [(line["question_id"], line["view"]) for line in lines()] == [
-        (name, view) for name in ("q0", "q1") for view in ("image", "blind")
+        (name, view) for name in ("q0", "q1") for view in ("image", "text-only")
     ]
     assert predict(questions, server, "--rotations", 4, "--view", "both")[0] == 0
     assert len(lines()) == len(server.calls) == 11 * 2 * 4
     whole = Path("p.jsonl").read_bytes()
     assert predict(questions, server, "--lang", "ar")[0] == 0
     assert len(server.calls) == 88 and Path("p.jsonl").read_bytes() == whole
-
-
-def test_with_letters_is_another_run_than_without(predict: Run, questions: Path, serve: Any, faults: Any) -> None:
-    server = serve(knower(faults))
-    assert predict(questions, server, "--limit", 1)[0] == 0
-    code, _, err = predict(questions, server, "--letters")
-    assert code == 2 and "p.jsonl is of another run (letters none there, True here)" in err
 
 
 def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: Any) -> None:
@@ -201,17 +196,20 @@ def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--view", "stacked"], "has no view 'stacked'; the views of such a dataset are image, blind, both."),
+        (["--view", "stacked"], "has no view 'stacked'; the views of such a dataset are image, text-only, both."),
         (["--lang", "fr"], "has no questions in 'fr'; it has en, ar."),
         (["--rotations", 2], "--rotations is 1 or 4: a question that is asked in some of the orders says little"),
         (["--rotations", 5], "rotations: Input should be less than or equal to 4"),
-        (["--mode", "hard"], "is a question set, which has no modes; leave --mode out."),
+        (["--mode", "hard"], "is an MCQ benchmark, which has no modes; leave --mode out."),
         (["--split", "dev"], "has nothing of split 'dev'; it has test."),
         (
             ["--preset", "lmms-eval"],
             "--preset lmms-eval is not for a dataset of this kind; for this one there is bloombench.",
         ),
-        (["--answers", "--profile", "openai"], "Servers of the kind openai give no log-probabilities of given answers"),
+        (
+            ["--answer-logprobs", "--profile", "openai"],
+            "Servers of the kind openai give no log-probabilities of given answers",
+        ),
     ],
 )
 def test_mistakes(predict: Run, questions: Path, serve: Any, words: list[object], message: str) -> None:
@@ -223,10 +221,10 @@ def test_mistakes(predict: Run, questions: Path, serve: Any, words: list[object]
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--letters"], "--letters is for question sets, and"),
-        (["--rotations", 4], "--rotations is for question sets, and"),
-        (["--lang", "en"], "--lang is for question sets, and"),
-        (["--view", "blind"], "has no view 'blind'; the views of such a dataset are stacked, tei, both, text."),
+        (["--label-logprobs"], "--label-logprobs is for MCQ benchmarks, and"),
+        (["--rotations", 4], "--rotations is for MCQ benchmarks, and"),
+        (["--lang", "en"], "--lang is for MCQ benchmarks, and"),
+        (["--view", "image"], "has no view 'image'; the views of such a dataset are stacked, tei, both, text-only."),
         (
             ["--preset", "bloombench"],
             "is not for a dataset of this kind; for this one there is paper-closed, vlmevalkit",
@@ -244,7 +242,7 @@ def test_a_question_too_long_for_any_model(predict: Run, tmp_path: Path, serve: 
     rows = [row(0), row(1) | {"question_en": "x" * 10_000}]
     folder = tmp_path / "long"
     write_set(
-        folder, rows, languages=("en", "ar"), taxonomy=default_taxonomy(), source="test", config={}, aside=Aside()
+        folder, rows, languages=("en", "ar"), taxonomy=default_taxonomy(), source="test", config={}, rejects=RejectLog()
     )
     code, _, err = predict(folder, server := serve())
     assert code == 2 and "its question in 'en' has more than 10,000 characters; build or import" in err
@@ -252,31 +250,20 @@ def test_a_question_too_long_for_any_model(predict: Run, tmp_path: Path, serve: 
 
 
 def test_the_order_and_number_of_questions(questions: Path) -> None:
-    data = open_any(questions)
-    every = QuestionChoice(views=(View.IMAGE, View.BLIND), rotations=4)
+    data = open_task_dataset(questions)
+    every = QuestionSelection(views=(View.IMAGE, View.TEXT_ONLY), rotations=4)
     pictures = open_questions(data, every)
     found = list(pictures.stream())
     assert pictures.total == len(found) == 88 and [each.place for each in found] == sorted(each.place for each in found)
     assert len({each.place for each in found}) == 88
     for choice in (
-        QuestionChoice(),
-        QuestionChoice(lang="ar", rotations=4),
-        QuestionChoice(limit=2, views=every.views),
+        QuestionSelection(),
+        QuestionSelection(lang="ar", rotations=4),
+        QuestionSelection(limit=2, views=every.views),
     ):
         some = open_questions(data, choice)
         assert [each for each in found if each in list(some.stream())] == list(some.stream())
-        assert some.total == sum(1 for _ in some.stream()) and every.holds(choice) and not choice.holds(every)
-
-
-def test_a_prompt_says_nothing_that_it_is_not_asked_for(questions: Path) -> None:
-    picture = next(open_questions(open_any(questions), QuestionChoice()).stream())
-    assert isinstance(picture, ChoicePicture)
-    plain = make_choice_prompt(None, {}).request(picture)
-    assert plain.candidates == plain.labels == () and plain.candidates_text == "" and plain.for_candidates is plain
-    asked = make_choice_prompt(None, {"max_tokens": 9}, answers=True, letters=True).request(picture)
-    assert asked.text == plain.text and asked.labels == tuple("ABCD") and asked.candidates == tuple(OPTIONS["en"])
-    assert asked.for_candidates.sampling.max_tokens == 1 and asked.for_candidates.labels == ()
-    assert asked.for_candidates.images == asked.images and len({plain.id, asked.id, asked.for_candidates.id}) == 3
+        assert some.total == sum(1 for _ in some.stream()) and every.includes(choice) and not choice.includes(every)
 
 
 def test_the_public_part_of_a_hidden_set_is_asked_with_likelihoods_too(
@@ -286,7 +273,7 @@ def test_the_public_part_of_a_hidden_set_is_asked_with_likelihoods_too(
     code, _, err = run("hidden", questions, *words)
     assert code == 0, err
     server = serve(faults.with_likelihoods)
-    code, _, err = predict("hidden/public", server, "--answers", "--view", "both")
+    code, _, err = predict("hidden/public", server, "--answer-logprobs", "--view", "both")
     assert code == 0 and all(len(line["logprobs"]) == 4 for line in lines()), err
     names = {json.loads(line)["question_id"] for line in Path("hidden/public/metadata.jsonl").read_text().splitlines()}
     assert {line["question_id"] for line in lines()} == names and len(names) == 4

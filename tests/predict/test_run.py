@@ -14,20 +14,20 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatasetError, OutputError, PipelineError
 from vcrgen.predict.run import PredictResult, run_baseline
 from vcrgen.scorer import Options, Session
 from vcrgen.tasks.vcr import VCR
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 Fake = Any
-BOTH = Choice(views=(View.STACKED, View.TEI))
+BOTH = PictureSelection(views=(View.STACKED, View.TEI))
 
 
-def run(folder: Path, out: Path, model: Fake, choice: Choice = BOTH, **options: Any) -> PredictResult:
+def run(folder: Path, out: Path, model: Fake, choice: PictureSelection = BOTH, **options: Any) -> PredictResult:
     pictures = open_pictures(open_dataset(folder, VCR), choice)
     return run_baseline(pictures, choice, out=out, make_model=lambda: model, **options)
 
@@ -50,7 +50,7 @@ def out(tmp_path: Path) -> Path:
 
 def test_outputs_of_a_built_dataset_fit_the_scorer(dataset: Path, out: Path, fake_model: Fake) -> None:
     result = run(dataset, out, fake_model())
-    assert (result.path, result.model, result.outputs, result.aside) == (out, "fake-1", 24, Counter())
+    assert (result.path, result.model, result.outputs, result.rejected) == (out, "fake-1", 24, Counter())
     assert list(lines(out)[0]) == ["question_id", "view", "mode", "model", "output"]
     assert lines(out)[0]["output"].startswith("en 300x")
     validation = Session(dataset, Options(split="all")).validate(out)
@@ -70,13 +70,13 @@ def test_outputs_of_a_hidden_set_have_no_mode(hidden: Callable[..., Path], out: 
 def test_any_number_of_workers_gives_the_same_file(dataset: Path, out: Path, fake_model: Fake) -> None:
     files = [out.with_name(f"{workers}.jsonl") for workers in (1, 2, 5)]
     for workers, file in zip((1, 2, 5), files, strict=True):
-        choice = Choice(views=BOTH.views)
+        choice = PictureSelection(views=BOTH.views)
         pictures = open_pictures(open_dataset(dataset, VCR), choice)
         run_baseline(pictures, choice, out=file, make_model=fake_model, workers=workers)
     assert len({file.read_bytes() for file in files}) == 1
 
 
-class Seen(Watcher):
+class Seen(ProgressListener):
     def __init__(self) -> None:
         self.began: tuple[int, int] | None = None
         self.done = self.kept = 0
@@ -92,6 +92,7 @@ class Seen(Watcher):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+@pytest.mark.process
 def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake_model: Fake) -> None:
     """Only the folder of unfinished runs, and nothing once one of them is finished."""
     script = out.parent.parent / "job.py"
@@ -100,7 +101,7 @@ def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake
         f"sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[2])!r}]\n"
         "from pathlib import Path\n"
         "from conftest import FakeModel\n"
-        "from vcrgen.dataset.pictures import Choice, open_pictures\n"
+        "from vcrgen.dataset.pictures import PictureSelection, open_pictures\n"
         "from vcrgen.dataset.reader import open_dataset\n"
         "from vcrgen.predict.run import run_baseline\n"
         "from vcrgen.tasks.vcr import VCR\n"
@@ -108,7 +109,7 @@ def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake
         "    def reply(self, request):\n"
         "        time.sleep(0.05 if self.read_so_far < 3 else 600)\n"
         "        return super().reply(request)\n"
-        f"run_baseline(open_pictures(open_dataset({str(dataset)!r}, VCR), Choice()), Choice(),\n"
+        f"run_baseline(open_pictures(open_dataset({str(dataset)!r}, VCR), PictureSelection()), PictureSelection(),\n"
         f"    out=Path({str(out)!r}), make_model=Slow)\n"
     )
     process = subprocess.Popen([sys.executable, str(script)])
@@ -121,7 +122,7 @@ def test_a_kill_leaves_no_lock_beside_the_outputs(dataset: Path, out: Path, fake
     assert process.wait() == -signal.SIGKILL
     assert [path.name for path in out.parent.iterdir()] == [".preds.jsonl.unfinished"]
     model = fake_model()
-    run(dataset, out, model, Choice())
+    run(dataset, out, model, PictureSelection())
     assert model.read_so_far == 12 - 3
     assert [path.name for path in out.parent.iterdir()] == ["preds.jsonl"]
 
@@ -149,7 +150,7 @@ def test_a_killed_run_goes_on(dataset: Path, out: Path, fake_model: Fake, damage
     ledger.write_bytes(damage(made))
 
     model, seen = fake_model(), Seen()
-    result = run(dataset, out, model, watcher=seen)
+    result = run(dataset, out, model, listener=seen)
     kept = damage(made)[: len(made)].count(b"\n")
     assert model.read_so_far == seen.kept == 24 - kept and seen.began == (24, kept) and result.outputs == 24
     assert out.read_bytes() == whole.read_bytes()
@@ -159,9 +160,9 @@ def test_a_killed_run_goes_on(dataset: Path, out: Path, fake_model: Fake, damage
 def test_a_run_does_not_go_on_with_another_ones_outputs(
     dataset: Path, hidden: Callable[..., Path], out: Path, fake_model: Fake
 ) -> None:
-    others: list[tuple[Path, Fake, Choice]] = [
-        (dataset, fake_model(killed_after=2), Choice()),
-        (dataset, fake_model(killed_after=2), Choice(limit=3)),
+    others: list[tuple[Path, Fake, PictureSelection]] = [
+        (dataset, fake_model(killed_after=2), PictureSelection()),
+        (dataset, fake_model(killed_after=2), PictureSelection(limit=3)),
         (dataset, fake_model(killed_after=2, version="2"), BOTH),
         (hidden(), fake_model(killed_after=2), BOTH),
     ]
@@ -175,18 +176,18 @@ def test_a_run_does_not_go_on_with_another_ones_outputs(
     assert unfinished(out) == []  # none of them could become this file any more
 
 
-def test_pictures_that_cannot_be_read_are_set_aside(hidden: Callable[..., Path], out: Path, fake_model: Fake) -> None:
+def test_pictures_that_cannot_be_read_are_reject(hidden: Callable[..., Path], out: Path, fake_model: Fake) -> None:
     public, seen = hidden(), Seen()
     (public / "only_it_image" / ("0" * 32 + ".png")).unlink()
     (public / "stacked_image" / ("0" * 31 + "1.png")).write_bytes(b"\x89PNG\r\n\x1a\n")
-    result = run(public, out, fake_model(fails_on=42), watcher=seen)
+    result = run(public, out, fake_model(fails_on=42), listener=seen)
     assert result.outputs == len(lines(out)) == 2
-    assert result.aside == {"no_image": 1, "undecodable_image": 3}
+    assert result.rejected == {"no_image": 1, "undecodable_image": 3}
     assert result.example == f"{'0' * 32}, TEI: the file {'0' * 32}.png is missing or cannot be read"
-    assert seen.began == (6, 0) and (seen.done, seen.kept, seen.drops) == (6, 2, result.aside)
+    assert seen.began == (6, 0) and (seen.done, seen.kept, seen.drops) == (6, 2, result.rejected)
 
 
-def test_pictures_set_aside_are_tried_again(hidden: Callable[..., Path], out: Path, fake_model: Fake) -> None:
+def test_rejected_pictures_are_tried_again(hidden: Callable[..., Path], out: Path, fake_model: Fake) -> None:
     public = hidden()
     first = public / "stacked_image" / ("0" * 32 + ".png")
     data = first.read_bytes()
@@ -194,7 +195,7 @@ def test_pictures_set_aside_are_tried_again(hidden: Callable[..., Path], out: Pa
     with pytest.raises(KeyboardInterrupt):
         run(public, out, fake_model(killed_after=2))
     first.write_bytes(data)
-    assert not run(public, out, fake_model()).aside
+    assert not run(public, out, fake_model()).rejected
     assert Counter(row["output"] for row in lines(out)) == {f"en {width}x30": 2 for width in (40, 41, 42)}
 
 
@@ -236,12 +237,6 @@ def test_one_run_at_a_time(dataset: Path, out: Path, fake_model: Fake) -> None:
     lock.parent.mkdir()
     with FileLock(lock), pytest.raises(OutputError, match="Another run is writing to"):
         run(dataset, out, fake_model())
-
-
-def test_a_place_that_cannot_be_written(dataset: Path, out: Path, fake_model: Fake) -> None:
-    out.write_text("a file")
-    with pytest.raises(OutputError, match="cannot be written"):
-        run(dataset, out / "preds.jsonl", fake_model())
 
 
 def test_a_model_that_is_not_installed_leaves_nothing(dataset: Path, out: Path) -> None:

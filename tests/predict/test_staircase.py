@@ -69,7 +69,7 @@ def test_a_threshold_is_found_with_a_fifth_of_the_questions(climb: Run, restores
     server = serve(restores(0.33))
     code, out, err = climb(server)
     assert code == 0, err
-    assert "Asked 26 of 133 questions: " in out and "Half of the spans are restored where 3" in out
+    assert "Asked 26 of 133 questions: " in out and "Half of the spans are recovered where 3" in out
     found = json.loads(Path("p.staircase.json").read_text())
     assert len(server.calls) == found["questions"] == sum(level["asked"] for level in found["levels"]) == 26
     assert found["threshold"]["is"] == "inside" and found["threshold"]["value"] == pytest.approx(0.33, abs=0.06)
@@ -95,7 +95,7 @@ def test_a_whole_run_asks_only_the_rest(climb: Run, run: Run, seven_levels: Path
     assert run("predict", seven_levels, *words)[0] == 0
     assert len(server.calls) == 133
     code, out, err = run("score", "p.jsonl", "--data", seven_levels, "--curve", "--no-json")
-    assert code == 0 and "half of the spans are restored where 3" in out, err
+    assert code == 0 and "half of the spans are recovered where 3" in out, err
 
 
 @pytest.mark.parametrize(("least", "where"), [(2.0, "more"), (-1.0, "less")])
@@ -103,7 +103,7 @@ def test_a_threshold_outside_is_said_to_be_outside(
     climb: Run, restores: Any, serve: Any, least: float, where: str
 ) -> None:
     _, out, _ = climb(serve(restores(least)))
-    said = "The threshold is outside of the measured levels: half of the spans would be restored with "
+    said = "The threshold is outside of the measured levels: half of the spans would be recovered with "
     assert f"{said}{where} than " in out
 
 
@@ -140,6 +140,7 @@ def test_what_it_costs_ends_it_and_more_money_goes_on(climb: Run, restores: Any,
     assert climb(server, "--price", "1000000,0", "--max-cost", 50_000)[0] == 0 and len(server.calls) == 26
 
 
+@pytest.mark.process
 def test_killed_it_goes_on_where_it_was(
     seven_levels: Path, restores: Any, serve: Any, faults: Any, run: Run, climb: Run
 ) -> None:
@@ -163,7 +164,8 @@ def test_killed_it_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize(
-    "words", [("--view", "both"), ("--mode", "ink-0.10"), ("--limit", "3"), ("--canary",), ("--answers",), ("--plan",)]
+    "words",
+    [("--view", "both"), ("--mode", "ink-0.10"), ("--limit", "3"), ("--canary",), ("--answer-logprobs",), ("--plan",)],
 )
 def test_what_it_does_not_go_with(climb: Run, serve: Any, words: tuple[str, ...]) -> None:
     server = serve()

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from typing import Any
 import pytest
 
 from tests.pages import ROOT, Page, Run, succeed
-from tests.standing import stands_at
 
 
 def lines(file: str | Path) -> list[dict[str, Any]]:
@@ -32,7 +30,7 @@ def outputs(file: str | Path) -> set[tuple[str, str, str]]:
 def here(taught: Path, taught_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Outputs of the model in this process, eight at a time, with log-probabilities."""
     file: Path = tmp_path_factory.mktemp("here") / "here.jsonl"
-    words = ["predict", taught_data, "--transformers", taught, "--model", "tiny", "--answers", "--out", file]
+    words = ["predict", taught_data, "--transformers", taught, "--model", "tiny", "--answer-logprobs", "--out", file]
     command = [sys.executable, "-m", "vcrgen", *map(str, words)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     return file
@@ -65,35 +63,6 @@ def test_it_is_right_and_sure_of_it(run: Run, here: Path, taught_data: Path) -> 
     assert max(values) <= 0 and sum(values) / len(values) > -0.1
 
 
-def test_a_plan(run: Run, taught: Path, taught_data: Path) -> None:
-    code, out, err = run("predict", taught_data, "--transformers", taught, "--out", "p.jsonl", "--plan")
-    assert code == 0 and not Path("p.jsonl").exists(), err
-    calls, tokens, duration = out.splitlines()
-    assert calls == "Calls: 60, of which 55 are left to make." and tokens.startswith("Tokens of these: ")
-    assert duration.startswith("Time: about ") and duration.endswith("Measured on 5 replies, which are kept.")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
-def test_killed_and_begun_again(here: Path, taught: Path, taught_data: Path, tmp_path: Path) -> None:
-    """With other batches than before, too: nothing is asked again, and the file has the same bytes."""
-    words = ["predict", taught_data, "--transformers", taught, "--model", "tiny", "--answers", "--out", "p.jsonl"]
-    ledger, environment = tmp_path / "p.ledger", os.environ | {"PYTHONPATH": str(ROOT)}
-    for batch, enough, most in (("1", 8, 20), ("7", 30, 25)):
-        command = [*stands_at(most), *map(str, words), "--batch", batch]
-        with subprocess.Popen(command, cwd=tmp_path, env=environment) as process:
-            deadline = time.monotonic() + 120
-            while not (ledger.exists() and ledger.read_bytes().count(b"\n") > enough) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            process.kill()
-        assert process.returncode == -signal.SIGKILL
-    kept = ledger.read_bytes()
-    command = [sys.executable, "-m", "vcrgen", *map(str, words), "--batch", "16"]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-    whole = kept[: kept.rindex(b"\n") + 1]
-    assert 30 < whole.count(b"\n") < 61 and ledger.read_bytes().startswith(whole)
-    assert (tmp_path / "p.jsonl").read_bytes() == here.read_bytes()
-
-
 def test_another_model_adapter_or_template_is_another_run(
     run: Run, tinyvlm: Any, taught: Path, taught_data: Path, tmp_path: Path
 ) -> None:
@@ -106,30 +75,10 @@ def test_another_model_adapter_or_template_is_another_run(
     assert code == 2 and "p.jsonl is of another run (digest" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--endpoint", "http://127.0.0.1:1/v1"], "give --endpoint or --transformers, not both"),
-        (["--rpm", 5], "--rpm belongs to --endpoint"),
-        (["--key-env", "KEY"], "--key-env belongs to --endpoint"),
-        (["--price", "1,2", "--max-cost", 1], "--max-cost belongs to --endpoint"),
-        (["--param", "max_tokens=null"], "--param max_tokens has to be 1 or more for a model in this process"),
-        (["--param", "stop=1"], "--param stop is nothing that a model in this process knows"),
-        (["--batch", 0], "batch: Input should be greater than or equal to 1"),
-        (["--device", "tpu"], "device: Input should be 'auto', 'cpu' or 'cuda'"),
-        (["--adapter", "nowhere"], "nowhere is not the folder of an adapter"),
-    ],
-)
-def test_mistakes(run: Run, taught: Path, taught_data: Path, words: list[Any], message: str) -> None:
-    code, out, err = run("predict", taught_data, "--transformers", taught, "--out", "p.jsonl", *words)
-    assert code == 2, out + err
-    assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and list(Path().iterdir()) == []
-
-
 def test_the_public_part_of_a_hidden_set(run: Run, hidden: Callable[..., Path], taught: Path) -> None:
     public = hidden()
     words = ["predict", public, "--transformers", taught, "--out", "p.jsonl"]
-    code, _, err = run(*words, "--answers")
+    code, _, err = run(*words, "--answer-logprobs")
     assert code == 2 and "is the public part of a hidden test set, which has no answers" in err
     code, out, err = run(*words)
     assert code == 0 and "3 outputs of" in out, err
@@ -137,15 +86,17 @@ def test_the_public_part_of_a_hidden_set(run: Run, hidden: Callable[..., Path], 
 
 def test_a_question_set_in_every_way(run: Run, taught: Path) -> None:
     """Outputs, likelihoods of options and of labels, with the picture and without: each metric has its figure."""
-    from vcrgen.bloom.maker import build_questions
-    from vcrgen.config import BloomOptions
+    from vcrgen.bloom.scenes.generator import build_scene_set
+    from vcrgen.config.bloom import BloomSceneOptions
 
-    build_questions(BloomOptions(items=3), Path("bloom"))
+    build_scene_set(BloomSceneOptions(items=3), Path("bloom"))
     words = ["predict", "bloom", "--transformers", taught, "--out", "p.jsonl", "--param", "max_tokens=4"]
-    code, out, err = run(*words, "--view", "both", "--rotations", 4, "--answers", "--letters", "--lang", "en")
+    code, out, err = run(
+        *words, "--view", "both", "--rotations", 4, "--answer-logprobs", "--label-logprobs", "--lang", "en"
+    )
     assert code == 0 and "24 outputs of" in out, err
     for line in lines("p.jsonl"):
-        assert len(line["letters"]) == 4 and ("logprobs" in line) == (line["rotation"] == 0)
+        assert len(line["label_logprobs"]) == 4 and ("logprobs" in line) == (line["rotation"] == 0)
     code, out, err = run("score", "p.jsonl", "--data", "bloom", "--lang", "en", "--format", "json")
     assert code == 0, err
     image, blind = json.loads(out)["runs"][0]["scores"]
@@ -216,7 +167,7 @@ def test_the_server_says_the_same(
 
 
 def test_the_server_has_no_log_probabilities(run: Run, served: str, taught: Path, taught_data: Path) -> None:
-    words = ["predict", taught_data, "--endpoint", served, "--model", taught, "--answers", "--out", "p.jsonl"]
+    words = ["predict", taught_data, "--endpoint", served, "--model", taught, "--answer-logprobs", "--out", "p.jsonl"]
     code, _, err = run(*words, "--profile", "transformers")
     assert code == 2 and "Servers of the kind transformers give no log-probabilities of given answers" in err
     code, _, err = run(*words)  # taken for vLLM

@@ -36,6 +36,8 @@ print(json.dumps(found, default=lambda data: hashlib.sha256(data).hexdigest()))
 """
 Run = Callable[..., Any]
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def pushed(hub: Any, on_hub: Run, dataset: Path) -> str:

@@ -17,7 +17,8 @@ from vcrgen.builder.run import build
 from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.publish.preview import page, write_preview
+from vcrgen.publish.preview import write_preview
+from vcrgen.publish.preview_vcr import render_page
 from vcrgen.report.escape import script_json
 from vcrgen.tasks.vcr import VCR
 
@@ -49,7 +50,7 @@ class Tags(html.parser.HTMLParser):
 
 
 def preview(tmp_path: Path, *datasets: Path, **options: Any) -> list[dict[str, Any]]:
-    """What the page was given."""
+    """Return the data of the page."""
     out = tmp_path / "preview.html"
     write_preview(datasets, out, **options)
     data: list[dict[str, Any]] = json.loads(Tags(out.read_text("utf-8")).content["data"])
@@ -62,7 +63,8 @@ def pixels(data: bytes) -> Any:
 
 def test_the_number_of_pairs_and_what_is_said_of_them(dataset: Path, chinese: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "preview.html"
-    assert write_preview([dataset, chinese], out) == read_manifest(dataset).pairs + read_manifest(chinese).pairs
+    pairs = read_manifest(dataset).pairs + read_manifest(chinese).pairs
+    assert write_preview([dataset, chinese], out) == f"{pairs} pairs"
     english, other = json.loads(Tags(out.read_text("utf-8")).content["data"])
     assert (english["name"], other["name"]) == ("vcr-en", "vcr-zh")
     assert english["signature"]["short"] == read_manifest(dataset).signature.short
@@ -75,11 +77,13 @@ def test_the_number_of_pairs_and_what_is_said_of_them(dataset: Path, chinese: Pa
 
 
 def test_a_dataset_that_vcrgen_did_not_build(dataset: Path, as_foreign: Callable[..., Path], tmp_path: Path) -> None:
-    """What is measured in the images is what a build says of them."""
+    """Its measured geometry is that of the build."""
     foreign = as_foreign(dataset, tmp_path / "foreign")
     (tmp_path / "built").mkdir()
     (own,), (shown,) = preview(tmp_path / "built", dataset), preview(tmp_path, foreign)
-    assert (shown["source"], shown["signature"], shown["read"], shown["drops"], shown["leftOut"]) == (None,) * 4 + (0,)
+    assert (shown["source"], shown["signature"], shown["read"], shown["rejected"], shown["leftOut"]) == (None,) * 4 + (
+        0,
+    )
     assert shown["total"] == len(shown["pairs"]) == 2
     known = {pair["id"]: pair for pair in own["pairs"]}
     for pair in shown["pairs"]:
@@ -180,7 +184,7 @@ def test_json_in_a_script_stays_text(text: str) -> None:
     written = script_json([text])
     assert json.loads(written) == [text]
     assert not re.search(r"[<>&\u2028\u2029]", written)
-    tags = Tags(page([{"name": text}]))
+    tags = Tags(render_page([{"name": text}]))
     assert json.loads(tags.content["data"]) == [{"name": text}]
     assert [tag for tag, _ in tags.tags].count("script") == 2
     assert "img" not in [tag for tag, attributes in tags.tags if attributes.get("class") != "vi"]
@@ -269,7 +273,7 @@ def test_webp(tmp_path: Path) -> None:
     assert {pair["image"]["kind"] for pair in shown["pairs"]} == {"webp"}
 
 
-@pytest.mark.parametrize("change", [{"drops": {"a": "x"}}, {"drops": [1]}, {"read": float("inf")}, {"source": 3}])
+@pytest.mark.parametrize("change", [{"rejected": {"a": "x"}}, {"rejected": [1]}, {"read": float("inf")}, {"source": 3}])
 def test_a_manifest_with_odd_values(tampered: Tamper, tmp_path: Path, change: dict[str, Any]) -> None:
     odd = tampered(lambda _, rows: rows)
     write_manifest(odd, dataclasses.replace(read_manifest(odd), **change))

@@ -18,7 +18,7 @@ from vcrgen.samples.table import SCENES
 
 
 def fits(value: Any, declared: Any) -> bool:
-    """Whether a value is of a type as annotations write it."""
+    """Return true if a value is of the type of an annotation."""
     if get_origin(declared) is tuple:
         return isinstance(value, tuple) and all(fits(one, get_args(declared)[0]) for one in value)
     if get_origin(declared) is Literal:

@@ -41,6 +41,7 @@ def _where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(answer_key, "MAX_MEMORY", 1)
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("_where")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.dictionaries(TEXT, st.lists(SPAN, max_size=3), max_size=20), limit=st.none() | st.integers(0, 25))
@@ -89,6 +90,7 @@ def test_secret_answers_stand_in_no_file(monkeypatch: pytest.MonkeyPatch) -> Non
         filled([plain("a", "x")])
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.usefixtures("_where")
 def test_forked_processes_read_at_the_same_time(tmp_path: Path) -> None:
@@ -112,6 +114,7 @@ def many(count: int) -> Iterator[Question]:
         yield Question(question_id=f"{number:032x}", spans=(span, span))
 
 
+@pytest.mark.sweep
 def test_memory_holds_two_numbers_and_a_hash_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_key, "MAX_MEMORY", 1 << 16)
     count = 20_000

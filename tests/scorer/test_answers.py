@@ -42,7 +42,7 @@ def test_a_saved_dataset_has_the_answers_of_the_built_one(
 ) -> None:
     ours, theirs = load_answers(dataset, split=split), load_answers(saved, split=split)
     assert ours.facts["answers"] == theirs.facts["answers"] and len(ours) == len(theirs)
-    assert (theirs.lang, theirs.modes) == ("en", ())
+    assert (theirs.lang, theirs.variants) == ("en", ())
     result = score(right(tmp_path / "p.jsonl", dataset, split=split), data=saved, split=split)
     assert result.cell().metrics["exact"].value == 1.0
 
@@ -72,7 +72,7 @@ def test_modes_are_those_of_folders_without_a_manifest(dataset: Path, tmp_path: 
     (copy / "manifest.json").unlink()
     for options in ({}, {"mode": "hard"}):
         built, plain = load_answers(dataset, **options), load_answers(copy, **options)
-        assert (plain.modes, list(plain.questions)) == (built.modes, list(built.questions))
+        assert (plain.variants, list(plain.questions)) == (built.variants, list(built.questions))
         assert (plain.lang, set(plain.facts)) == ("en", {"answers"})
     with pytest.raises(AnswerError, match="has no mode 'medium'; it has easy, hard"):
         load_answers(copy, mode="medium")

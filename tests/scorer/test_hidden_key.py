@@ -159,7 +159,7 @@ def test_a_part_of_a_key_is_scored_by_itself(key: Path, tmp_path: Path) -> None:
 
 
 def test_parts_that_are_none(key: Path, tmp_path: Path) -> None:
-    with pytest.raises(AnswerError, match="has no question in the part 'final'"):
+    with pytest.raises(AnswerError, match="has no question in the split 'final'"):
         load_answers(key, subset="final")
     for part in ("training", None, 7, ["final"]):
         write_key(key, [with_spans(item) | {"part": part} for item in ITEMS])

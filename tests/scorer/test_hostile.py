@@ -42,7 +42,7 @@ LINES = {
     "an array": ([f"[{GOOD},", f"{GOOD}]"], r"is one JSON array; write one object a line"),
     "prose": (["hello there"], r"line 1: not JSON and not a table"),
     "a table of something else": (["a,b", "1,2"], r"needs the columns index and prediction"),
-    "a row too short": (["index,prediction", "1"], r"row 1: 1 cell under 2 columns"),
+    "a row too short": (["index,prediction", "1"], r"line 2: 1 cell under 2 column names"),
     "empty": ([], r"is empty"),
     "nothing fits": (['{"question_id": "zz", "output": "x"}'], r"of 1 output none fits"),
 }
@@ -133,7 +133,7 @@ def test_an_answer_is_read_to_a_limit_and_that_is_said(key: Path, write_lines: A
 
 def test_what_is_cut_after_512_tokens_is_not_said_to_be_long_too(key: Path, write_lines: Any) -> None:
     result = score(write_lines("p.jsonl", [{"question_id": "b", "output": "x " * 60_000}]), data=key)
-    assert result.cell().counts["cut"] == 1 and "long" not in result.cell().counts
+    assert result.cell().counts["beyond_limit"] == 1 and "long" not in result.cell().counts
 
 
 def test_thinking_does_not_count_as_long(key: Path, write_lines: Any) -> None:
@@ -214,6 +214,7 @@ def test_half_characters_break_no_file(key: Path, write_lines: Any, tmp_path: Pa
         Session(write_lines("k.jsonl", ['{"id": "a", "answers": ["x\\ud83d"]}']), Options())
 
 
+@pytest.mark.sweep
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200) | st.text('{}[]",:index,prdcto\tq_u0\n', max_size=80).map(str.encode))
 def test_any_bytes_are_scored_or_refused(key: Path, tmp_path: Path, data: bytes) -> None:
@@ -245,6 +246,7 @@ KEYS = [
 KEYS += ["answer", "res_stacked_image", "doc", "filtered_resps"]
 
 
+@pytest.mark.sweep
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=st.dictionaries(st.sampled_from(KEYS), VALUES | st.just("a") | st.just(0), max_size=6), wrap=st.booleans())
 def test_any_json_is_scored_or_refused(key: Path, tmp_path: Path, value: dict[str, Any], wrap: bool) -> None:

@@ -73,6 +73,7 @@ def ngrams_of(tokens: list[str], joiner: str, between: str) -> NGrams:
     return NGrams(Tokens(tokens, list(starts)[: len(tokens)]), between.join(tokens), joiner)
 
 
+@pytest.mark.sweep
 @settings(max_examples=300)
 @given(TOKENS, TOKENS, JOINER, st.sampled_from(["", " ", ", "]), st.data())
 def test_paper_agrees_with_the_oracle(
@@ -109,6 +110,7 @@ def test_of_equally_near_ngrams_the_first_is_found(output: str) -> None:
     assert found and (found.string, found.distance) == ("abcx", 1)
 
 
+@pytest.mark.sweep
 @settings(max_examples=300)
 @given(st.lists(TOKEN, max_size=5), st.lists(TOKEN, max_size=12), JOINER, st.booleans())
 def test_published_agrees_with_the_oracle(span: list[str], output: list[str], joiner: str, glued: bool) -> None:
@@ -120,6 +122,7 @@ def test_published_agrees_with_the_oracle(span: list[str], output: list[str], jo
     assert (found and (found.position, found.similarity)) == expected
 
 
+@pytest.mark.sweep
 @given(st.lists(st.sampled_from(["the", "of", "a"]), min_size=1, max_size=4), st.integers(40, 80))
 @settings(max_examples=20, deadline=None)
 def test_published_agrees_where_difflib_ignores_frequent_characters(span: list[str], times: int) -> None:
@@ -197,18 +200,6 @@ def test_chinese_cases(span: str, output: str, exact: bool, verbatim: bool) -> N
     assert (found.as_dict()["character"] == 1.0) == verbatim
 
 
-@pytest.mark.parametrize("span", ["", "   ", "\n"])
-@pytest.mark.parametrize("protocol", ["paper", "vlmevalkit"])
-def test_an_empty_span_scores_nothing(span: str, protocol: str) -> None:
-    assert not match_span(span, "some words here", protocol=protocol).exact
-
-
-def test_outcomes_are_kept_apart() -> None:
-    outputs = ["a b", "a c", "a", "sorry, a", "", None]
-    outcomes = [match.outcome.value for match in match_spans(["a b"] * 6, outputs)]
-    assert outcomes == ["exact", "wrong", "short", "refused", "empty", "null"]
-
-
 def test_lists_are_pairs() -> None:
     with pytest.raises(ScoreError, match="2 answers and 1 output "):
         match_spans(["a", "b"], ["a"])
@@ -230,7 +221,7 @@ def test_tokens_after_the_limit_are_not_read() -> None:
     assert not match_span("the answer", output).exact
     assert match_span("the answer", output, max_output_tokens=0).exact
     # It is not known to be wrong: the rest of the output was not read.
-    assert match_span("the answer", output).outcome == "cut"
+    assert match_span("the answer", output).outcome == "beyond_limit"
     assert match_span("so sorry", "sorry " * 600).outcome == "refused"
     assert match_span("the answer", output, protocol="vlmevalkit").exact
 

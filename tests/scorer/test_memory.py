@@ -43,12 +43,13 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.sweep
 def test_a_question_takes_a_few_bytes(
     files: Callable[[int], tuple[Path, Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It took 2,400: an id, a record of its spans and their tokens, and the matrices of the statistics."""
     for module, name, value in (
-        (answer_key, "MAX_MEMORY", 0), (scorer, "MOST_PREPARED", 64), (bootstrap, "PART", 64),
+        (answer_key, "MAX_MEMORY", 0), (scorer, "MAX_PREPARED", 64), (bootstrap, "PART", 64),
         (bootstrap, "_BLOCK", 1 << 12), (bootstrap, "_MOST_DRAWN", 1 << 12), (bootstrap, "RESAMPLES", 20),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)

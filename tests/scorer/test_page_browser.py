@@ -9,7 +9,9 @@ import pytest
 from tests.browsing import own_size, resize
 from vcrgen.scorer import Options, Session, compare
 from vcrgen.scorer.answers import load_answers
-from vcrgen.scorer.page import as_html
+from vcrgen.scorer.score_report import score_page
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def page(browser: Any, dataset: Path, tmp_path: Path) -> Any:
     session = Session(dataset, Options(split="test"))
     results = [session.score(file) for file in files]
     out = tmp_path / "report.html"
-    out.write_text(as_html(session, files, results, compare(results)), "utf-8")
+    out.write_text(score_page(session, files, results, compare(results)), "utf-8")
     browser.get(out.as_uri())
     with own_size(browser):
         yield browser

@@ -8,8 +8,7 @@ import pytest
 
 from vcrgen.errors import DatasetError, PredictionError
 from vcrgen.scorer import Options, Outcome, RunResult, Session, score
-from vcrgen.scorer.join import PROBLEMS, problem_name, problem_text
-from vcrgen.scorer.predictions import open_predictions
+from vcrgen.scorer.output_matcher import PROBLEMS, describe_problem, problem_name
 from vcrgen.scorer.predictions.output import row_number
 
 ANSWERS = {
@@ -161,17 +160,11 @@ def test_missing_counts_as_wrong_and_is_said(key: Path, write_lines: Any) -> Non
         score(file, data=key, strict=True)
 
 
-def test_one_that_is_missing_is_no_plural(key: Path, write_lines: Any) -> None:
-    some = [{"question_id": each, "output": ANSWERS[each]} for each in list(ANSWERS)[1:]]
-    result = score(write_lines("p.jsonl", some), data=key)
-    assert "1 of 3 questions has no output; it counts as wrong" in result.notes[0]
-
-
-@pytest.mark.parametrize("kind", PROBLEMS)
-def test_a_problem_is_said_of_one_and_of_several(kind: str) -> None:
-    one, two = problem_text(kind, 1), problem_text(kind, 2)
-    assert problem_name(kind) == two.removeprefix("2 ") and not set("[|]") & set(one + two)
-    assert one.removeprefix("1 ") != two.removeprefix("2 ") or kind in ("null", "nan")  # of which there is no plural
+def test_a_problem_is_said_of_one_and_of_several() -> None:
+    for kind in PROBLEMS:
+        one, two = describe_problem(kind, 1), describe_problem(kind, 2)
+        assert problem_name(kind) == two.removeprefix("2 ") and not set("[|]") & set(one + two)
+        assert one.removeprefix("1 ") != two.removeprefix("2 ") or kind in ("null", "nan")  # without a plural
 
 
 def test_empty_is_not_missing(key: Path, write_lines: Any) -> None:
@@ -215,7 +208,7 @@ def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines:
     result = score(file, data=key, view="stacked")
     assert result.cell().outcomes["failed"] == 2 and result.cell().counts["failed"] == 1
     assert result.cell().outcomes["wrong"] == 0, "a failed call is no wrong answer"
-    (found_a,) = Session(key, Options(view="stacked")).find(file, {"a"})
+    (found_a,) = Session(key, Options(view="stacked")).find_examples(file, {"a"})
     assert {(match.outcome, match.ngram) for match in found_a.matches} == {(Outcome.FAILED, "")}
     # The published programs score the text; it is told apart all the same.
     published = score(file, data=key, view="stacked", protocol="vlmevalkit").cell()
@@ -224,26 +217,12 @@ def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines:
     assert counts(score(write_lines("p.jsonl", [{"question_id": "a", "output": texts[0]}]), data=key)) == {"missing": 2}
 
 
-def test_validate(key: Path, perfect: Path, write_lines: Any) -> None:
-    session = Session(key, Options())
-    assert session.validate(perfect).fit
-    file = write_lines("p.jsonl", [{"question_id": "a", "output": ""}, {"question_id": "z", "output": "x"}])
-    found = session.validate(file)
-    assert not found.fit
-    assert {kind: count for kind, (count, _) in found.problems.items()} == {"missing": 2, "unknown": 1, "empty": 1}
-
-
 def test_subsets_keep_the_datasets_order(write_lines: Any) -> None:
     key = write_lines("k.jsonl", [{"question_id": i, "crossed_text": ["red dog"]} for i in range(150)])
     rows = [{"question_id": i, "output": "red dog" if i < 100 else "x"} for i in range(150)]
     result = score(write_lines("p.jsonl", rows), data=key, subset="first100")
     assert (exact(result), result.cells[0].clusters, counts(result)) == (1.0, 100, {"outside": 50})
     assert result.signature.facts["subset"] == "first100"
-
-
-def test_reading_again_gives_the_same(perfect: Path) -> None:
-    predictions = open_predictions(perfect)
-    assert list(predictions) == list(predictions)
 
 
 def test_vcr_wikis_parquet(tmp_path: Path, write_lines: Any) -> None:

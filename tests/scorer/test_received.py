@@ -87,6 +87,7 @@ def test_a_pipe_to_which_nobody_writes_does_not_hang(tmp_path: Path, monkeypatch
         receive(tmp_path / "pipe")
 
 
+@pytest.mark.process
 def test_standard_input(perfect: Path, key: Path) -> None:
     command = [sys.executable, "-m", "vcrgen", "score", "-", "--data", str(key), "--format", "csv"]
     with perfect.open("rb") as source:

@@ -8,7 +8,7 @@ import pytest
 
 from vcrgen.errors import ScoreError
 from vcrgen.scorer import compare, score
-from vcrgen.scorer.results import require_one_signature, with_own_titles
+from vcrgen.scorer.results import assign_titles, require_one_signature
 
 
 @pytest.fixture
@@ -30,14 +30,6 @@ def test_the_mean_is_over_spans_not_images(write_lines: Any) -> None:
     assert score(file, data=key).cell().metrics["exact"].value == 0.75
 
 
-def test_the_same_seed_gives_the_same_numbers(noisy: tuple[Path, Path]) -> None:
-    file, key = noisy
-    first, again, other = (score(file, data=key, seed=seed).as_json() for seed in (1, 1, 2))
-    assert first == again
-    assert first["scores"][0]["metrics"]["exact"]["low"] != other["scores"][0]["metrics"]["exact"]["low"]
-    assert first["scores"][0]["metrics"]["exact"]["value"] == other["scores"][0]["metrics"]["exact"]["value"]
-
-
 def test_groups_cover_all_spans(noisy: tuple[Path, Path]) -> None:
     cell = score(*noisy[:1], data=noisy[1]).cell()
     by: dict[str, int] = {}
@@ -46,16 +38,9 @@ def test_groups_cover_all_spans(noisy: tuple[Path, Path]) -> None:
     assert by["position"] == by["characters"] == cell.units == 120
 
 
-def test_views_are_paired(noisy: tuple[Path, Path]) -> None:
-    result = score(noisy[0], data=noisy[1])
-    gap = result.differences[0].metrics["exact"]
-    assert gap.value == pytest.approx(result.cell().metrics["exact"].value - result.cell("tei").metrics["exact"].value)
-    assert gap.low <= gap.value <= gap.high
-
-
 def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
     result = score(noisy[0], data=noisy[1])
-    for item in compare(with_own_titles([result, result])):
+    for item in compare(assign_titles([result, result])):
         exact = item.metrics["exact"]
         assert exact.value == 0 and -0.1 < exact.low == -exact.high < 0
         assert (item.p_mcnemar, item.p_clusters, item.p_holm) == (1.0, 1.0, 1.0)
@@ -65,10 +50,10 @@ def test_a_run_does_not_differ_from_itself(noisy: tuple[Path, Path]) -> None:
 def test_a_clear_difference_is_said(noisy: tuple[Path, Path], write_lines: Any) -> None:
     file, key = noisy
     empty = write_lines("empty.jsonl", [{"question_id": str(i), "output": ""} for i in range(60)])
-    (item,) = compare(with_own_titles([score(file, data=key), score(empty, data=key)]))
-    assert item.conclusion.startswith("-, VI+TEI: noisy restores more than empty")
+    (item,) = compare(assign_titles([score(file, data=key), score(empty, data=key)]))
+    assert item.conclusion.startswith("-, VI+TEI: noisy recovers more than empty")
     lead = item.conclusion.partition("on this data: ")[2]
-    (turned,) = compare(with_own_titles([score(empty, data=key), score(file, data=key)]))
+    (turned,) = compare(assign_titles([score(empty, data=key), score(file, data=key)]))
     assert turned.metrics["exact"].value == -item.metrics["exact"].value
     assert lead.startswith("+") and "interval +" in lead and turned.conclusion == item.conclusion
     assert item.only_b == 0 and item.p_mcnemar < 1e-6 and item.p_clusters == item.p_holm < 1e-6
@@ -90,7 +75,7 @@ def test_many_comparisons_are_corrected(noisy: tuple[Path, Path], write_lines: A
     rows = [json.loads(line) for line in file.read_text().splitlines() if '"stacked"' in line]
     lucky = [row | {"output": "no idea of this" if number < 10 else row["output"]} for number, row in enumerate(rows)]
     others = score(file, data=key, view="stacked")
-    results = with_own_titles([score(write_lines("l.jsonl", lucky), data=key), *[others] * 4])
+    results = assign_titles([score(write_lines("l.jsonl", lucky), data=key), *[others] * 4])
     assert len(others.cells) == 1
     (alone,) = compare(results[:2])
     assert alone.p_holm == alone.p_clusters < 0.05 and "Holm" not in alone.conclusion

@@ -41,13 +41,6 @@ def test_all_other_rules_are_the_same(span: str, output: str) -> None:
     assert match_span(span, output, protocol="lmms-eval") == match(span, output)
 
 
-def test_lmms_eval_has_a_name_of_its_own() -> None:
-    for name in ("lmms-eval", "lmms-eval-v2"):
-        assert make_scorer("en", protocol=name).facts["protocol"] == "lmms-eval-v2"
-    with pytest.raises(ScoreError, match=r"Protocol lmms-eval-v2 cuts zh with zh_core_web_sm"):
-        make_scorer("zh", protocol="lmms-eval")
-
-
 @pytest.mark.parametrize("word", ["I can't", "I cannot", "sorry", "SoRRy", "无法", "抱歉"])
 def test_refusal_words_score_nothing_even_as_the_answer(word: str) -> None:
     found = match(f"{word} again", f"{word} again")
@@ -114,12 +107,6 @@ def test_white_space_tokens_count() -> None:
     found = match("red dog", "red\ndog")
     assert not found.exact and found.ngram == "red \n"
     assert match_span("red dog", "red\ndog").exact
-
-
-def test_thinking_is_kept_unless_asked() -> None:
-    output = "<think> red dog </think> a cat"
-    assert match("red dog", output).exact
-    assert not match_span("red dog", output, protocol="vlmevalkit", strip_thinking=True).exact
 
 
 def test_chinese_needs_its_pipeline_or_a_named_segmenter() -> None:

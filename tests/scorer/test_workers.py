@@ -27,6 +27,7 @@ def files(write_lines: Callable[..., Path]) -> tuple[Path, Path]:
     return write_lines("key.jsonl", key), write_lines("outputs.jsonl", outputs)
 
 
+@pytest.mark.process
 def test_the_same_scores_and_evidence(files: tuple[Path, Path], tmp_path: Path) -> None:
     key, outputs = files
     found = []
@@ -63,6 +64,7 @@ def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_BLOCK", 1)
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("short_blocks")
 def test_what_depends_on_other_blocks(files: tuple[Path, Path], write_lines: Callable[..., Path]) -> None:
     key, _ = files
@@ -76,6 +78,7 @@ def test_what_depends_on_other_blocks(files: tuple[Path, Path], write_lines: Cal
     assert one.problems["unknown"][0] == one.problems["replaced"][0] == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -95,6 +98,7 @@ def test_the_same_message(
             Session(files[0], Options(lang="en", workers=workers)).score(outputs)
 
 
+@pytest.mark.process
 def test_a_process_that_is_not_forked_reads_the_answers_for_itself(files: tuple[Path, Path]) -> None:
     key, outputs = files
     session = Session(key, Options(lang="en"))

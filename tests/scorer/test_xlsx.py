@@ -198,6 +198,7 @@ def test_a_damaged_sheet_is_a_sentence(tmp_path: Path, parts: list[str | bytes],
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.sweep
 def test_any_changed_byte_is_read_or_refused(tmp_path: Path) -> None:
     """One byte of two ended in a traceback of zlib's."""
     file = write(tmp_path / "t.xlsx", sheet(row(0, "<c t='s'><v>0</v></c>"), row(1, "<c/>")), texts("one text"))
@@ -217,6 +218,7 @@ def test_any_changed_byte_is_read_or_refused(tmp_path: Path) -> None:
             outputs(file)
 
 
+@pytest.mark.sweep
 def test_texts_that_cells_share_take_little_more_than_their_size(tmp_path: Path) -> None:
     import tracemalloc
 

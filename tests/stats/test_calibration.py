@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.stats.calibration import BINS, ReliabilityCurve, calibration
+from vcrgen.stats.calibration import BINS, ReliabilityCurve, reliability_curve
 
 
 def made(sure: list[float], right: list[float], groups: list[int] | None = None) -> ReliabilityCurve:
-    found = calibration(
+    found = reliability_curve(
         np.array(sure), np.array(right), np.zeros(len(sure)), np.array(groups or range(len(sure))), seed=0
     )
     assert found is not None
@@ -37,11 +37,11 @@ def test_the_ends_of_bins() -> None:
 
 
 def test_what_has_no_probability_counts_for_nothing() -> None:
-    one = calibration(
+    one = reliability_curve(
         np.array([0.8, math.nan, 0.8]), np.array([1.0, 1.0, 0.0]), np.array([0.1, math.nan, 0.3]), np.arange(3), seed=0
     )
     assert one is not None and one.items == 2 and one.brier == pytest.approx(0.2)
-    assert calibration(np.full(2, math.nan), np.ones(2), np.ones(2), np.arange(2), seed=0) is None
+    assert reliability_curve(np.full(2, math.nan), np.ones(2), np.ones(2), np.arange(2), seed=0) is None
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.stats import intervals
-from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
-from vcrgen.stats.intervals import mean_interval, paired_interval, paired_p, spreads
+from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import mean_interval, paired_interval, paired_p, sd_and_intervals
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_intervals.py"
 
@@ -73,9 +73,9 @@ def test_spreads_of_columns() -> None:
     sums = np.ones((40, 2))
     counts = np.ones((40, 2))
     sums[1:, 1] = counts[1:, 1] = 0
-    groups = Sums(sums, counts, [0, 1])
-    means, inside = means_of(groups)
-    first, second = spreads(means, resampled_means(groups, seed=0, unit="group"), inside)
+    groups = StoredGroupSums(sums, counts, [0, 1])
+    means, inside = group_means(groups)
+    first, second = sd_and_intervals(means, bootstrap_means(groups, seed=0, unit="group"), inside)
     assert first.sd == second.sd == 0.0
     assert 0.85 < first.low < 0.95 and first.high == 1.0
     assert (second.low, second.high) == (0.0, 1.0)
@@ -108,14 +108,14 @@ def test_one_group_tells_no_difference() -> None:
 
 
 def test_what_the_simulation_measures() -> None:
-    """A corner of the table in docs/scoring.md, where the interval of percentiles held the mean in 86 of 100 sets."""
+    """A corner of the table in docs/scoring-intervals.md, where a percentile interval had a coverage of 86 %."""
     spec = importlib.util.spec_from_file_location("measure_intervals", SCRIPT)
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     rng = np.random.default_rng(0)
     spans = rng.choice(script.SPANS, (50, script.TOGETHER), p=script.SHARES)
-    right = script.restored(rng, spans, script.chances(rng, 0.97, 0.5, spans.shape))
+    right = script.recovered(rng, spans, script.chances(rng, 0.97, 0.5, spans.shape))
     sums = np.hstack([script.summed(right, spans)] * 2)
     low, high = script.intervals(sums, spans, 0)
     assert 0.93 <= ((low <= 0.97) & (high >= 0.97)).mean() <= 0.985

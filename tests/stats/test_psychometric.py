@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vcrgen.stats.psychometric import MOST, Answers, Parameters, count, fit, fit_curve, shift
+from vcrgen.stats.psychometric import (
+    MOST,
+    AnswerCounts,
+    Parameters,
+    count_answers,
+    fit_curve,
+    fit_parameters,
+    threshold_difference,
+)
 
 LEVELS = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7])
 
@@ -17,13 +25,13 @@ def share(x: Any, guess: float, lapse: float, middle: float, scale: float) -> An
 
 def observer(
     seed: int, images: int = 100, *, guess: float = 0.05, lapse: float = 0.05, middle: float = 0.25, scale: float = 0.05
-) -> Answers:
+) -> AnswerCounts:
     """One text an image at each level."""
     right = np.random.default_rng(seed).random((images, len(LEVELS))) < share(LEVELS, guess, lapse, middle, scale)
-    return Answers(LEVELS, right.astype(float), np.ones_like(right, float))
+    return AnswerCounts(LEVELS, right.astype(float), np.ones_like(right, float))
 
 
-def totals(answers: Answers) -> tuple[Any, Any]:
+def totals(answers: AnswerCounts) -> tuple[Any, Any]:
     return answers.right.sum(axis=0)[None], answers.asked.sum(axis=0)[None]
 
 
@@ -45,7 +53,7 @@ def test_curves_that_never_cross_one_half(guess: float, lapse: float, threshold:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
-    optimize = pytest.importorskip("scipy.optimize", reason="needs scipy (pip install vcrgen[dev])")
+    optimize = pytest.importorskip("scipy.optimize", reason='needs pip install "vcrgen[dev]"')
     rng = np.random.default_rng(seed)
     answers = observer(seed, int(rng.integers(20, 300)), guess=rng.random() * 0.3, middle=0.1 + rng.random() * 0.5)
     right, asked = totals(answers)
@@ -57,7 +65,7 @@ def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
     bounds = [(0, MOST), (0, MOST), (-1, 2), (math.log(0.005), 0)]
     starts = [(0.05, 0.05, middle, math.log(scale)) for middle in (0.1, 0.3, 0.5) for scale in (0.02, 0.1)]
     best = min(optimize.minimize(loss, start, bounds=bounds, method="L-BFGS-B").fun for start in starts)
-    ours = fit(LEVELS, right, asked)
+    ours = fit_parameters(LEVELS, right, asked)
     found = loss([float(ours.guess[0]), float(ours.lapse[0]), float(ours.middle[0]), math.log(float(ours.scale[0]))])
     assert found <= best + 1e-3
 
@@ -65,10 +73,10 @@ def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
     """psignifit has weak priors, so with 300 images its middle is within 0.01 of ours, and its scale within 15 %."""
-    psignifit = pytest.importorskip("psignifit", reason="needs psignifit (pip install vcrgen[dev])")
+    psignifit = pytest.importorskip("psignifit", reason='needs pip install "vcrgen[dev]"')
     answers = observer(seed, 300)
     right, asked = totals(answers)
-    ours = fit(LEVELS, right, asked)
+    ours = fit_parameters(LEVELS, right, asked)
     theirs = psignifit.psignifit(
         np.column_stack([LEVELS, right[0], asked[0]]), sigmoid="logistic", experiment_type="yes/no",
         fixed_parameters={"eta": 0.0},
@@ -95,39 +103,39 @@ def test_a_threshold_outside_is_said_to_be_outside(middle: float, side: int, end
 
 @pytest.mark.parametrize(("right", "side"), [(0.0, 1), (1.0, -1)])
 def test_nothing_right_or_all_right(right: float, side: int) -> None:
-    answers = Answers(LEVELS, np.full((20, 6), right), np.ones((20, 6)))
+    answers = AnswerCounts(LEVELS, np.full((20, 6), right), np.ones((20, 6)))
     curve = fit_curve(answers, seed=0)
     assert curve.threshold.side == side and curve.low.side == side and curve.high.side == side
 
 
 def test_a_step_has_a_threshold_between_two_levels() -> None:
-    answers = Answers(LEVELS, np.tile((LEVELS > 0.25).astype(float), (20, 1)), np.ones((20, 6)))
+    answers = AnswerCounts(LEVELS, np.tile((LEVELS > 0.25).astype(float), (20, 1)), np.ones((20, 6)))
     curve = fit_curve(answers, seed=0)
     assert curve.threshold.side == 0 and 0.2 < curve.threshold.value < 0.3
 
 
 def test_answers_are_counted_by_image_and_place() -> None:
     x, right = np.array([0.101, 0.1, 0.3, np.nan, 0.3]), np.array([True, False, True, True, True])
-    answers = count(x, right, np.array([0, 0, 0, 1, 2]), 3)
+    answers = count_answers(x, right, np.array([0, 0, 0, 1, 2]), 3)
     assert answers.x.tolist() == [0.1, 0.3]
     assert answers.asked.tolist() == [[2, 1], [0, 0], [0, 1]] and answers.right.tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
 def test_thresholds_of_two_curves_over_the_same_images_are_paired() -> None:
-    """What makes images easy for both takes nothing from the difference."""
     rng = np.random.default_rng(4)
     luck, ease = rng.random((150, 6)), rng.normal(0, 0.1, (150, 1))
     ours, theirs = (
         fit_curve(
-            Answers(LEVELS, (luck < share(LEVELS - ease, 0.02, 0.02, m, 0.05)).astype(float), np.ones((150, 6))), seed=0
+            AnswerCounts(LEVELS, (luck < share(LEVELS - ease, 0.02, 0.02, m, 0.05)).astype(float), np.ones((150, 6))),
+            seed=0,
         )
         for m in (0.25, 0.29)
     )
-    found = shift(ours, theirs)
+    found = threshold_difference(ours, theirs)
     assert found is not None and found.high < 0 and found.p < 0.05 and found.value == pytest.approx(-0.04, abs=0.02)
     apart = math.hypot(ours.high.value - ours.low.value, theirs.high.value - theirs.low.value)
     assert found.high - found.low < 0.6 * apart
-    same = shift(ours, ours)
+    same = threshold_difference(ours, ours)
     assert same is not None and same.value == 0 and same.p == 1
-    outside = fit_curve(Answers(LEVELS, np.zeros((150, 6)), np.ones((150, 6))), seed=0)
-    assert shift(ours, outside) is None
+    outside = fit_curve(AnswerCounts(LEVELS, np.zeros((150, 6)), np.ones((150, 6))), seed=0)
+    assert threshold_difference(ours, outside) is None

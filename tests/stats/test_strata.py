@@ -15,7 +15,7 @@ COUNTS = Path(__file__).resolve().parents[2].parent / "shared/data/papers/bloom_
 
 @pytest.fixture(scope="module")
 def sizes() -> list[int]:
-    """Items of the 106 leaves of BloomBench."""
+    """Items of the 106 categories of BloomBench."""
     if not COUNTS.exists():
         pytest.skip("needs shared/data/papers/bloom_taxonomy.csv")
     with COUNTS.open(encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What covers hide, and how it changes."""
+"""Difficulty of examples and its schedules."""
 
 from typing import Any
 

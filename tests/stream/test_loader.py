@@ -119,7 +119,7 @@ def test_ranks_of_torch_distributed(tmp_path: Path) -> None:
         pytest.skip("needs torch with torch.distributed")
     distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
     try:
-        assert VCRStream("samples:20").state_dict()["deals"][0]["share"] == [0, 1]
+        assert VCRStream("samples:20").state_dict()["shares"][0]["share"] == [0, 1]
     finally:
         distributed.destroy_process_group()
 

@@ -42,6 +42,6 @@ def test_epochs_and_seeds_have_orders_of_their_own() -> None:
 
 def test_rows_of_a_window_are_arranged_anew_in_every_epoch() -> None:
     order = Order(tasks([20]), seed=0, shuffle=True)
-    first, second = (list(order.arranged(window, range(20))) for window in (0, 1))
+    first, second = (list(order.shuffled_rows(window, range(20))) for window in (0, 1))
     assert sorted(first) == sorted(second) == list(range(20)) and first != second != list(range(20))
-    assert list(Order(tasks([20]), seed=0, shuffle=False).arranged(1, range(20))) == list(range(20))
+    assert list(Order(tasks([20]), seed=0, shuffle=False).shuffled_rows(1, range(20))) == list(range(20))

@@ -15,7 +15,7 @@ import pytest
 
 import vcrgen.stream.stream as module
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config import load_build_config
+from vcrgen.config.build import load_build_config
 from vcrgen.errors import ConfigError, FontError, NoPairsError, SourceError, VcrgenError
 from vcrgen.records import Item, Reject
 from vcrgen.samples.pairs import caption, sample_pair
@@ -54,10 +54,10 @@ def test_a_stream_draws_the_covers_of_its_style() -> None:
     """Not only white rows: as many pixels have the fill as the masks hide, and ink is measured between them."""
     examples = Examples(load_build_config(None, {"lang": "en"}), read_difficulty("easy"), ["strip"])
     style = examples.pipeline.style
-    covers = {mode: replace(cover, rule=_GrayColumns()) for mode, cover in style.covers.items()}
-    examples.pipeline.style = replace(style, covers=covers)
+    covers = {mode: replace(cover, rule=_GrayColumns()) for mode, cover in style.calibrations.items()}
+    examples.pipeline.style = replace(style, calibrations=covers)
     item = Item(source_id="a", image=sample_pair("en", 3).image, caption=caption("en", 3))
-    planned = next(iter(examples.pipeline.planned([item])))
+    planned = next(iter(examples.pipeline.plan_items([item])))
     assert not isinstance(planned, Reject)
     example = examples.make(*planned, epoch=0, step=0)
     cells = [cell for span in planned[1] for cell in span_cells(span, planned[0].layout)]
@@ -73,11 +73,6 @@ def test_an_epoch_has_every_usable_pair_once(pairs: str, bad: dict[int, str]) ->
     assert len(examples) == len({example["source_id"] for example in examples}) == USABLE
     assert stream.skipped == Counter(bad.values()) and stream.rows == USABLE + len(bad)
     assert [example["source_id"] for example in examples] != sorted(example["source_id"] for example in examples)
-
-
-def test_without_shuffling_the_order_is_the_sources(pairs: str, bad: dict[int, str]) -> None:
-    numbers = [int(example["source_id"].removeprefix("pair-")) for example in one_epoch(pairs, shuffle=False)]
-    assert numbers == [number for number in range(USABLE + len(bad)) if number not in bad]
 
 
 def test_an_example_says_what_it_is(pairs: str) -> None:
@@ -101,7 +96,7 @@ def test_epochs_have_spans_modes_and_orders_of_their_own(pairs: str) -> None:
     assert orders[0] != orders[1] != orders[2]
 
 
-@pytest.mark.parametrize(("world", "workers"), [(2, 0), (1, 2), (2, 2), (3, 1), (1, 3), (20, 1)])
+@pytest.mark.parametrize(("world", "workers"), [(2, 2), (20, 1)])
 def test_any_split_gives_the_same_examples(
     pairs: str, world: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,11 +110,6 @@ def test_any_split_gives_the_same_examples(
             monkeypatch.setattr(module, "find_worker", lambda worker=worker: (worker, workers) if workers else None)
             parts.update(epoch(rank=rank, world_size=world))
     assert parts == whole
-
-
-def test_the_seed_decides_everything(pairs: str) -> None:
-    first, again, other = (list(map(content, one_epoch(pairs, seed=seed))) for seed in (1, 1, 2))
-    assert first == again != other
 
 
 @pytest.mark.parametrize("mode", ["easy", "hard"])
@@ -143,7 +133,7 @@ def test_views_are_drawn_for_each_pair(pairs: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("ink", [0.15, 0.4, 0.55, 0.8])
+@pytest.mark.parametrize("ink", [0.15, 0.8])
 def test_covers_leave_the_ink_that_is_asked_for(lang: str, ink: float) -> None:
     examples = list(VCRStream("samples:70", lang=lang, ink=ink, epochs=1))
     assert {(example["mode"], example["ink"]) for example in examples} == {("ink", ink)}
@@ -151,18 +141,6 @@ def test_covers_leave_the_ink_that_is_asked_for(lang: str, ink: float) -> None:
     assert (
         abs(np.median(visible) - ink) <= TOLERANCE_SMALL + 0.02
     )  # the captions are not all in the calibration's sample
-
-
-def test_a_range_of_ink_is_drawn_from(pairs: str) -> None:
-    inks = [example["ink"] for example in one_epoch(pairs, ink=(0.2, 0.6))]
-    assert 0.2 <= min(inks) < 0.3 and 0.5 < max(inks) <= 0.6 and len(set(inks)) > 15
-
-
-def test_modes_are_shares_of_ink_too() -> None:
-    stacks = []
-    for given in ({"mode": "hard"}, {"ink": 0.27}):
-        stacks.append([example["image"].tobytes() for example in VCRStream("samples:16", epochs=1, **given)])
-    assert stacks[0] == stacks[1]
 
 
 def test_a_schedule_goes_by_steps(pairs: str) -> None:
@@ -234,8 +212,8 @@ def test_wrong_options(given: dict[str, Any], error: type[VcrgenError], says: st
 def test_ranks_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "2")
     monkeypatch.setenv("WORLD_SIZE", "3")
-    assert VCRStream("samples:20").state_dict()["deals"][0]["share"] == [2, 3]
-    assert VCRStream("samples:20", rank=0, world_size=1).state_dict()["deals"][0]["share"] == [0, 1]
+    assert VCRStream("samples:20").state_dict()["shares"][0]["share"] == [2, 3]
+    assert VCRStream("samples:20", rank=0, world_size=1).state_dict()["shares"][0]["share"] == [0, 1]
     monkeypatch.setenv("WORLD_SIZE", "two")
     with pytest.raises(ConfigError, match="Rank 2 of two is no rank"):
         VCRStream("samples:20")
@@ -260,24 +238,7 @@ def test_torch_is_not_needed() -> None:
     assert done.stdout.split() == ["16", "3"], done.stderr
 
 
-def test_the_room_is_light() -> None:
-    heavy = "assert not {'torch', 'spacy', 'pyarrow', 'PIL', 'numpy'} & set(sys.modules)"
-    code = f"import sys, vcrgen.stream; {heavy}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    with pytest.raises(AttributeError, match="no attribute 'VCRDream'"):
-        import vcrgen.stream
-
-        vcrgen.stream.VCRDream  # noqa: B018
-
-
-def test_pictures_do_not_depend_on_the_batch(pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = list(map(content, one_epoch(pairs)))
-    monkeypatch.setattr(module, "BATCH", 1)
-    assert list(map(content, one_epoch(pairs))) == whole
-
-
-@pytest.mark.parametrize("view", ["stacked", "tei", "strip"])
+@pytest.mark.parametrize("view", ["stacked", "strip"])
 def test_the_mask_of_covers_is_that_of_the_view(pairs: str, view: str) -> None:
     """Covers that are not rows: without them each image differs inside its mask, and nowhere else."""
     options = {"views": [view], "cover": "scribble", "shuffle": False, "width": 160, "font_size": 12, "epochs": 1}
@@ -298,7 +259,7 @@ def test_the_mask_of_covers_is_that_of_the_view(pairs: str, view: str) -> None:
 def test_another_epoch_has_covers_of_another_form() -> None:
     examples = Examples(load_build_config(None, {"cover": "leaf"}), read_difficulty("easy"), ["strip"])
     item = Item(source_id="a", image=sample_pair("en", 3).image, caption=caption("en", 3))
-    planned = next(iter(examples.pipeline.planned([item])))
+    planned = next(iter(examples.pipeline.plan_items([item])))
     assert not isinstance(planned, Reject)
     made = [examples.make(*planned, epoch=epoch, step=0) for epoch in (0, 0, 1)]
     masks = [example["cover_mask"] for example in made if not isinstance(example, Reject)]

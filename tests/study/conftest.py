@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 
 from vcrgen.builder.run import build
-from vcrgen.config import StudyOptions
-from vcrgen.study import store as db
-from vcrgen.study.design import Kind
-from vcrgen.study.make import check_source, init_study
-from vcrgen.study.marks import question_of
-from vcrgen.study.people import invite
+from vcrgen.config.study import StudyOptions
+from vcrgen.study.assignment import StepKind
+from vcrgen.study.creation import check_source, init_study
+from vcrgen.study.grading import question_of
+from vcrgen.study.raters import invite
 from vcrgen.study.records import RaterState, RaterStep, Response
-from vcrgen.study.store import Store
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.items import read_items
+from vcrgen.study.store.raters import read_raters, update_rater
+from vcrgen.study.store.steps import read_steps, save_response
 
 
 @pytest.fixture(scope="session")
@@ -30,15 +33,15 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
+def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., StudyStore]]:
     """Makes a study of the pairs; its maintainers' token stands in ``store.token``."""
     stores = []
 
-    def make(data: Path = pairs, name: str = "study", **options: Any) -> Store:
+    def make(data: Path = pairs, name: str = "study", **options: Any) -> StudyStore:
         chosen = {"limit": 6, "training": 2} | options
         chosen = {name: value for name, value in chosen.items() if value is not None}
         _, token = init_study(tmp_path / name, str(data), StudyOptions(**chosen))
-        store = Store(tmp_path / name)
+        store = StudyStore(tmp_path / name)
         store.token = token  # type: ignore[attr-defined]
         stores.append(store)
         return store
@@ -52,14 +55,14 @@ def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
 def typing() -> Callable[..., None]:
     """Lets everybody who was invited type: the answer, or what ``says`` makes of rater, question id, place, answer."""
 
-    def type_all(store: Store, says: Callable[[int, str, int, str], str] = lambda *about: str(about[-1])) -> None:
+    def type_all(store: StudyStore, says: Callable[[int, str, int, str], str] = lambda *about: str(about[-1])) -> None:
         with store.reading() as connection:
-            frozen, items = db.read_frozen(connection), db.items_of(connection)
-            raters = [rater for rater in db.raters_of(connection) if rater.phase is RaterState.INVITED]
-        source = check_source(frozen)
+            design, items = read_design(connection), read_items(connection)
+            raters = [rater for rater in read_raters(connection) if rater.state is RaterState.INVITED]
+        source = check_source(design)
 
         def response(place: RaterStep) -> Response:
-            if place.step.kind is Kind.CHECK:
+            if place.step.kind is StepKind.CHECK:
                 return Response((place.step.word,), (False,), 2.0, True, 1)
             item = items[place.step.item]
             answers = item.answers or question_of(source, item).answers
@@ -68,9 +71,9 @@ def typing() -> Callable[..., None]:
 
         with store.writing() as connection:
             for rater in raters:
-                for place in db.places_of(connection, rater.number):
-                    db.save(connection, rater.number, place.number, response(place))
-                db.change_rater(connection, rater.number, phase=RaterState.SENT, languages="English")
+                for place in read_steps(connection, rater.number):
+                    save_response(connection, rater.number, place.number, response(place))
+                update_rater(connection, rater.number, state=RaterState.SENT, languages="English")
 
     return type_all
 
@@ -79,7 +82,7 @@ def typing() -> Callable[..., None]:
 def people() -> Callable[..., list[str]]:
     """Invites people; their tokens."""
 
-    def call(store: Store, count: int = 6, lang: str = "en") -> list[str]:
+    def call(store: StudyStore, count: int = 6, lang: str = "en") -> list[str]:
         return invite(store, count, lang)[0]
 
     return call
@@ -117,11 +120,11 @@ class Service:
 
 
 @pytest.fixture
-def service(tmp_path: Path, own_port: int) -> Iterator[Callable[[Store], Service]]:
+def service(tmp_path: Path, own_port: int) -> Iterator[Callable[[StudyStore], Service]]:
     """Starts services; whatever of them is left after the test is killed."""
     started: list[Service] = []
 
-    def start(store: Store) -> Service:
+    def start(store: StudyStore) -> Service:
         started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log", own_port))
         return started[-1]
 

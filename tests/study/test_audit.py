@@ -16,20 +16,22 @@ from tests.bloom.audit.conftest import line
 from tests.bloom.conftest import PATHS, made_set, row
 from tests.study.test_browser import ENTER, Person, axe, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
+from vcrgen.bloom.audit.audit_report import write_report
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_set, write_draw
-from vcrgen.bloom.audit.report import make_report as report_of_files
-from vcrgen.config import AuditOptions
+from vcrgen.config.bloom import AuditOptions
 from vcrgen.errors import DatasetError, StudyError
-from vcrgen.study import store as db
 from vcrgen.study.adjudicate import adjudicate
-from vcrgen.study.choice_texts import AUDITING, CHOOSING, TYPING, PageTexts
-from vcrgen.study.design import Kind
+from vcrgen.study.assignment import StepKind
 from vcrgen.study.exports import export
-from vcrgen.study.people import find, forget, invite, leave
-from vcrgen.study.report import as_document, make_report
+from vcrgen.study.page_texts import AUDIT, MCQ, VCR, PageTexts
+from vcrgen.study.raters import forget, invite, rater_by_name, withdraw
+from vcrgen.study.report import make_report
 from vcrgen.study.service.app import make_app
-from vcrgen.study.store import Store
-from vcrgen.tasks.opening import open_any
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.items import read_items
+from vcrgen.study.store.raters import read_raters
+from vcrgen.study.store.steps import read_step, read_steps
+from vcrgen.tasks.opening import open_task_dataset
 
 ESCAPE, LEFT, RIGHT = "\ue00c", "\ue012", "\ue014"
 SAVED = {"en": "Saved", "ar": "حُفظ"}
@@ -40,7 +42,7 @@ def drawn(folder: Path, **changes: Any) -> tuple[Path, Path, Draw]:
     """A set of 24 items of six leaves, and an audit of eight of them by two raters, four by both."""
     rows = [row(number, path=PATHS[number % 6], **changes) for number in range(24)]
     data = made_set(folder / "set", rows)
-    draw = draw_set(open_any(data), AuditOptions(items=ITEMS, per_leaf=1, overlap=OVERLAP))
+    draw = draw_set(open_task_dataset(data), AuditOptions(items=ITEMS, per_category=1, overlap=OVERLAP))
     write_draw(folder / "audit" / "draw.json", draw)
     return data, folder / "audit", draw
 
@@ -51,17 +53,17 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Draw]:
 
 
 @pytest.fixture
-def auditing(make: Callable[..., Store], audit: tuple[Path, Path, Draw]) -> Callable[..., Store]:
+def auditing(make: Callable[..., StudyStore], audit: tuple[Path, Path, Draw]) -> Callable[..., StudyStore]:
     """Makes a study of the audit."""
     return lambda name="study", **options: make(
         audit[0], name, **{"audit": str(audit[1]), "limit": None, "training": None} | options
     )
 
 
-def held(store: Store, rater: int | None = None) -> set[tuple[str, int]]:
+def held(store: StudyStore, rater: int | None = None) -> set[tuple[str, int]]:
     """Ids and raters of the draw of what a rater, or everybody, is asked."""
     with store.reading() as connection:
-        items, places = db.items_of(connection), db.places_of(connection, rater)
+        items, places = read_items(connection), read_steps(connection, rater)
     return {(items[place.step.item].question_id, place.step.turn + 1) for place in places}
 
 
@@ -80,13 +82,15 @@ class Auditor(Client):
         return self.post(f"step/{number}", **said | {"done": bool(verdict), "revision": revision} | more)
 
 
-def started(store: Store, lang: str = "en") -> Auditor:
+def started(store: StudyStore, lang: str = "en") -> Auditor:
     rater = Auditor(TestClient(make_app(store), raise_server_exceptions=False), invite(store, 1, lang)[0][0])
     rater.begin()
     return rater
 
 
-def test_who_looks_at_what_is_what_was_drawn(auditing: Callable[..., Store], audit: tuple[Path, Path, Draw]) -> None:
+def test_who_looks_at_what_is_what_was_drawn(
+    auditing: Callable[..., StudyStore], audit: tuple[Path, Path, Draw]
+) -> None:
     store, draw = auditing(), audit[2]
     assert len(invite(store, 5, "en")[0]) == 2
     assert held(store, 1) == of_draw(draw, 1) and held(store, 2) == of_draw(draw, 2)
@@ -96,19 +100,19 @@ def test_who_looks_at_what_is_what_was_drawn(auditing: Callable[..., Store], aud
     with pytest.raises(StudyError, match="no pages in 'zh'; choose --lang en or ar"):
         invite(store, 1, "zh")
     with store.reading() as connection:
-        assert {place.step.kind for place in db.places_of(connection)} == {Kind.ITEM}
+        assert {place.step.kind for place in read_steps(connection)} == {StepKind.ITEM}
 
 
 def test_what_a_rater_leaves_goes_to_the_next_one(
-    auditing: Callable[..., Store], audit: tuple[Path, Path, Draw]
+    auditing: Callable[..., StudyStore], audit: tuple[Path, Path, Draw]
 ) -> None:
     store, draw = auditing(), audit[2]
     rater = started(store)
     assert rater.say(0, "A").json()["saved"] and rater.say(0, "A", "approve", revision=2).json()["saved"]
     rater.say(1, "B")  # without a verdict, so it is not done
     with store.reading() as connection:
-        first = find(db.raters_of(connection), "r1")
-    leave(store, first)
+        first = rater_by_name(read_raters(connection), "r1")
+    withdraw(store, first)
     kept = held(store, 1)
     assert len(kept) == 1
     second = Auditor(rater.http, invite(store, 2, None)[0][0])
@@ -124,14 +128,14 @@ def test_what_a_rater_leaves_goes_to_the_next_one(
     assert held(store, 4) == kept
 
 
-@pytest.mark.parametrize("texts", [TYPING, CHOOSING, AUDITING])
+@pytest.mark.parametrize("texts", [VCR, MCQ, AUDIT])
 def test_no_sentence_of_consent_and_instructions_is_broken_into_two_paragraphs(texts: PageTexts) -> None:
     """The page makes a paragraph of each line; of those of an audit one broke in the midst of a sentence."""
     for text in (*texts.consent.values(), *texts.instructions.values()):
         assert all(line.endswith(tuple(".:!?)。：！？）؟")) for line in text.splitlines() if line)
 
 
-def test_an_answer_comes_before_its_key_and_a_verdict_after_it(auditing: Callable[..., Store]) -> None:
+def test_an_answer_comes_before_its_key_and_a_verdict_after_it(auditing: Callable[..., StudyStore]) -> None:
     store = auditing()
     rater = started(store)
     assert "key" not in rater.step(0).json()
@@ -140,7 +144,7 @@ def test_an_answer_comes_before_its_key_and_a_verdict_after_it(auditing: Callabl
     assert rater.say(0, "", unread=[False] * 3).json()["saved"] and "key" not in rater.step(0).json()
     told = rater.say(0, "B", revision=2)
     with store.reading() as connection:
-        items, place = db.items_of(connection), db.place_of(connection, 1, 0)
+        items, place = read_items(connection), read_step(connection, 1, 0)
     assert place and told.json()["key"] == list(items[place.step.item].answers or ()) and len(told.json()["key"]) == 2
     assert rater.step(0).json()["key"] == told.json()["key"]
     for later in ("A", ""):
@@ -161,18 +165,20 @@ def test_an_answer_comes_before_its_key_and_a_verdict_after_it(auditing: Callabl
         {"texts": ["A", "APPROVE", ""]}, {"texts": ["A", "approve", "\ud800"]}, {"texts": []},
     ],
 )  # fmt: skip
-def test_forged_verdicts_are_refused(auditing: Callable[..., Store], values: dict[str, Any]) -> None:
+def test_forged_verdicts_are_refused(auditing: Callable[..., StudyStore], values: dict[str, Any]) -> None:
     store = auditing()
     rater = started(store)
     assert rater.say(0, "A").status_code == 200
     answer = rater.say(0, **{"done": True, "unread": [False] * 3, "revision": 2} | values)
     assert answer.status_code == 400 and "error" in answer.json()
     with store.reading() as connection:
-        place = db.place_of(connection, 1, 0)
+        place = read_step(connection, 1, 0)
     assert place and place.response and place.response.texts == ("A", "", "")
 
 
-def test_what_is_sent_before_the_answers_does_not_hang_on_the_key(make: Callable[..., Store], tmp_path: Path) -> None:
+def test_what_is_sent_before_the_answers_does_not_hang_on_the_key(
+    make: Callable[..., StudyStore], tmp_path: Path
+) -> None:
     sent = []
     for letter in "AD":
         data, folder, draw = drawn(tmp_path / letter, answer=letter, trap="B" if letter == "A" else "C")
@@ -186,7 +192,7 @@ def test_what_is_sent_before_the_answers_does_not_hang_on_the_key(make: Callable
 
 
 def says(item: DrawnItem, rater: int) -> dict[str, str]:
-    """What raters say: the second one finds fault with every third item, the first one with every fourth."""
+    """Verdicts of raters: the second one finds fault with every third item, the first one with every fourth."""
     number = int(item.question_id[-3:])
     if rater == 2 and number % 3 == 0:
         return {"answer": "C", "verdict": "choices", "note": f"two are <b>right</b> in {number}"}
@@ -195,8 +201,12 @@ def says(item: DrawnItem, rater: int) -> dict[str, str]:
     return {"answer": "ABCD"[number % 4], "verdict": "approve", "note": "صحيح"}
 
 
-def test_two_raters_and_a_kill_give_the_report_of_the_offline_pages(
-    auditing: Callable[..., Store], audit: tuple[Path, Path, Draw], service: Callable[[Store], Any], tmp_path: Path
+@pytest.mark.process
+def test_two_raters_and_a_kill_lose_nothing(
+    auditing: Callable[..., StudyStore],
+    audit: tuple[Path, Path, Draw],
+    service: Callable[[StudyStore], Any],
+    tmp_path: Path,
 ) -> None:
     """Both at once through the real service, which is killed in between."""
     store, (data, _, draw) = auditing(), audit
@@ -224,7 +234,7 @@ def test_two_raters_and_a_kill_give_the_report_of_the_offline_pages(
             mine.begin()
             ready.wait(180)
             with store.reading() as connection:
-                items, places = db.items_of(connection), db.places_of(connection, number)
+                items, places = read_items(connection), read_steps(connection, number)
             for place in places:
                 said = says(by_id[items[place.step.item].question_id], number)
                 told = patiently(lambda at=place.number, said=said: mine.say(at, said["answer"]))
@@ -250,7 +260,7 @@ def test_two_raters_and_a_kill_give_the_report_of_the_offline_pages(
     killed.set()
     before = dict(acknowledged)
     with store.reading() as connection:
-        there = {(place.rater, place.number): place.response for place in db.places_of(connection)}
+        there = {(place.rater, place.number): place.response for place in read_steps(connection)}
     assert 5 <= len(before) < ITEMS * (1 + OVERLAP)
     assert all(list(there[about].texts) == texts for about, texts in before.items())  # type: ignore[union-attr]
     running.start()
@@ -258,46 +268,41 @@ def test_two_raters_and_a_kill_give_the_report_of_the_offline_pages(
         thread.join(300)
     assert not failed and len(acknowledged) == ITEMS * (1 + OVERLAP)
 
-    offline = [
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text(export(store), "utf-8")
+    expected = [
         line(draw, item, rater, **says(item, rater)) for rater in (1, 2) for item in draw.items if rater in item.raters
     ]
-    lines = [json.loads(one) for one in export(store).splitlines()]
-    assert sorted(lines, key=str) == sorted(offline, key=str)
-    reports = []
-    for name, rows in (("study", lines), ("offline", offline)):
-        file = tmp_path / f"{name}.jsonl"
-        file.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
-        _, tables = report_of_files(open_any(data), draw, [file], tmp_path / name)
-        reports.append([(tmp_path / name / one).read_bytes() for one in ("report.md", "report.json", "without.txt")])
-    assert reports[0] == reports[1] and reports[0][2]
-    shown = make_report(store).tables
-    assert [table.texts() for table in shown[:-1]] == [table.texts() for table in tables]
-    assert "two are <b>right</b>" in str(shown[-1].texts())
-    assert {table.title for table in tables} >= {"Agreement of raters", f"Audit: {ITEMS} of {ITEMS} drawn items"}
+    assert sorted(map(json.loads, file.read_text("utf-8").splitlines()), key=str) == sorted(expected, key=str)
+    _, document = write_report(open_task_dataset(data), draw, file, tmp_path / "report")
+    of_files, of_study = document.sections[0].tables, make_report(store).document.sections[0].tables
+    assert [table.texts() for table in of_study] == [table.texts() for table in of_files]
+    assert "two are <b>right</b>" in str(of_study[-1].texts())
+    assert {"Agreement of raters", f"Rates: {ITEMS} of {ITEMS} drawn items judged"} <= {one.title for one in of_study}
 
 
-def test_report_and_exports_of_an_audit(auditing: Callable[..., Store], tmp_path: Path) -> None:
+def test_report_and_exports_of_an_audit(auditing: Callable[..., StudyStore], tmp_path: Path) -> None:
     store = auditing()
     rater = started(store)
     with pytest.raises(StudyError, match="nobody has finished an item yet"):
         make_report(store)
     rater.say(0, "A"), rater.say(0, "A", "question", "<script>&\u202e", revision=2), rater.say(1, "B")
     report = make_report(store)
-    assert any("Still at work: r1" in note for note in report.notes)
-    page = as_document(report, "html")
-    assert "&lt;script&gt;&amp;" in page and "<script>&" not in page and f"An audit: {ITEMS} items" in page
+    assert any("Still at work: r1" in note for note in report.document.limitations)
+    page = report.render("html")
+    assert "&lt;script&gt;&amp;" in page
+    assert "<script>&" not in page
+    assert "judged by 2 raters." in page
     (article,) = page.split("<article>")[1:]  # of the item that was not approved; the other one is not done
     assert "who chose A: <b>question integrity</b>" in article and "How many boats?" in article
     assert article.count(">right</i>") == 2 and 'dir="rtl"' in article and "data:image/png;base64," in article
     for form in ("md", "csv", "latex"):
-        assert "question integrity" in as_document(report, form)
-    with pytest.raises(StudyError, match="take no verdicts of audits"):
-        as_document(report, "json")
+        assert "question integrity" in report.render(form)
     with pytest.raises(StudyError, match="leave out --compare"):
         make_report(store, compare=[tmp_path])
-    with pytest.raises(StudyError, match="raters say what is wrong"):
+    with pytest.raises(StudyError, match="its raters name the errors"):
         adjudicate(store, "ada")
-    for form, message in (("outputs", "choose --to audit"), ("label-studio", "are of covered texts")):
+    for form, message in (("outputs", "choose --to audit"), ("label-studio", "are of masked spans")):
         with pytest.raises(StudyError, match=message):
             export(store, form)
     (said,) = (json.loads(one) for one in export(store, rater="r1").splitlines())
@@ -306,7 +311,7 @@ def test_report_and_exports_of_an_audit(auditing: Callable[..., Store], tmp_path
 
 
 def test_what_cannot_be_a_study_of_an_audit(
-    make: Callable[..., Store], auditing: Callable[..., Store], audit: tuple[Path, Path, Draw], pairs: Path,
+    make: Callable[..., StudyStore], auditing: Callable[..., StudyStore], audit: tuple[Path, Path, Draw], pairs: Path,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     for options in ({"raters": 3}, {"lang": "en"}, {"limit": 5}, {"training_data": str(pairs)}, {"min_checks": 0.5}):
@@ -315,10 +320,10 @@ def test_what_cannot_be_a_study_of_an_audit(
             auditing(**options)
     with pytest.raises(DatasetError, match="begin with `vcrgen bloom audit draw`"):
         auditing(audit=str(tmp_path))
-    with pytest.raises(DatasetError, match="is no question set"):
+    with pytest.raises(DatasetError, match="is no MCQ benchmark"):
         make(pairs, audit=str(audit[1]), limit=None, training=None)
     other = made_set(tmp_path / "other", [row(number) for number in range(4)])
-    with pytest.raises(DatasetError, match="drawn of another question set"):
+    with pytest.raises(DatasetError, match="drawn of another MCQ benchmark"):
         make(other, audit=str(audit[1]), limit=None, training=None)
     items = (replace(audit[2].items[0], question_id="item-999"), *audit[2].items[1:])
     write_draw(tmp_path / "draw.json", replace(audit[2], items=items))
@@ -330,14 +335,15 @@ def test_what_cannot_be_a_study_of_an_audit(
 
 
 @pytest.mark.parametrize(("lang", "width"), [("en", 1200), ("ar", 400)])
+@pytest.mark.browser
 def test_an_audit_by_keyboard(
-    auditing: Callable[..., Store], person: Callable[[Store], Person], axe: str, lang: str, width: int,  # noqa: F811
+    auditing: Callable[..., StudyStore], person: Callable[[StudyStore], Person], axe: str, lang: str, width: int,  # noqa: F811
 ) -> None:  # fmt: skip
     """Everything by keys; axe-core finds nothing before the answer, after it, and where something is missing."""
     store = auditing()
     token = invite(store, 1, lang)[0][0]
     with store.reading() as connection:
-        total = len(db.places_of(connection, 1))
+        total = len(read_steps(connection, 1))
     visitor = person(store)
     visitor.resize(width, 900)
     visitor.open(token)

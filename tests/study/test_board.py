@@ -9,77 +9,109 @@ import pytest
 
 from tests.bloom.conftest import made_set, row
 from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard.backup import backup
 from vcrgen.leaderboard.board import init_board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.export import export_tables
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.study.people import invite
-from vcrgen.study.report import as_document, make_report
-from vcrgen.study.store import Store
+from vcrgen.leaderboard.store.log import read_log, record
+from vcrgen.leaderboard.store.results import check_scores
+from vcrgen.study.raters import invite
+from vcrgen.study.report import make_report
+from vcrgen.study.store.database import StudyStore
 
 
 def test_the_scores_of_a_study_stand_on_the_board_of_its_data(
-    make: Callable[..., Store], people: Any, typing: Any, pairs: Path, tmp_path: Path
+    make: Callable[..., StudyStore], people: Any, typing: Any, pairs: Path, tmp_path: Path, run: Any
 ) -> None:
     store = make()
     people(store, 6)
     typing(store, lambda rater, _, place, answer: "Zebra4711" if (rater, place) == (1, 0) else answer)
     report = make_report(store)
-    text = as_document(report, "json")
+    text = report.render("json")
     assert "Zebra4711" not in text and "secret" not in text and "r1" not in text
     scores = json.loads(text)["scores"]
-    (table,) = (table.texts() for table in report.tables if table.title.startswith("People, exact"))
+    (table,) = (
+        table.texts() for table in report.document.sections[0].tables if table.title.startswith("People, exact")
+    )
     assert [f"{100 * score['exact']:.2f}" for score in scores] == [row[4] for row in table]
-    assert [score["people"] for score in scores] == [6, 6] and {score["items"] for score in scores} == {6}
+    assert [score["raters"] for score in scores] == [6, 6] and {score["items"] for score in scores} == {6}
     (tmp_path / "people.json").write_text(text)
-    board = init_board(tmp_path / "board", [f"public:{pairs}"], Settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"public:{pairs}"], Settings(), with_reported=False)
     assert quote(board, [tmp_path / "people.json"]) == 2
-    assert export_tables(board, "md").count("People (n = 6)") == 2
+    assert export_tables(board, "md").count("Humans (n = 6)") == 2
+    # The line of the log counts scores; of a submission, a line of that name held their digest.
+    code, out, err = run("leaderboard", "log", tmp_path / "board")
+    assert code == 0 and "human baseline" in out, err
+    assert run("leaderboard", "backup", tmp_path / "board", tmp_path / "board.tar.gz")[0] == 0
+    assert run("leaderboard", "restore", tmp_path / "board.tar.gz", tmp_path / "again")[0] == 0
+    board.engine.dispose()
+
+
+@pytest.mark.parametrize("details", [{"study": "1", "scores": "2", "file": "people.json"}, {"scores": "2"}])
+def test_a_count_in_the_log_is_no_digest_of_scores(details: dict[str, str], pairs: Path, tmp_path: Path) -> None:
+    board = init_board(tmp_path / "board", [f"public:{pairs}"], Settings(), with_reported=False)
+    with board.writing() as connection:
+        record(connection, actor="me", what="human baseline", subject="public", facts=details)
+        assert check_scores(connection, read_log(connection)) == 0
+    assert backup(board, tmp_path / "board.tar.gz") > 0
+    board.engine.dispose()
+
+
+def test_a_board_that_could_not_be_restored_is_not_backed_up(pairs: Path, tmp_path: Path) -> None:
+    board = init_board(tmp_path / "board", [f"public:{pairs}"], Settings(), with_reported=False)
+    with board.writing() as connection:
+        record(connection, actor="me", what="set added", subject="public", facts={})
+        connection.exec_driver_sql("DROP TRIGGER events_stay_UPDATE")
+        connection.exec_driver_sql("UPDATE events SET actor = 'another'")
+    with pytest.raises(LeaderboardError, match="log"):
+        backup(board, tmp_path / "board.tar.gz")
+    assert not (tmp_path / "board.tar.gz").exists()
     board.engine.dispose()
 
 
 def test_thresholds_of_all_people_are_in_the_file(
-    make: Callable[..., Store], people: Any, typing: Any, ladder: Path
+    make: Callable[..., StudyStore], people: Any, typing: Any, ladder: Path
 ) -> None:
     store = make(ladder, limit=10, raters=1)
     people(store, 8)
     typing(store)
-    scores = json.loads(as_document(make_report(store), "json"))["scores"]
+    scores = json.loads(make_report(store).render("json"))["scores"]
     assert {score["threshold"]["value"]["side"] for score in scores} == {-1}
 
 
 def test_a_board_of_other_data_takes_no_scores(
-    make: Callable[..., Store], people: Any, typing: Any, pairs: Path, ladder: Path, tmp_path: Path
+    make: Callable[..., StudyStore], people: Any, typing: Any, pairs: Path, ladder: Path, tmp_path: Path
 ) -> None:
     store = make()
     people(store, 6)
     typing(store)
-    (tmp_path / "people.json").write_text(as_document(make_report(store), "json"))
-    board = init_board(tmp_path / "board", [f"ladder:{ladder}"], Settings(), with_quoted=False)
+    (tmp_path / "people.json").write_text(make_report(store).render("json"))
+    board = init_board(tmp_path / "board", [f"ladder:{ladder}"], Settings(), with_reported=False)
     with pytest.raises(LeaderboardError, match="other data"):
         quote(board, [tmp_path / "people.json"])
     board.engine.dispose()
 
 
 def test_people_who_chose_stand_on_the_board_of_their_question_set(
-    make: Callable[..., Store], typing: Any, tmp_path: Path
+    make: Callable[..., StudyStore], typing: Any, tmp_path: Path
 ) -> None:
     data = made_set(tmp_path / "set", [row(number) for number in range(8)])
     store = make(data, lang="ar", view="both", raters=1, training=0, checks=0, repeats=0)
     invite(store, 2, "ar")
     typing(store)
-    text = as_document(make_report(store), "json")
+    text = make_report(store).render("json")
     file = json.loads(text)
     assert file["language"] == "en+ar" and [(score["mode"], score["view"]) for score in file["scores"]] == [
         ("ar", "image"),
-        ("ar", "blind"),
+        ("ar", "text-only"),
     ]
-    assert {(score["items"], score["spans"], score["people"]) for score in file["scores"]} == {(2, 6, 2)}
+    assert {(score["items"], score["spans"], score["raters"]) for score in file["scores"]} == {(2, 6, 2)}
     (difference,) = file["differences"]
-    assert (difference["mode"], difference["of"], difference["spans"]) == ("ar", "image - blind", 6)
+    assert (difference["mode"], difference["of"], difference["spans"]) == ("ar", "image - text-only", 6)
     assert difference["value"] == 0 and difference["low"] < 0 < difference["high"]
     (tmp_path / "people.json").write_text(text)
-    board = init_board(tmp_path / "board", [f"questions:{data}"], Settings(), with_quoted=False)
+    board = init_board(tmp_path / "board", [f"questions:{data}"], Settings(), with_reported=False)
     assert quote(board, [tmp_path / "people.json"]) == 2
-    assert export_tables(board, "md").count("People (n = 2)") == 2
+    assert export_tables(board, "md").count("Humans (n = 2)") == 2
     board.engine.dispose()

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from tests.browsing import own_size, resize
-from vcrgen.study import store as db
-from vcrgen.study.design import Kind
+from vcrgen.study.assignment import StepKind
 from vcrgen.study.records import RaterState
-from vcrgen.study.store import Store
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.raters import read_raters
+from vcrgen.study.store.steps import open_slots, read_steps
 
+pytestmark = pytest.mark.browser
 PATIENCE = 180
 ENTER, TAB, SPACE, END = "\ue007", "\ue004", " ", "\ue010"
 AXE = "4.14.1"
@@ -114,14 +117,14 @@ class Person:
 
 
 @pytest.fixture
-def person(chromium: Any, service: Callable[[Store], Any]) -> Iterator[Callable[[Store], Person]]:
+def person(chromium: Any, service: Callable[[StudyStore], Any]) -> Iterator[Callable[[StudyStore], Person]]:
     """Starts the service of a study, and gives a person in front of it; after the test, that no script failed."""
     chromium.get("about:blank")
     for log in ("browser", "performance"):
         chromium.get_log(log)
     urls = []
 
-    def start(store: Store) -> Person:
+    def start(store: StudyStore) -> Person:
         running = service(store)
         urls.append(running.url)
         return Person(chromium, running.url)
@@ -135,13 +138,13 @@ def person(chromium: Any, service: Callable[[Store], Any]) -> Iterator[Callable[
     assert all(url.startswith((*urls, "data:", "chrome:", "about:")) for url in asked)
 
 
-def given_of(store: Store, rater: int = 1) -> list[tuple[str, ...] | None]:
+def given_of(store: StudyStore, rater: int = 1) -> list[tuple[str, ...] | None]:
     with store.reading() as connection:
-        places = db.places_of(connection, rater)
+        places = read_steps(connection, rater)
     return [place.response.texts if place.response else None for place in places]
 
 
-def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any, person: Any) -> None:
+def test_a_whole_study_by_keyboard_alone(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
     """In Chinese, at 360 px: twelve items, two of training, a check and a repeat; then the link is void."""
     store = make(limit=12, training=2, checks=1, repeats=1, raters=1, pause=5)
     token = people(store, 1, "zh")[0]
@@ -179,13 +182,13 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any
     visitor.keys(ENTER)
     visitor.at("thanks")
     with store.reading() as connection:
-        rater, places = db.raters_of(connection)[0], db.places_of(connection, 1)
-    assert rater.phase is RaterState.SENT and rater.languages == "中文, English" and rater.consent
+        rater, places = read_raters(connection)[0], read_steps(connection, 1)
+    assert rater.state is RaterState.SENT and rater.languages == "中文, English" and rater.consent
     for number, place in enumerate(places, start=1):
         assert place.response is not None and place.response.done and 0 < place.response.seconds < 300
         if number == 4:
             assert set(place.response.texts) == {""} and set(place.response.unread) == {True}
-        elif place.step.kind is Kind.CHECK:
+        elif place.step.kind is StepKind.CHECK:
             assert place.response.texts == (place.step.word,)
         else:
             assert set(place.response.texts) == {f"红色的狐狸 {number}"}
@@ -193,7 +196,7 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., Store], people: Any
     assert visitor.one("h1").text == "There is no such page"
 
 
-def test_an_input_method_and_its_enter(make: Callable[..., Store], people: Any, person: Any) -> None:
+def test_an_input_method_and_its_enter(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
     store = make(training=0, raters=1, checks=0, repeats=0)
     token = people(store, 1, "zh")[0]
     visitor = person(store)
@@ -221,7 +224,7 @@ def test_an_input_method_and_its_enter(make: Callable[..., Store], people: Any, 
 
 
 def test_a_reload_shows_what_was_typed_and_back_is_possible(
-    make: Callable[..., Store], people: Any, person: Any
+    make: Callable[..., StudyStore], people: Any, person: Any
 ) -> None:
     store = make(training=0, raters=1, checks=0, repeats=0)
     visitor = person(store)
@@ -247,7 +250,7 @@ def test_a_reload_shows_what_was_typed_and_back_is_possible(
 
 
 def test_without_a_connection_answers_are_kept_and_sent_once(
-    make: Callable[..., Store], people: Any, person: Any
+    make: Callable[..., StudyStore], people: Any, person: Any
 ) -> None:
     store = make(training=0, raters=1, checks=0, repeats=0)
     visitor = person(store)
@@ -287,7 +290,7 @@ OVERTAKEN = """
     };"""
 
 
-def test_whoever_sends_at_once_is_thanked(make: Callable[..., Store], people: Any, person: Any) -> None:
+def test_whoever_sends_at_once_is_thanked(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
     store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
     visitor = person(store)
     visitor.open(people(store, 1)[0])
@@ -302,10 +305,10 @@ def test_whoever_sends_at_once_is_thanked(make: Callable[..., Store], people: An
     visitor.wait("!document.getElementById('thanks').hidden || !document.getElementById('gone').hidden")
     assert visitor.one("#thanks").is_displayed()
     with store.reading() as connection:
-        assert db.raters_of(connection)[0].phase is RaterState.SENT
+        assert read_raters(connection)[0].state is RaterState.SENT
 
 
-def test_a_second_tab_cannot_answer_too(make: Callable[..., Store], people: Any, person: Any) -> None:
+def test_a_second_tab_cannot_answer_too(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
     store = make(training=0, raters=1, checks=0, repeats=0)
     visitor = person(store)
     token = people(store, 1)[0]
@@ -340,7 +343,7 @@ def test_a_second_tab_cannot_answer_too(make: Callable[..., Store], people: Any,
 
 
 def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
-    make: Callable[..., Store], people: Any, person: Any
+    make: Callable[..., StudyStore], people: Any, person: Any
 ) -> None:
     """Rows of one or two pixels, all that is left of covered letters, vanish at other sizes (T12)."""
     store = make(training=0, raters=1)
@@ -384,7 +387,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         return member.read().decode()
 
 
-def test_axe_finds_nothing(make: Callable[..., Store], people: Any, person: Any, axe: str) -> None:
+def test_axe_finds_nothing(make: Callable[..., StudyStore], people: Any, person: Any, axe: str) -> None:
     store = make(training=1, raters=1, checks=0)
     visitor = person(store)
     for lang, width in (("en", 1200), ("zh", 360)):
@@ -408,7 +411,7 @@ def test_axe_finds_nothing(make: Callable[..., Store], people: Any, person: Any,
     visitor.accessible(axe)
 
 
-def test_the_page_for_maintainers(make: Callable[..., Store], people: Any, person: Any) -> None:
+def test_the_page_for_maintainers(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
     store = make(training=0, raters=1, checks=0, repeats=0)
     tokens = people(store, 2)
     visitor = person(store)
@@ -429,4 +432,4 @@ def test_the_page_for_maintainers(make: Callable[..., Store], people: Any, perso
     visitor.open(tokens[0])
     assert visitor.one("h1").text == "There is no such page"
     with store.reading() as connection:
-        assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 5
+        assert len(open_slots(connection, read_design(connection))) == 5

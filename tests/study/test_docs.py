@@ -12,9 +12,9 @@ from typing import Any
 
 from tests.bloom.conftest import made_set, row
 from tests.pages import Page, Run, succeed
-from vcrgen.study import store as db
 from vcrgen.study.records import Response
-from vcrgen.study.store import Store
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.steps import read_steps, save_response
 
 COMMANDS = Page("docs/study.md").commands
 
@@ -28,12 +28,12 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         if words[1] == "serve":
             serves(line)
             if words[2] == "audit-study":
-                with Store(Path(words[2])) as store, store.writing() as connection:
+                with StudyStore(Path(words[2])) as store, store.writing() as connection:
                     said = Response(("A", "approve", ""), (False,) * 3, 5.0, True, 1)
-                    for place in db.places_of(connection):
-                        db.save(connection, place.rater, place.number, said)
+                    for place in read_steps(connection):
+                        save_response(connection, place.rater, place.number, said)
                 continue
-            with Store(Path("study")) as store:
+            with StudyStore(Path("study")) as store:
                 typing(store, lambda rater, _id, place, answer: answer if rater > 2 or place else f"{rater}")
             outputs = [json.loads(line) for line in run("study", "export", "study")[1].splitlines()]
             same = [{name: one[name] for name in ("question_id", "output", "mode")} for one in outputs]
@@ -49,12 +49,12 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
             Path(words[3]).write_text(json.dumps(tasks), "utf-8")
         name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
         seen.setdefault(name, succeed(run, line))
-    assert "Audit: 6 of 6 drawn items" in seen["audit report"]
+    assert "6 of 6 drawn items judged" in seen["audit report"]
     assert len(COMMANDS) == 24 and "Raters taken in: 1." in seen["import"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
-    assert json.loads(Path("people.json").read_text("utf-8"))["schema"] == "vcrgen-people-1"
+    assert json.loads(Path("people.json").read_text("utf-8"))["schema"] == "vcrgen-human-baseline-1"
     assert "People and preds" in Path("report.html").read_text("utf-8")
     assert {json.loads(line)["model"] for line in Path("r2.jsonl").read_text("utf-8").splitlines()} == {"r2"}
 

@@ -8,15 +8,19 @@ from typing import Any
 import pytest
 
 from vcrgen.errors import StudyError
-from vcrgen.study import store as db
 from vcrgen.study.exports import export
-from vcrgen.study.label_studio import take_tasks
+from vcrgen.study.label_studio import import_tasks
 from vcrgen.study.report import make_report
-from vcrgen.study.store import Store
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.raters import read_raters
+from vcrgen.study.store.steps import open_slots, read_steps
 
 
 @pytest.fixture
-def tasks(make: Callable[..., Store], people: Any, typing: Any, tmp_path: Path) -> tuple[Path, Store, Store]:
+def tasks(
+    make: Callable[..., StudyStore], people: Any, typing: Any, tmp_path: Path
+) -> tuple[Path, StudyStore, StudyStore]:
     """The file of a study in which three people saw each item, that study, and a new one of the same items."""
     first = make(name="first", modes="easy", raters=3)
     people(first, 3)
@@ -26,19 +30,19 @@ def tasks(make: Callable[..., Store], people: Any, typing: Any, tmp_path: Path) 
     return file, first, make(name="second", modes="easy", raters=3)
 
 
-def test_what_goes_out_comes_in_again(tasks: tuple[Path, Store, Store]) -> None:
+def test_what_goes_out_comes_in_again(tasks: tuple[Path, StudyStore, StudyStore]) -> None:
     file, first, second = tasks
-    assert take_tasks(second, file) == 3
-    told = [make_report(store).tables for store in (first, second)]
+    assert import_tasks(second, file) == 3
+    told = [make_report(store).document.sections[0].tables for store in (first, second)]
     titles = {"People, exact match in percent", "Agreement"}
     ours, theirs = ([(t.title, t.texts()) for t in tables if t.title in titles] for tables in told)
     assert ours == theirs and len(ours) == 2
     with second.reading() as connection:
-        assert db.wanted_slots(connection, db.read_frozen(connection)) == []
-        assert any(one.response and True in one.response.unread for one in db.places_of(connection))
+        assert open_slots(connection, read_design(connection)) == []
+        assert any(one.response and True in one.response.unread for one in read_steps(connection))
 
 
-def test_a_task_is_what_label_studio_reads(tasks: tuple[Path, Store, Store]) -> None:
+def test_a_task_is_what_label_studio_reads(tasks: tuple[Path, StudyStore, StudyStore]) -> None:
     found = json.loads(tasks[0].read_text("utf-8"))
     assert len(found) == 6 and all(len(task["annotations"]) == 3 for task in found)
     assert found[0]["data"]["image"].startswith("data:image/png;base64,")
@@ -54,7 +58,7 @@ def test_a_task_is_what_label_studio_reads(tasks: tuple[Path, Store, Store]) -> 
         (lambda tasks: [1, *tasks], "task 1: no item of this study"),
         (lambda tasks: [{"data": {**tasks[0]["data"], "question_id": "x"}}], "task 1: no item of this study"),
         (lambda tasks: [{**tasks[0], "annotations": [{"completed_by": 1, "result": []}]}], "0 texts in `texts`"),
-        (lambda tasks: [*tasks, tasks[2]], "task 7: as many people as the study wants"),
+        (lambda tasks: [*tasks, tasks[2]], "task 7: the study has all responses to it"),
         (
             lambda tasks: [{**tasks[0], "annotations": tasks[0]["annotations"][:1]}] * 2,
             "annotator '1' has seen the item",
@@ -62,19 +66,19 @@ def test_a_task_is_what_label_studio_reads(tasks: tuple[Path, Store, Store]) -> 
     ],
 )
 def test_what_cannot_be_taken(
-    tasks: tuple[Path, Store, Store], tmp_path: Path, change: Callable[[Any], Any], message: str
+    tasks: tuple[Path, StudyStore, StudyStore], tmp_path: Path, change: Callable[[Any], Any], message: str
 ) -> None:
     file, _, second = tasks
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps(change(json.loads(file.read_text("utf-8")))), "utf-8")
     with pytest.raises(StudyError, match=message.replace("[", r"\[")):
-        take_tasks(second, bad)
+        import_tasks(second, bad)
     with second.reading() as connection:
-        assert db.raters_of(connection) == []  # nothing of it was taken
-    assert take_tasks(second, file) == 3
+        assert read_raters(connection) == []  # nothing of it was taken
+    assert import_tasks(second, file) == 3
 
 
-def test_hostile_annotations(tasks: tuple[Path, Store, Store], tmp_path: Path) -> None:
+def test_hostile_annotations(tasks: tuple[Path, StudyStore, StudyStore], tmp_path: Path) -> None:
     file, _, second = tasks
     found = json.loads(file.read_text("utf-8"))
     one = found[0]["annotations"][0]
@@ -84,8 +88,8 @@ def test_hostile_annotations(tasks: tuple[Path, Store, Store], tmp_path: Path) -
     found[1]["annotations"] = "none"
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps(found), "utf-8")
-    assert take_tasks(second, bad) == 4
+    assert import_tasks(second, bad) == 4
     with second.reading() as connection:
-        places = db.places_of(connection, 1)
+        places = read_steps(connection, 1)
     assert places[0].response is not None and places[0].response.texts[0] == "\ufffd <b>"
     assert places[0].response.seconds == 0

@@ -13,14 +13,17 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from vcrgen.study import store as db
-from vcrgen.study.design import Kind, Viewing
-from vcrgen.study.make import check_source
-from vcrgen.study.people import invite
+from vcrgen.study.assignment import Slot, StepKind
+from vcrgen.study.creation import check_source
+from vcrgen.study.page_texts import text_file
+from vcrgen.study.raters import invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.app import make_app
-from vcrgen.study.store import Store
-from vcrgen.study.texts import text_file
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.items import read_items
+from vcrgen.study.store.raters import read_raters, update_rater
+from vcrgen.study.store.steps import open_slots, read_steps, returned_slots
 
 HOSTILE = [
     "<script>alert(1)</script>", "'; DROP TABLE steps; --", "\u202eabc\u0000\u0007", "=1+1", "{{ 7 * 7 }}", "\\x00%00",
@@ -65,11 +68,11 @@ class Client:
 
 
 @pytest.fixture
-def client(make: Callable[..., Store]) -> Iterator[Callable[..., tuple[Client, Store]]]:
+def client(make: Callable[..., StudyStore]) -> Iterator[Callable[..., tuple[Client, StudyStore]]]:
     """A rater of a new study whose service runs in this process."""
     opened = []
 
-    def start(store: Store | None = None, **options: Any) -> tuple[Client, Store]:
+    def start(store: StudyStore | None = None, **options: Any) -> tuple[Client, StudyStore]:
         store = store or make(**{"training": 0, "checks": 0, "repeats": 0, "raters": 1} | options)
         http = TestClient(make_app(store), raise_server_exceptions=False)
         opened.append(http)
@@ -80,7 +83,7 @@ def client(make: Callable[..., Store]) -> Iterator[Callable[..., tuple[Client, S
         http.close()
 
 
-def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, Store]]) -> None:
+def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, StudyStore]]) -> None:
     rater, store = client()
     assert rater.begin() == {"begun": False, "done": [False] * 6, "training": 0}
     for number in range(6):
@@ -95,22 +98,22 @@ def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, St
     for void in (rater.page(), rater.step(0), rater.answer(0, "x"), rater.post("open"), rater.post("stop")):
         assert void.status_code == 404
     with store.reading() as connection:
-        found = db.raters_of(connection)[0]
-        texts = connection.execute("SELECT * FROM consents").fetchall()
-    assert found.phase is RaterState.SENT and found.languages == "English" and found.began <= found.ended
-    assert [row["version"] for row in texts] == [found.consent] and "You are invited" in texts[0]["text"]
+        found = read_raters(connection)[0]
+        texts = connection.exec_driver_sql("SELECT * FROM consents").fetchall()
+    assert found.state is RaterState.SENT and found.languages == "English" and found.began <= found.ended
+    assert [row.version for row in texts] == [found.consent] and "You are invited" in texts[0].text
 
 
-def test_no_answer_leaves_but_in_training(make: Callable[..., Store], client: Any) -> None:
+def test_no_answer_leaves_but_in_training(make: Callable[..., StudyStore], client: Any) -> None:
     store = make(limit=12, training=2, raters=1)
     rater, _ = client(store)
     with store.reading() as connection:
-        frozen, items = db.read_frozen(connection), db.items_of(connection)
-        places = db.places_of(connection, 1)
+        design, items = read_design(connection), read_items(connection)
+        places = read_steps(connection, 1)
     rater.begin()
     shown_answers = []
     for place in places:
-        training = place.step.kind is Kind.TRAINING
+        training = place.step.kind is StepKind.TRAINING
         before = rater.step(place.number, training).json()
         assert "answers" not in before
         told = rater.answer(place.number, *["no idea"] * before["fields"], training=training).json()
@@ -122,7 +125,7 @@ def test_no_answer_leaves_but_in_training(make: Callable[..., Store], client: An
     sent = rater.bytes
     for part in sent.split(b"data:image/png;base64,")[1:]:
         sent += base64.b64decode(part.partition(b'"')[0])
-    questions = list(check_source(frozen).key.questions)[:12]
+    questions = list(check_source(design).key.questions)[:12]
     assert len(questions) == 12 and len(sent) > 100_000
     for question in questions:
         for text in (question.question_id, *question.answers):
@@ -140,7 +143,7 @@ def test_hostile_texts_are_kept_as_typed_and_shown_as_texts(client: Any) -> None
     page = rater.http.post("/maintain", data={"token": store.token, "end": "<script>"})
     assert page.status_code == 400 and "no rater &#39;&lt;script&gt;&#39;" in page.text
     with store.reading() as connection:
-        rows = [place.response for place in db.places_of(connection, 1)]
+        rows = [place.response for place in read_steps(connection, 1)]
     assert [row.texts[0] for row in rows if row] == HOSTILE
 
 
@@ -165,7 +168,7 @@ def test_forged_bodies_are_refused(client: Any, body: bytes) -> None:
     answer = rater.http.post(f"/api/{rater.token}/step/0", content=body)
     assert answer.status_code == 400 and "error" in answer.json()
     with store.reading() as connection:
-        assert db.places_of(connection, 1)[0].response is None
+        assert read_steps(connection, 1)[0].response is None
 
 
 def test_forged_requests(client: Any) -> None:
@@ -230,15 +233,15 @@ def test_whoever_guesses_links_waits_and_a_right_link_passes(client: Any) -> Non
     assert shown.status_code == 200 and "0 of 12 answers" in shown.text
 
 
-def test_somebody_from_prolific(make: Callable[..., Store]) -> None:
+def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
     store = make(limit=6, raters=1, training=0, checks=0, repeats=0)
-    _, door = invite(store, 1, "en", prolific="C1A2")
+    _, shared_link = invite(store, 1, "en", prolific="C1A2")
     with TestClient(make_app(store), follow_redirects=False) as http:
-        assert http.get(f"/join/{door}").status_code == 400
-        there = [http.get(f"/join/{door}?PROLIFIC_PID=5f00&STUDY_ID=1&SESSION_ID=2") for _ in range(2)]
+        assert http.get(f"/join/{shared_link}").status_code == 400
+        there = [http.get(f"/join/{shared_link}?PROLIFIC_PID=5f00&STUDY_ID=1&SESSION_ID=2") for _ in range(2)]
         assert [answer.status_code for answer in there] == [303, 303]
         assert there[0].headers["location"] == there[1].headers["location"]
-        assert http.get(f"/join/{door}?PROLIFIC_PID=6f00").status_code == 404  # no place is free
+        assert http.get(f"/join/{shared_link}?PROLIFIC_PID=6f00").status_code == 404  # no place is free
         rater = Client(http, there[0].headers["location"].rpartition("/")[2])
         for number in range(len(rater.begin()["done"])):
             rater.answer(number, *["x"] * rater.step(number).json()["fields"])
@@ -253,8 +256,8 @@ def test_a_rater_may_stop(client: Any) -> None:
     rater.answer(0, *["x"] * rater.step(0).json()["fields"])
     assert rater.post("stop").json() == {"stopped": True} and rater.page().status_code == 404
     with store.reading() as connection:
-        assert db.raters_of(connection)[0].phase is RaterState.LEFT
-        assert len(db.wanted_slots(connection, db.read_frozen(connection))) == 12 - 1
+        assert read_raters(connection)[0].state is RaterState.LEFT
+        assert len(open_slots(connection, read_design(connection))) == 12 - 1
 
 
 def finish(rater: Client) -> None:
@@ -265,17 +268,17 @@ def finish(rater: Client) -> None:
 
 
 @pytest.fixture
-def three(make: Callable[..., Store]) -> Callable[..., tuple[list[Client], Store]]:
+def three(make: Callable[..., StudyStore]) -> Callable[..., tuple[list[Client], StudyStore]]:
     """Three raters of four items each, of whom the first has left after one; the others have begun."""
 
-    def start(name: str = "study", **options: Any) -> tuple[list[Client], Store]:
+    def start(name: str = "study", **options: Any) -> tuple[list[Client], StudyStore]:
         store = make(name=name, **{"training": 1, "checks": 1, "repeats": 1, "raters": 1, "pause": 2} | options)
         http = TestClient(make_app(store), raise_server_exceptions=False)
         raters = [Client(http, token) for token in invite(store, 3, "en")[0]]
         for rater in raters:
             rater.begin()
         with store.reading() as connection:
-            first = next(place.number for place in db.places_of(connection, 1) if place.step.kind is Kind.ITEM)
+            first = next(place.number for place in read_steps(connection, 1) if place.step.kind is StepKind.ITEM)
         raters[0].answer(first, *["x"] * raters[0].step(first).json()["fields"])
         raters[0].post("stop")
         return raters, store
@@ -283,12 +286,12 @@ def three(make: Callable[..., Store]) -> Callable[..., tuple[list[Client], Store
     return start
 
 
-def given(store: Store) -> dict[int, list[Viewing]]:
+def given(store: StudyStore) -> dict[int, list[Slot]]:
     """The items of each rater in order."""
     with store.reading() as connection:
-        places = [place for place in db.places_of(connection) if place.step.kind is Kind.ITEM]
+        places = [place for place in read_steps(connection) if place.step.kind is StepKind.ITEM]
     return {
-        rater: [Viewing(*place.step[1:4]) for place in places if place.rater == rater]
+        rater: [Slot(*place.step[1:4]) for place in places if place.rater == rater]
         for rater in sorted({place.rater for place in places})
     }
 
@@ -300,7 +303,7 @@ def test_who_has_finished_may_take_what_others_left(three: Any) -> None:
     assert told == raters[1].post("more", take=True).json() and told["count"] == 0 < told["waiting"]
     finish(raters[1])
     with store.reading() as connection:
-        left = db.returned_slots(connection)
+        left = returned_slots(connection)
     seen = {slot.item for slot in before[2]}
     may = [slot for slot in left if slot.item not in seen]
     assert len(left) == 3 and may
@@ -317,7 +320,7 @@ def test_who_has_finished_may_take_what_others_left(three: Any) -> None:
     finish(raters[1])
     assert raters[1].post("send").status_code == 200
     with store.reading() as connection:
-        assert db.returned_slots(connection) == [slot for slot in left if slot not in more]
+        assert returned_slots(connection) == [slot for slot in left if slot not in more]
     finish(raters[2])
     for _ in range(3):
         raters[2].post("more", take=True)
@@ -332,7 +335,7 @@ def test_nobody_is_offered_what_they_have_seen(three: Any) -> None:
     raters, store = three(pause=20)
     seen = [{slot.item for slot in given(store)[rater]} for rater in (2, 3)]
     with store.reading() as connection:
-        left = [slot.item for slot in db.returned_slots(connection)]
+        left = [slot.item for slot in returned_slots(connection)]
     may = [[item for item in left if item not in mine] for mine in seen]
     assert any(len(items) < len(left) for items in may)
     for rater, items in zip(raters[1:], may, strict=True):
@@ -351,12 +354,12 @@ def test_what_is_taken_is_the_same_each_time(three: Any) -> None:
     assert found[0] == found[1]
 
 
-def test_who_is_offered_nothing(three: Any, make: Callable[..., Store]) -> None:
-    raters, _ = three("most", most=4)
+def test_who_is_offered_nothing(three: Any, make: Callable[..., StudyStore]) -> None:
+    raters, _ = three("most", max_items=4)
     finish(raters[1])
     assert raters[1].post("more", take=True).json() == {"count": 0, "waiting": 0}
     # What was never dealt waits for those who are still to be invited.
-    store = make(name="few", training=0, checks=0, repeats=0, raters=1, most=2)
+    store = make(name="few", training=0, checks=0, repeats=0, raters=1, max_items=2)
     rater = Client(TestClient(make_app(store)), invite(store, 1, "en")[0][0])
     rater.begin()
     finish(rater)
@@ -366,7 +369,7 @@ def test_who_is_offered_nothing(three: Any, make: Callable[..., Store]) -> None:
     finish(raters[1])
     assert raters[1].post("more", take=False).json()["count"]
     with store.writing() as connection:
-        db.change_rater(connection, 2, code="C1A2")
+        update_rater(connection, 2, code="C1A2")
     assert raters[1].post("more", take=True).json() == {"count": 0, "waiting": 0}
 
 
@@ -394,12 +397,14 @@ def test_a_full_disk_is_told_and_nothing_is_called_saved(client: Any) -> None:
     rater.begin()
     fields = rater.step(0).json()["fields"]
     with store.reading() as connection:
-        size = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {size}")
+        size = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {size}")
     texts = ["x" * 9999] * fields
     refused = rater.answer(0, *texts)
     assert refused.status_code == 503 and "no room" in refused.json()["error"]
     assert rater.step(0).json()["texts"] is None
+    with store.reading() as connection:
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {100 * size}")
     assert rater.answer(0, *texts).json()["saved"]  # there is room again
 
 
@@ -407,14 +412,15 @@ def test_a_broken_database_is_told_in_one_sentence(client: Any) -> None:
     rater, store = client()
     rater.begin()
     with store.writing() as connection:
-        connection.execute("ALTER TABLE steps RENAME TO gone")
+        connection.exec_driver_sql("ALTER TABLE steps RENAME TO gone")
     answer = rater.step(0)
     assert answer.status_code == 503
     assert answer.json() == {"error": "The study cannot be read just now; try again soon."}
 
 
+@pytest.mark.process
 def test_every_acknowledged_answer_is_there_once_after_kills(
-    make: Callable[..., Store], people: Any, service: Callable[[Store], Any]
+    make: Callable[..., StudyStore], people: Any, service: Callable[[StudyStore], Any]
 ) -> None:
     """Eight raters, and three times kill -9; ``scripts/bench_study.py`` has more of both."""
     store = make(limit=10, training=0, raters=4)
@@ -469,7 +475,7 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
         thread.join(180)
     running.kill()
     with store.reading() as connection:
-        there = {(place.rater, place.number): place.response for place in db.places_of(connection)}
+        there = {(place.rater, place.number): place.response for place in read_steps(connection)}
     assert len(acknowledged) >= 15
     for about, texts in acknowledged.items():
         response = there[about]

@@ -1,4 +1,4 @@
-"""Rows and items of question sets."""
+"""Rows and items of MCQ benchmarks."""
 
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,12 @@ from tests.bloom.conftest import made_set, row
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import DatasetError
 from vcrgen.tasks.bloom import direction, item_of, languages_of, read_items
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.tasks.vcr import VCR
 
 
 def test_a_set_that_was_written_is_read_back(tmp_path: Path) -> None:
-    data = open_any(made_set(tmp_path / "set", [row(number) for number in range(12)]))
+    data = open_task_dataset(made_set(tmp_path / "set", [row(number) for number in range(12)]))
     assert data.kind.task == "bloom" and languages_of(data) == ("en", "ar") and data.splits == ("test",)
     assert data.modes == () and data.built.pairs == 12
     items = list(read_items(data))
@@ -39,7 +39,7 @@ def test_a_command_for_another_task_says_so(tmp_path: Path) -> None:
 
 def test_an_item_counts_in_a_language_only_if_it_is_complete_there(tmp_path: Path) -> None:
     rows = [row(0), row(1, question_ar="", options_ar=["", "", "", ""]), row(2, question_ar=None, options_ar=None)]
-    items = list(read_items(open_any(made_set(tmp_path / "set", rows))))
+    items = list(read_items(open_task_dataset(made_set(tmp_path / "set", rows))))
     assert [list(item.questions) for item in items] == [["en", "ar"], ["en"], ["en"]]
 
 

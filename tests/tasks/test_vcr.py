@@ -16,15 +16,15 @@ from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import Mode
 from vcrgen.storage import DiskFolder
-from vcrgen.tasks.vcr import VCR, described, image_size, vcr_statistics
+from vcrgen.tasks.vcr import VCR, fill_metadata, image_size, vcr_statistics
 from vcrgen.text.languages import LANGUAGES
 
 Foreign = Callable[..., Path]
 
 
 def test_every_column_has_a_note() -> None:
-    assert list(VCR.notes) == list(VCR.features)
-    assert {VCR.identifier, VCR.answers, *VCR.repeated, *VCR.searched} <= set(VCR.features)
+    assert list(VCR.descriptions) == list(VCR.features)
+    assert {VCR.identifier, VCR.answers, *VCR.dictionary_columns, *VCR.indexed_columns} <= set(VCR.features)
 
 
 def test_the_first_columns_are_those_of_vcr_wiki() -> None:
@@ -50,13 +50,13 @@ def test_the_figures_are_those_of_the_rows(dataset: Path) -> None:
     for (mode, split), found in figures.items():
         rows = pq.read_table(next((dataset / mode).glob(f"{split}-*"))).to_pylist()
         spans = [span for row in rows for span in row["spans"]]
-        cover = LANGUAGES["en"].covers[Mode(mode)]
+        cover = LANGUAGES["en"].cover_targets[Mode(mode)]
         assert (found.rows, found.spans) == (len(rows), len(spans))
         assert found.height.mean == pytest.approx(statistics.mean(row["strip_y"] + row["strip_height"] for row in rows))
         assert found.caption_length.mean == pytest.approx(statistics.mean(len(row["caption"]) for row in rows))
         assert found.spans_per_image.sd == pytest.approx(statistics.pstdev(len(row["spans"]) for row in rows))
         assert found.visible_ink.mean == pytest.approx(statistics.mean(span["visible_ink"] for span in spans))
-        assert found.outside == sum(not cover.holds(span["visible_ink"]) for span in spans)
+        assert found.outside == sum(not cover.contains(span["visible_ink"]) for span in spans)
 
 
 def test_values_that_no_build_writes(tampered: Callable[..., Path]) -> None:
@@ -87,23 +87,23 @@ def test_the_figures_of_a_dataset_that_vcrgen_did_not_build(dataset: Path, as_fo
 def test_what_files_do_not_say_is_found_or_asked_for(dataset: Path, as_foreign: Foreign, tmp_path: Path) -> None:
     one = open_dataset(as_foreign(dataset, tmp_path / "one", "hard"), VCR)
     with pytest.raises(ConfigError, match=r"one does not say its mode; name it with --mode \(easy or hard\)"):
-        described(one)
-    (file,) = described(one, mode="hard").files
-    assert (file.mode, file.split, file.given["language"]) == ("hard", "test", "en")
-    assert file.given["question"] == LANGUAGES["en"].question
-    (file,) = described(one, mode="easy", split="dev").files
+        fill_metadata(one)
+    (file,) = fill_metadata(one, mode="hard").files
+    assert (file.mode, file.split, file.constants["language"]) == ("hard", "test", "en")
+    assert file.constants["question"] == LANGUAGES["en"].question
+    (file,) = fill_metadata(one, mode="easy", split="dev").files
     assert (file.mode, file.split) == ("easy", "dev")
     both = open_dataset(as_foreign(dataset, tmp_path / "two"), VCR)
-    assert [file.mode for file in described(both).files] == ["easy", "hard"]
-    assert [file.mode for file in described(both, mode="hard").files] == ["hard"]
-    assert described(open_dataset(dataset, VCR), split="test").splits == ("test",)
+    assert [file.mode for file in fill_metadata(both).files] == ["easy", "hard"]
+    assert [file.mode for file in fill_metadata(both, mode="hard").files] == ["hard"]
+    assert fill_metadata(open_dataset(dataset, VCR), split="test").splits == ("test",)
 
 
 def test_rows_name_their_mode_and_language(dataset: Path, tmp_path: Path) -> None:
     table = pq.read_table(next((dataset / "easy").glob("test-*")))
     datasets.Dataset(table).save_to_disk(str(tmp_path / "saved"))
-    (file,) = described(open_dataset(tmp_path / "saved", VCR)).files
-    assert (file.mode, file.given["language"]) == ("easy", "en")
+    (file,) = fill_metadata(open_dataset(tmp_path / "saved", VCR)).files
+    assert (file.mode, file.constants["language"]) == ("easy", "en")
     [(_, row)] = open_dataset(tmp_path / "saved", VCR).rows(["mode"], limit=1)
     assert row == {"mode": "easy"}
 

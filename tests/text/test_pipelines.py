@@ -46,7 +46,7 @@ def test_a_trained_pipeline_decides_what_a_name_is(trained: Path) -> None:
     assert [ineligible_reason(token) for token in doc[:3]] == ["entity:PERSON", "entity:PERSON", None]
     assert [span.text for span in selectable_ngrams(doc, 5)] == ["was reading a long book", "reading a long book there"]
     assert pipeline.eligibility == "en_tiny-1.2.3"
-    assert not pipeline.finds_nouns
+    assert not pipeline.tags_nouns
 
 
 @pytest.mark.parametrize(("attrs", "finds"), [({"POS": "NOUN"}, True), ({"LEMMA": "page"}, False)])
@@ -55,7 +55,7 @@ def test_rules_may_set_parts_of_speech(trained: Path, tmp_path: Path, attrs: dic
     nlp.add_pipe("attribute_ruler", name="rules").add([[{"LOWER": "page"}]], attrs)  # type: ignore[attr-defined]
     nlp.to_disk(tmp_path / "ruled")
     pipeline = load_pipeline("en", str(tmp_path / "ruled"))
-    assert pipeline.finds_nouns is finds
+    assert pipeline.tags_nouns is finds
     assert (pipeline.nlp("a long page")[2].pos_ == "NOUN") is finds
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 
@@ -17,7 +17,7 @@ SHORT = {"steps": 5, "batch": 3, "micro_batch": 2, "save_every": 2, "learning_ra
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """Two threads on busy cores take several times as long as one."""
-    torch = pytest.importorskip("torch", reason='needs pip install ".[train]"')
+    torch = pytest.importorskip("torch", reason='needs pip install "vcrgen[train]"')
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -36,7 +36,7 @@ def parts(tinyvlm: Any) -> tuple[Any, Any]:
 def model(tinyvlm: Any, parts: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model's folder."""
     for package in ("peft", "schedulefree"):
-        pytest.importorskip(package, reason='needs pip install ".[train]"')
+        pytest.importorskip(package, reason='needs pip install "vcrgen[train]"')
     folder: Path = tinyvlm.save(*parts, tmp_path_factory.mktemp("model"))
     return folder
 
@@ -52,12 +52,12 @@ def train(model: Path, tmp_path: Path, one_thread: None) -> Callable[..., Any]:
         *,
         base: Path = model,
         of_pairs: Any = None,
-        watcher: Any = None,
+        listener: Any = None,
         **options: Any,
     ) -> Any:
         chosen = TrainOptions(**SHORT | options)
         return finetune(
-            base, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, watcher=watcher
+            base, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, listener=listener
         )  # fmt: skip
 
     return call

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError, DatasetError, SourceError, StreamError
 from vcrgen.stream import VCRStream

@@ -12,8 +12,8 @@ import pytest
 from vcrgen.builder.run import build
 from vcrgen.samples import sample_pair
 
-pytest.importorskip("peft", reason='needs pip install ".[train]"')
-pytest.importorskip("schedulefree", reason='needs pip install ".[train]"')
+pytest.importorskip("peft", reason='needs pip install "vcrgen[train]"')
+pytest.importorskip("schedulefree", reason='needs pip install "vcrgen[train]"')
 
 Run = Callable[..., tuple[int, str, str]]
 # Rank and steps are those of the issue; the learning rate and the layers suit so small a model.

@@ -8,10 +8,10 @@ import pytest
 from vcrgen.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
-from vcrgen.typeset.cover import CoverRule, WhiteRows, is_covered, measure_cover, span_cells
+from vcrgen.typeset.cover import CoverRule, WhiteRows, is_covered, measure_span, span_cells
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.records import Box, Cover, CoveredSpan
+from vcrgen.typeset.records import Box, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=20))
@@ -63,9 +63,9 @@ LAYOUT = layout_caption(TEXT, SHAPER, width=300, max_lines=5, break_unit="word")
 STRIP = render_strip(LAYOUT)
 
 
-def cover(span: Span, rule: CoverRule, ink: np.ndarray | None = None) -> CoveredSpan:
+def cover(span: Span, rule: CoverRule, ink: np.ndarray | None = None) -> MaskedSpan:
     cells = span_cells(span, LAYOUT)
-    return measure_cover(span, cells, list(map(rule.cover, cells)), 255 - STRIP if ink is None else ink)
+    return measure_span(span, cells, list(map(rule.cover, cells)), 255 - STRIP if ink is None else ink)
 
 
 def test_a_span_over_a_line_break_has_a_box_a_line() -> None:

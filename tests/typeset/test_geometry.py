@@ -25,7 +25,7 @@ def test_strips_are_those_of_vcr_wiki(lang: str, mode: Mode, wiki_dir: Path) -> 
     row = LANGUAGES[lang]
     chain = default_chain(row.fonts, size=20)
     style = make_style(row, chain, width=300, max_height=900)
-    rule = style.covers[mode].rule
+    rule = style.calibrations[mode].rule
     cases = json.loads((wiki_dir / f"strips_{lang}.json").read_text("utf-8"))
     assert len(cases) == 40
     for case in cases:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "measure_reading.py"
 

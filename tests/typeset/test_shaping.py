@@ -13,14 +13,14 @@ import pytest
 
 from vcrgen.builder.pipeline import LAYOUT_RULES, Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config import load_build_config
+from vcrgen.config.build import load_build_config
 from vcrgen.records import NAMED_MODES, Item, Span
 from vcrgen.samples import sample_pair
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import calibrate
-from vcrgen.typeset.cover import WhiteRows, measure_cover, span_cells
+from vcrgen.typeset.cover import WhiteRows, measure_span, span_cells
 from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import Box, Glyph, Layout, PlacedGlyph
@@ -207,7 +207,7 @@ def test_a_cover_hides_the_glyphs_of_its_span_and_no_other(case: Case) -> None:
     assert len(cells) == case.cells
     assert all(left.y0 < right.y0 or left.x1 < right.x0 for left, right in pairwise(cells))
     whole = WhiteRows(range(layout.line_height))
-    covered = measure_cover(span, cells, list(map(whole.cover, cells)), 255 - strip)
+    covered = measure_span(span, cells, list(map(whole.cover, cells)), 255 - strip)
     drawn = cover_strip(strip, covered.covers)
     for place, characters in owners(layout).items():
         assert (drawn[place] == 255) == bool(characters & case.hidden)
@@ -220,7 +220,7 @@ def test_measured_ink_is_that_of_the_hidden_glyphs(case: Case) -> None:
     layout, span = layout_of(case), span_of(case)
     strip = render_strip(layout)
     cells = span_cells(span, layout)
-    covered = measure_cover(span, cells, [WhiteRows(range(5, 10)).cover(cell) for cell in cells], 255 - strip)
+    covered = measure_span(span, cells, [WhiteRows(range(5, 10)).cover(cell) for cell in cells], 255 - strip)
     ink = {place: 255 - int(strip[place]) for place, owned in owners(layout).items() if owned & case.hidden}
     visible = {place: dark for place, dark in ink.items() if not 5 <= place[0] % layout.line_height < 10}
     assert covered.visible_ink == pytest.approx(sum(visible.values()) / sum(ink.values()), abs=1e-4)
@@ -330,7 +330,7 @@ def test_calibration_predicts_the_ink_of_placed_glyphs(direction: str) -> None:
             at = text.index(piece)
             span = Span(start=at, end=at + len(piece), text=piece, tokens=())
             cells = span_cells(span, layout)
-            shares.append(measure_cover(span, cells, list(map(cover.rule.cover, cells)), ink).visible_ink)
+            shares.append(measure_span(span, cells, list(map(cover.rule.cover, cells)), ink).visible_ink)
         assert cover.visible == pytest.approx(float(np.median(shares)), abs=0.001)
 
 

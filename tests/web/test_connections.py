@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from vcrgen.web import connections
-from vcrgen.web.connections import Connections, protocol_of
-from vcrgen.web.rate import site_of
+from vcrgen.web import limits
+from vcrgen.web.connections import ConnectionLimits, protocol_of
+from vcrgen.web.rate import client_network
 from vcrgen.web.serve import listen
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: board\r\n\r\n"
@@ -23,7 +23,7 @@ HALF = b"GET / HTTP/1.1\r\nHost: bo"
 @pytest.fixture(autouse=True)
 def _time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only tests that set another limit see connections closed that took too long."""
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 3600.0)
+    monkeypatch.setattr(limits, "HEADER_SECONDS", 3600.0)
 
 
 async def greet(scope: Any, receive: Any, send: Any) -> None:
@@ -44,7 +44,7 @@ def asked() -> list[str]:
 def start(asked: list[str]) -> Iterator[Callable[..., tuple[str, int]]]:
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
-    def run(limits: Connections, when_asked: Callable[[], None] = lambda: None) -> tuple[str, int]:
+    def run(counted: ConnectionLimits, when_asked: Callable[[], None] = lambda: None) -> tuple[str, int]:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             asked.append(scope["path"])
             when_asked()
@@ -52,7 +52,7 @@ def start(asked: list[str]) -> Iterator[Callable[..., tuple[str, int]]]:
 
         listening = listen("127.0.0.1", 0)
         config = uvicorn.Config(
-            app, log_config=None, lifespan="off", http=protocol_of(limits), ws="none", timeout_graceful_shutdown=1
+            app, log_config=None, lifespan="off", http=protocol_of(counted), ws="none", timeout_graceful_shutdown=1
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -98,7 +98,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_half_sent_headers_of_one_address_keep_nobody_out(start: Any) -> None:
-    address = start(Connections(most=40, of_one=10))
+    address = start(ConnectionLimits(total=40, per_address=10))
     waiting = [visit(address, HALF, "127.0.0.2") for _ in range(60)]
     until(lambda: sum(map(is_closed, waiting)) == 50)
     assert not any(map(is_closed, waiting[-10:])), "the oldest are closed"
@@ -108,14 +108,14 @@ def test_half_sent_headers_of_one_address_keep_nobody_out(start: Any) -> None:
 
 
 def test_half_sent_headers_of_many_addresses(start: Any) -> None:
-    address = start(Connections(most=20, of_one=10))
+    address = start(ConnectionLimits(total=20, per_address=10))
     waiting = [visit(address, HALF, f"127.0.1.{number}") for number in range(1, 60)]
     until(lambda: sum(map(is_closed, waiting)) >= 39)
     assert answer(visit(address, REQUEST)).startswith(b"HTTP/1.1 200")
 
 
 def test_what_is_being_answered_is_not_closed_for_others(start: Any, asked: list[str]) -> None:
-    address = start(Connections(most=40, of_one=3))
+    address = start(ConnectionLimits(total=40, per_address=3))
     busy = [visit(address, REQUEST.replace(b"/ ", b"/slow ")) for _ in range(3)]
     until(lambda: len(asked) == 3)
     fourth = visit(address, REQUEST)
@@ -130,12 +130,12 @@ def test_what_is_being_answered_is_not_closed_for_others(start: Any, asked: list
 )
 def test_a_connection_that_says_no_more(start: Any, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     def shorten() -> None:
-        monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
+        monkeypatch.setattr(limits, "HEADER_SECONDS", 0.5)
 
     answered = sent[:1] == b"P" or len(sent) > len(REQUEST)
     if not answered:
         shorten()
-    one = visit(start(Connections(), shorten), sent)
+    one = visit(start(ConnectionLimits(), shorten), sent)
     if answered:
         assert answer(one).startswith(b"HTTP/1.1 200")
     end = time.monotonic() + 120
@@ -147,24 +147,24 @@ def test_a_connection_that_says_no_more(start: Any, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_answer_that_never_comes_ends(start: Any, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    address, slow = start(Connections()), REQUEST.replace(b"/ ", b"/slow ")
+    address, slow = start(ConnectionLimits()), REQUEST.replace(b"/ ", b"/slow ")
     early = visit(address, slow)
     until(lambda: len(asked) == 1)
-    monkeypatch.setattr(connections, "EXCHANGE_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "EXCHANGE_SECONDS", 0.5)
     late = visit(address, slow)
     until(lambda: is_closed(late))
     assert not is_closed(early)
 
 
 def test_all_may_come_from_a_proxy(start: Any) -> None:
-    address = start(Connections(most=40, of_one=3, one_address=True))
+    address = start(ConnectionLimits(total=40, per_address=3, behind_proxy=True))
     opened = [visit(address, HALF) for _ in range(30)]
     assert answer(visit(address, REQUEST)).startswith(b"HTTP/1.1 200")
     assert not any(map(is_closed, opened))
 
 
 def test_one_address() -> None:
-    assert site_of("192.0.2.1") == "192.0.2.1" and site_of("unknown") == "unknown"
-    assert site_of("2001:db8::1") == site_of("2001:db8::ffff:1") != site_of("2001:db8:0:1::1")
-    assert site_of("::ffff:192.0.2.1") != site_of("::ffff:192.0.2.2")
-    assert site_of("fe80::1%eth0") == site_of("fe80::2%eth0")
+    assert client_network("192.0.2.1") == "192.0.2.1" and client_network("unknown") == "unknown"
+    assert client_network("2001:db8::1") == client_network("2001:db8::ffff:1") != client_network("2001:db8:0:1::1")
+    assert client_network("::ffff:192.0.2.1") != client_network("::ffff:192.0.2.2")
+    assert client_network("fe80::1%eth0") == client_network("fe80::2%eth0")

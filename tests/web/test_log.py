@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from vcrgen.web.log import MAX_TEXT, log_libraries, log_line, place_of
+from vcrgen.web.log import MAX_TEXT, log_library_warnings, log_line, raised_at
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_line_is_one_object_whatever_is_in_it(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.usefixtures("_root_logger")
 def test_what_libraries_log_tells_no_text_of_an_exception(capsys: pytest.CaptureFixture[str]) -> None:
-    log_libraries()
+    log_library_warnings()
     try:
         raise ValueError("a secret answer")
     except ValueError:
@@ -43,5 +43,5 @@ def test_the_place_of_an_error_is_where_it_was_raised() -> None:
     try:
         json.loads("{")
     except ValueError as problem:
-        assert "decoder.py:" in place_of(problem)
-    assert place_of(ValueError()) == ""
+        assert "decoder.py:" in raised_at(problem)
+    assert raised_at(ValueError()) == ""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from vcrgen.web import rate
-from vcrgen.web.rate import Rate
+from vcrgen.web import limits
+from vcrgen.web.rate import RateLimiter
 
 
 @pytest.fixture
@@ -14,29 +14,29 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_client_that_did_it_often_enough_has_to_wait(clock: list[float]) -> None:
-    limited = Rate(2, 60)
+    limited = RateLimiter(2, 60)
     for _ in range(2):
-        assert not limited.full("a")
-        limited.note("a")
-    assert limited.full("a") and not limited.full("b")
+        assert not limited.is_full("a")
+        limited.record("a")
+    assert limited.is_full("a") and not limited.is_full("b")
     clock[0] += 61
-    assert not limited.full("a")
+    assert not limited.is_full("a")
 
 
 def test_times_run_out_one_by_one(clock: list[float]) -> None:
-    limited = Rate(2, 60)
-    limited.note("a")
+    limited = RateLimiter(2, 60)
+    limited.record("a")
     clock[0] += 40
-    limited.note("a")
-    assert limited.full("a")
+    limited.record("a")
+    assert limited.is_full("a")
     clock[0] += 30
-    assert not limited.full("a")
+    assert not limited.is_full("a")
 
 
 def test_many_clients_do_not_fill_the_memory(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate, "CLIENTS", 10)
-    limited = Rate(1, 60)
+    monkeypatch.setattr(limits, "MAX_CLIENTS", 10)
+    limited = RateLimiter(1, 60)
     for number in range(100):
-        limited.note(str(number))
-    assert limited.full("99") and not limited.full("0")
-    assert sum(limited.full(str(number)) for number in range(100)) == 10
+        limited.record(str(number))
+    assert limited.is_full("99") and not limited.is_full("0")
+    assert sum(limited.is_full(str(number)) for number in range(100)) == 10

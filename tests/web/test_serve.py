@@ -9,7 +9,7 @@ import pytest
 
 from vcrgen.errors import ServiceError
 from vcrgen.web import serve
-from vcrgen.web.serve import WorkerProcess, listen, only_service
+from vcrgen.web.serve import WorkerProcess, listen, single_service
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -23,15 +23,15 @@ def test_a_process_that_dies_is_started_again(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(serve, "BACKOFF_SECONDS", 0.01)
     file = tmp_path / "starts"
     worker = WorkerProcess([sys.executable, "-c", f"open({str(file)!r}, 'a').write('x')"])
-    assert not worker.alive()
+    assert not worker.is_alive()
     worker.start()
     wait_for(lambda: file.exists() and len(file.read_text()) >= 2)
     worker.stop()
-    assert not worker.alive()
+    assert not worker.is_alive()
 
 
 def test_a_process_is_asked_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(serve, "STOP_SECONDS", 60.0)
     file = tmp_path / "said"
     code = (
         "import signal, sys, time\n"
@@ -42,13 +42,13 @@ def test_a_process_is_asked_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     worker = WorkerProcess([sys.executable, "-c", code])
     worker.start()
     wait_for(lambda: file.exists() and file.read_text() == "up")
-    assert worker.alive()
+    assert worker.is_alive()
     worker.stop()
     assert file.read_text() == "bye"
 
 
 def test_one_service_a_folder(tmp_path: Path) -> None:
-    with only_service(tmp_path), pytest.raises(ServiceError, match=r"serves .* already"), only_service(tmp_path):
+    with single_service(tmp_path), pytest.raises(ServiceError, match=r"serves .* already"), single_service(tmp_path):
         pass
 
 

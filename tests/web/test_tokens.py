@@ -2,7 +2,7 @@
 
 import hashlib
 
-from vcrgen.web.tokens import MAX_TOKEN, hash_of, new_token
+from vcrgen.web.tokens import MAX_TOKEN, new_token, token_hash
 
 
 def test_tokens_differ_and_say_what_they_are_for() -> None:
@@ -12,13 +12,13 @@ def test_tokens_differ_and_say_what_they_are_for() -> None:
 
 def test_only_a_hash_is_stored() -> None:
     token = new_token("x_")
-    assert hash_of(token) == hashlib.sha256(token.encode()).hexdigest()
-    assert hash_of(token) != hash_of(token + "a")
+    assert token_hash(token) == hashlib.sha256(token.encode()).hexdigest()
+    assert token_hash(token) != token_hash(token + "a")
 
 
 def test_a_long_word_is_not_hashed() -> None:
-    assert hash_of("a" * MAX_TOKEN) is not None and hash_of("a" * (MAX_TOKEN + 1)) is None
+    assert token_hash("a" * MAX_TOKEN) is not None and token_hash("a" * (MAX_TOKEN + 1)) is None
 
 
 def test_half_a_character_is_a_wrong_token_and_no_error() -> None:
-    assert hash_of("\ud800") not in (None, hash_of(""))
+    assert token_hash("\ud800") not in (None, token_hash(""))

@@ -75,11 +75,6 @@ def test_the_first_result_of_a_key_counts(file: Path) -> None:
         assert ledger["a"] == 1 and len(ledger) == 1
 
 
-def test_what_is_not_there(file: Path) -> None:
-    with Ledger(file) as ledger, pytest.raises(KeyError):
-        ledger["a"]
-
-
 def test_a_ledger_without_a_line_leaves_no_file(file: Path) -> None:
     with Ledger(file):
         assert file.exists()

@@ -1,59 +1,98 @@
-"""Analyses of a benchmark: which tasks and items tell the same story twice, and how sure is that?
+"""Analyses of a benchmark: redundancy, structural model, pruning, item statistics.
 
     tables -> checks -> correlations -> map | factors | prune -> resampling -> report
-    items  -> statistics of items, shorter sets              -> report
+    items  -> statistics of items, subsets                   -> report
 
-Scores of models go in, numbers with their intervals come out. Nothing here knows how a model was run, and no room but
-the command line imports this one. The names below are loaded when they are first used.
+Scores of models go in, numbers with their intervals come out. Only the command line imports this
+package. The names below are loaded when they are first used.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vcrgen.lazy import attach
 
 if TYPE_CHECKING:
+    from vcrgen.analysis.anchor import anchor_agreement
     from vcrgen.analysis.correlations import pairwise
-    from vcrgen.analysis.document import Document, render
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
     from vcrgen.analysis.items.analyse import analyse_items
-    from vcrgen.analysis.items.classical import item_figures, reliability
-    from vcrgen.analysis.items.hardness import what_makes_hard
+    from vcrgen.analysis.items.classical import item_statistics, reliability
+    from vcrgen.analysis.items.difficulty_model import fit_difficulty_model
     from vcrgen.analysis.items.irt import fit_2pl, fit_rasch
+    from vcrgen.analysis.items.item_table import ItemTable
     from vcrgen.analysis.items.items_report import items_document
-    from vcrgen.analysis.items.read import read_items
+    from vcrgen.analysis.items.read_items import read_items
     from vcrgen.analysis.items.shorten import shorten
-    from vcrgen.analysis.items.table import ItemTable
     from vcrgen.analysis.map_report import map_document
-    from vcrgen.analysis.people import agreement
     from vcrgen.analysis.pls import Structure, fit_pls, quality
+    from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import prune_document
     from vcrgen.analysis.pruning import prune
     from vcrgen.analysis.redundancy import make_map
-    from vcrgen.analysis.refinement import refine
+    from vcrgen.analysis.score_table import ScoreTable, read_scores
     from vcrgen.analysis.spec import FactorSpec, bind, read_spec
-    from vcrgen.analysis.tables import ScoreTable, read_scores
+    from vcrgen.report.document import Document, render
 
-_HOMES = {
-    "agreement": "people", "pairwise": "correlations", "Document": "document", "render": "document",
-    "EXAMPLES": "examples", "fit_correlations": "factors", "fit_factors": "factors",
-    "factors_document": "factors_report", "map_document": "map_report", "Structure": "pls", "fit_pls": "pls",
-    "quality": "pls", "prune": "pruning", "prune_document": "prune_report", "make_map": "redundancy",
-    "refine": "refinement", "FactorSpec": "spec", "bind": "spec", "read_spec": "spec", "ScoreTable": "tables",
-    "read_scores": "tables", "item_figures": "items.classical", "reliability": "items.classical",
-    "what_makes_hard": "items.hardness", "fit_2pl": "items.irt", "fit_rasch": "items.irt",
-    "analyse_items": "items.analyse", "items_document": "items.items_report", "read_items": "items.read",
-    "shorten": "items.shorten", "ItemTable": "items.table",
-}  # fmt: skip
 __all__ = [
-    "EXAMPLES", "Document", "FactorSpec", "ItemTable", "ScoreTable", "Structure", "agreement", "analyse_items", "bind",
-    "factors_document", "fit_2pl", "fit_correlations", "fit_factors", "fit_pls", "fit_rasch", "item_figures",
-    "items_document", "make_map", "map_document", "pairwise", "prune", "prune_document", "quality", "read_items",
-    "read_scores", "read_spec", "refine", "reliability", "render", "shorten", "what_makes_hard",
+    "EXAMPLES",
+    "Document",
+    "FactorSpec",
+    "ItemTable",
+    "ScoreTable",
+    "Structure",
+    "analyse_items",
+    "anchor_agreement",
+    "bind",
+    "evaluate_pruning",
+    "factors_document",
+    "fit_2pl",
+    "fit_correlations",
+    "fit_difficulty_model",
+    "fit_factors",
+    "fit_pls",
+    "fit_rasch",
+    "item_statistics",
+    "items_document",
+    "make_map",
+    "map_document",
+    "pairwise",
+    "prune",
+    "prune_document",
+    "quality",
+    "read_items",
+    "read_scores",
+    "read_spec",
+    "reliability",
+    "render",
+    "shorten",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vcrgen.analysis' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"vcrgen.analysis.{_HOMES[name]}"), name)
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "analysis.correlations": ["pairwise"],
+        "analysis.examples": ["EXAMPLES"],
+        "analysis.factors": ["fit_correlations", "fit_factors"],
+        "analysis.factors_report": ["factors_document"],
+        "analysis.items.analyse": ["analyse_items"],
+        "analysis.items.classical": ["item_statistics", "reliability"],
+        "analysis.items.difficulty_model": ["fit_difficulty_model"],
+        "analysis.items.irt": ["fit_2pl", "fit_rasch"],
+        "analysis.items.items_report": ["items_document"],
+        "analysis.items.read_items": ["read_items"],
+        "analysis.items.shorten": ["shorten"],
+        "analysis.items.item_table": ["ItemTable"],
+        "analysis.map_report": ["map_document"],
+        "analysis.anchor": ["anchor_agreement"],
+        "analysis.pls": ["Structure", "fit_pls", "quality"],
+        "analysis.prune_report": ["prune_document"],
+        "analysis.pruning": ["prune"],
+        "analysis.redundancy": ["make_map"],
+        "analysis.prune_evaluation": ["evaluate_pruning"],
+        "analysis.spec": ["FactorSpec", "bind", "read_spec"],
+        "analysis.score_table": ["ScoreTable", "read_scores"],
+        "report.document": ["Document", "render"],
+    },
+)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import AnalysisError
-from vcrgen.reading import decode
+from vcrgen.reading import read_csv_cells
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 4_000_000
@@ -29,11 +27,11 @@ def check_size(file: Path) -> None:
 
 
 def read_cells(file: Path) -> Iterator[Cells]:
-    """The rows of a table, the first of which names the columns; what kind it is is told by the name."""
+    """Read the rows of a table, the first of which names the columns; the suffix gives the format."""
     readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
-        ".csv": lambda path: _separated(path, ","),
-        ".tsv": lambda path: _separated(path, "\t"),
-        ".xlsx": _sheet,
+        ".csv": lambda path: _delimited(path, ","),
+        ".tsv": lambda path: _delimited(path, "\t"),
+        ".xlsx": sheet_cells,
         ".parquet": _parquet,
     }
     if file.suffix.lower() not in readers:
@@ -46,26 +44,19 @@ def read_cells(file: Path) -> Iterator[Cells]:
         yield cells
 
 
-def _separated(file: Path, delimiter: str) -> Iterator[Cells]:
-    try:
-        text = decode(file.read_bytes(), file, 1, AnalysisError)
-    except OSError as error:
-        raise AnalysisError(f"{file} cannot be read ({error.strerror}).") from None
-    heads = text.partition("\n")[0]
-    if delimiter not in heads and ";" in heads:  # Excel writes so where a comma stands in decimal numbers
-        raise AnalysisError(
-            f"{file}: its cells are separated by semicolons; save it with commas between cells and points in numbers, "
-            "or as xlsx."
-        )
-    csv.field_size_limit(MAX_BYTES)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        yield from (list(cells) for cells in reader if cells)
-    except csv.Error as problem:
-        raise AnalysisError(f"{file}, line {reader.line_num}: this is not a table ({problem}).") from None
+def _delimited(file: Path, delimiter: str) -> Iterator[Cells]:
+    rows = read_csv_cells(file, AnalysisError, delimiters=delimiter)
+    for number, (_, cells) in enumerate(rows):
+        if number == 0 and len(cells) == 1 and ";" in cells[0]:  # Excel writes so where decimals have a comma
+            raise AnalysisError(
+                f"{file}: its cells are separated by semicolons; save it with commas between cells and points in "
+                "numbers, or as xlsx."
+            )
+        yield cells
 
 
-def _sheet(file: Path) -> Iterator[Cells]:
+def sheet_cells(file: Path) -> Iterator[Cells]:
+    """Read the rows of an Excel table, as wide as the first one."""
     from vcrgen.scorer.predictions.xlsx import sheet_rows
 
     width = 0

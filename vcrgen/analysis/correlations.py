@@ -1,23 +1,17 @@
-"""Correlations of tasks over models: with how many models, how sure, and for many resamples at once.
-
-Example: 38 models have scores on 23 tasks, some on fewer. Each pair of tasks has a correlation over the models that
-have both; ``n`` says how many these are. Missing scores are never filled in.
-"""
+"""Correlations of tasks over models, with intervals; missing scores are deleted pairwise, never imputed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from vcrgen.errors import AnalysisError
-from vcrgen.stats.bootstrap import weights_of
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.bootstrap import bootstrap_weights
 from vcrgen.stats.paired import benjamini_hochberg
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints
 
 Method = Literal["pearson", "spearman", "kendall"]
 MOST_FAILED = 0.05  # share of resamples that may fail; beyond it there is no interval
@@ -97,7 +91,7 @@ def _percentile_ends(
     scores: Floats, rows: Ints, columns: Ints, *, seed: int, draws: int, groups: Ints | None
 ) -> tuple[Floats, Floats, int]:
     """Both ends, and how many resamples have no correlation of the pair that has fewest."""
-    weights = resamples(len(scores), seed=seed, draws=draws, groups=groups)
+    weights = model_weights(len(scores), seed=seed, draws=draws, groups=groups)
     low, high = np.empty(len(rows)), np.empty(len(rows))
     size, failed = max(1, _BLOCK // (len(scores) + draws)), 0
     for start in range(0, len(rows), size):
@@ -109,7 +103,6 @@ def _percentile_ends(
 
 
 def _adjusted(p: Floats) -> Floats:
-    """The p-values of all pairs, adjusted by Benjamini and Hochberg (1995)."""
     rows, columns = np.triu_indices(len(p), 1)
     found = np.full_like(p, np.nan)
     found[rows, columns] = found[columns, rows] = benjamini_hochberg(p[rows, columns])
@@ -122,14 +115,14 @@ def correlation_matrix(scores: Floats) -> Floats:
     return found
 
 
-def resamples(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
-    """How often each resample draws each model: draws x models. With groups, all models of one are drawn together."""
+def model_weights(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
+    """Return the bootstrap weights of the models, draws x models; models of one group are drawn together."""
     number = models if groups is None else int(groups.max()) + 1
-    drawn = np.concatenate([part.copy() for part in weights_of(number, seed=seed, unit="model", draws=draws)])
+    drawn = np.concatenate([part.copy() for part in bootstrap_weights(number, seed=seed, unit="model", draws=draws)])
     return (drawn if groups is None else drawn[:, groups]).astype(np.float64)
 
 
-def resampled(scores: Floats, weights: Floats) -> Iterator[Floats]:
+def resampled_correlations(scores: Floats, weights: Floats) -> Iterator[Floats]:
     """The correlation matrices of resamples, some at a time: draws x tasks x tasks.
 
     A pair of which one task does not vary in a resample, or that has no models in common there, has NaN.
@@ -184,14 +177,7 @@ def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
     return found
 
 
-def pearson(a: Floats, b: Floats) -> float:
-    """The correlation of two lists of numbers; NaN where one does not vary."""
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def standardised(scores: Floats, like: Floats | None = None) -> Floats:
+def standardise(scores: Floats, like: Floats | None = None) -> Floats:
     """Scores with mean 0 and variance 1 of every task, or with the mean and variance of other models' scores."""
     like = scores if like is None else like
     spread = like.std(axis=0)
@@ -208,7 +194,7 @@ def percentile_interval(values: Floats, *, low: float = 2.5, high: float = 97.5)
 
 
 def require_varied(scores: Floats, tasks: Sequence[str]) -> None:
-    """Refuse a task on which all models have the same score, which goes with nothing."""
+    """Reject a task without variance over models."""
     for number, task in enumerate(tasks):
         known = scores[np.isfinite(scores[:, number]), number]
         if len(known) == 0 or np.ptp(known) == 0:

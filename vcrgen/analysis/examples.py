@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import vcrgen.published
+import vcrgen.reported_results
 from vcrgen.errors import AnalysisError
+from vcrgen.reading import read_csv_cells
 from vcrgen.rng import array_rng_for
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.items.table import ItemTable
+    from vcrgen.analysis.items.item_table import ItemTable
     from vcrgen.analysis.redundancy import CorrelationTable
+    from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
-    from vcrgen.analysis.tables import ScoreTable
     from vcrgen.stats.arrays import Floats
 
-BENCHMARKS = Path(vcrgen.published.__file__).with_name("benchmarks")  # files of published scores
+BENCHMARKS = Path(vcrgen.reported_results.__file__).with_name("benchmarks")  # files of published scores
 GOLD_ABILITIES: Mapping[str, tuple[str, ...]] = {
     "Perception": ("Color", "Count", "OCR"),
     "Memory": ("Artwork", "Landmark", "Basic Medical Science"),
@@ -41,7 +41,7 @@ class Example:
     errata: str = ""  # the file of benchmarks/ that lists what is printed wrongly
 
 
-def example(name: str, command: str) -> Example:
+def get_example(name: str, command: str) -> Example:
     """The example of a name.
 
     Raises:
@@ -55,9 +55,8 @@ def example(name: str, command: str) -> Example:
 
 
 def published_rows(name: str) -> list[list[str]]:
-    """The lines of a CSV of ``vcrgen/published/benchmarks/``."""
-    with (BENCHMARKS / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
-        return list(csv.reader(handle))
+    """The lines of a CSV of ``vcrgen/reported_results/benchmarks/``."""
+    return [cells for _, cells in read_csv_cells(BENCHMARKS / f"{name}.csv", AnalysisError)]
 
 
 def gold_correlations() -> tuple[tuple[str, ...], Floats]:
@@ -69,16 +68,16 @@ def gold_correlations() -> tuple[tuple[str, ...], Floats]:
 
 
 def _gold() -> ScoreTable:
-    from vcrgen.analysis.tables import table_of
+    from vcrgen.analysis.score_table import table_from_rows
 
-    return table_of(iter(published_rows("gold-models")), "GOLD, Table IX")
+    return table_from_rows(iter(published_rows("gold-models")), "GOLD, Table IX")
 
 
 def _gold_made() -> ScoreTable:
     """Scores with exactly the correlations of :func:`gold_correlations`."""
     import numpy as np
 
-    from vcrgen.analysis.tables import ScoreTable
+    from vcrgen.analysis.score_table import ScoreTable
 
     tasks, r = gold_correlations()
     rng = array_rng_for(0, "example", "gold-made")
@@ -97,17 +96,17 @@ def _gold_spec(anchor: str | None = None) -> FactorSpec:
 
 def _vcr() -> ScoreTable:
     """Exact match of the published VCR-WIKI tables, a task for each language, mode and view."""
-    from vcrgen.analysis.tables import table_of
-    from vcrgen.published.facts import show_size
-    from vcrgen.published.quoted import published, read_quoted
+    from vcrgen.analysis.score_table import table_from_rows
+    from vcrgen.reported_results.fields import show_size
+    from vcrgen.reported_results.results import read_reported, shipped_tables
 
-    (file,) = [file for file in published() if file.stem == "vcr-wiki"]
+    (file,) = [file for file in shipped_tables() if file.stem == "vcr-wiki"]
     rows: list[list[Any]] = [["model", "task", "score"]]
-    for row in read_quoted(file):
+    for row in read_reported(file):
         if row.exact is not None:
             model = f"{row.model} {show_size(row.size)}".strip()
             rows.append([model, f"{row.language} {row.mode} {row.view.value}", 100 * row.exact])
-    return table_of(iter(rows), "VCR, Table 2")
+    return table_from_rows(iter(rows), "VCR, Table 2")
 
 
 def _vcr_map() -> CorrelationTable:

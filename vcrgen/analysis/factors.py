@@ -1,27 +1,31 @@
 """The factor model of a benchmark: abilities measured by their tasks, and a human score that the abilities explain.
 
-Example: eleven tasks of three abilities, and a human score of 165 models. The result says how much each task goes with
-its ability (loading), whether an ability's tasks belong together and apart from the others (alpha, AVE, HTMT), and how
-much of the human score the abilities explain (R2); each with the interval over resampled models.
+Example: eleven tasks of three abilities, and a human score of 165 models. The result has loadings,
+reliability and validity of the abilities (alpha, AVE, HTMT) and the explained variance of the human score (R2), each
+with a bootstrap interval over models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from vcrgen.analysis.correlations import correlation_matrix, percentile_interval, require_varied, resampled, resamples
+from vcrgen.analysis.correlations import (
+    correlation_matrix,
+    model_weights,
+    percentile_interval,
+    require_varied,
+    resampled_correlations,
+)
 from vcrgen.analysis.pls import PlsFit, Quality, Structure, fit_pls, quality
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
-from vcrgen.analysis.tables import ScoreTable
 from vcrgen.errors import AnalysisError
-from vcrgen.plurals import counted
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+from vcrgen.plurals import pluralize
+from vcrgen.stats.arrays import Floats
 
 FEWEST_MODELS = 10
 FEW_MODELS = 50
@@ -39,12 +43,12 @@ class FactorEstimate:
     high: float
 
     def verdict(self, *, least: float | None = None, most: float | None = None) -> str:
-        """Whether a limit is kept: ``passed`` or ``failed`` only if the whole interval is on one side of it."""
+        """Compare with a limit: ``passed`` or ``failed`` only if the whole interval is on one side of it."""
         limit = least if least is not None else most
         if limit is None or not (np.isfinite(self.low) and np.isfinite(self.high)):
             return "no interval"
         if self.low <= limit <= self.high:
-            return "cannot be told"
+            return "inconclusive"
         above = self.low > limit
         return "passed" if above == (least is not None) else "failed"
 
@@ -71,28 +75,28 @@ class FactorResult:
     table: ScoreTable  # models with a score on every task of the model
     bound: BoundSpec
     correlations: Floats
-    found: FactorFit  # of all models
-    drawn: FactorFit  # of the resamples
+    estimate: FactorFit  # of all models
+    replicates: FactorFit  # of the resamples
     weights: Floats  # resamples x models: how often each is drawn
     seed: int
 
     @property
     def failed(self) -> int:
         """Resamples without an estimate: a task did not vary, or two said the same."""
-        return int((~self.drawn.fit.converged).sum())
+        return int((~self.replicates.fit.converged).sum())
 
     def estimates(self, figure: Callable[[FactorFit], Floats]) -> list[FactorEstimate]:
         """A figure of all models with its interval; ``figure`` takes matrices x numbers from a fit.
 
         Example: ``result.estimates(lambda of: of.fit.loadings)`` has one for every task.
         """
-        values, draws = figure(self.found)[0], figure(self.drawn)
+        values, draws = figure(self.estimate)[0], figure(self.replicates)
         low, high = percentile_interval(draws)
         return [FactorEstimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
 
-    def upper(self, figure: Callable[[FactorFit], Floats]) -> list[float]:
+    def upper_bounds(self, figure: Callable[[FactorFit], Floats]) -> list[float]:
         """The upper 95 % bound of figures, of which 5 % of the resamples are above; NaN where too many failed."""
-        return [float(value) for value in percentile_interval(figure(self.drawn), high=95.0)[1]]
+        return [float(value) for value in percentile_interval(figure(self.replicates), high=95.0)[1]]
 
 
 def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit:
@@ -123,7 +127,7 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
             solution is found.
     """
     bound = bind(spec, table.tasks)
-    used = table.only_tasks(bound.tasks).complete()
+    used = table.select_tasks(bound.tasks).complete_cases()
     require_fit(used, bound)
     correlations = correlation_matrix(used.scores)
     found = fit_correlations(correlations[None], bound)
@@ -132,14 +136,14 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
             f"No solution was found for {used.source} (scheme {spec.scheme}, mode {spec.mode}): two abilities may say "
             "the same; put their tasks under one."
         )
-    weights = resamples(len(used.models), seed=seed, draws=draws, groups=used.groups)
-    parts = [fit_correlations(part, bound) for part in resampled(used.scores, weights)]
+    weights = model_weights(len(used.models), seed=seed, draws=draws, groups=used.groups)
+    parts = [fit_correlations(part, bound) for part in resampled_correlations(used.scores, weights)]
     return FactorResult(
         table=used,
         bound=bound,
         correlations=correlations,
-        found=found,
-        drawn=_joined(parts),
+        estimate=found,
+        replicates=_joined(parts),
         weights=weights,
         seed=seed,
     )
@@ -150,7 +154,7 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
     models = len(table.models)
     if models < FEWEST_MODELS:
         raise AnalysisError(
-            f"{table.source}: {counted(models, 'model has', 'models have')} a score on every task; a factor model "
+            f"{table.source}: {pluralize(models, 'model has', 'models have')} a score on every task; a factor model "
             f"needs {FEWEST_MODELS} at least."
         )
     require_varied(table.scores, table.tasks)
@@ -160,7 +164,7 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
                 f"The ability {ability!r} has {len(tasks)} tasks, and there are {models} models: with as many tasks as "
                 "models less one, any weights fit. Give it fewer tasks, or score more models."
             )
-        _require_independent(table.only_tasks(tasks), ability)
+        _require_independent(table.select_tasks(tasks), ability)
 
 
 def _require_independent(table: ScoreTable, ability: str) -> None:
@@ -186,7 +190,6 @@ def _require_independent(table: ScoreTable, ability: str) -> None:
 
 
 def _joined(parts: Sequence[FactorFit]) -> FactorFit:
-    """The fits of several batches as one."""
     return FactorFit(
         fit=_stacked([part.fit for part in parts]),
         quality=_stacked([part.quality for part in parts]),

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from vcrgen.analysis.correlations import percentile_interval, standardised
-from vcrgen.analysis.document import Document, Drawing, Section
-from vcrgen.analysis.drawings import path_diagram
+from vcrgen.analysis.anchor import AnchorAgreement, anchor_agreement, overall_weights
+from vcrgen.analysis.charts import path_diagram
+from vcrgen.analysis.correlations import percentile_interval, standardise
 from vcrgen.analysis.factors import FactorFit, FactorResult
-from vcrgen.analysis.people import AnchorAgreement, agreement, overall_weights
-from vcrgen.analysis.rankings import ranks
-from vcrgen.analysis.tables import ScoreTable
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.wording import (
     CELL,
     between,
@@ -23,13 +21,15 @@ from vcrgen.analysis.wording import (
     resampling_note,
     without_solution,
 )
-from vcrgen.plurals import counted
-from vcrgen.report.table import Between, Number, Table, TableCell
+from vcrgen.plurals import pluralize
+from vcrgen.report.document import Chart, Document, Section
+from vcrgen.report.table import Number, NumberInterval, Table, TableCell
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
+from vcrgen.stats.ranking import ranks
 
-CANNOT_TELL = (
-    "A limit is said to be passed or failed only where the whole interval is on one side of it; else it cannot be told."
+LIMIT_NOTE = (
+    "A limit is passed or failed only if the whole interval is on one side of it; otherwise it is inconclusive."
 )
 
 
@@ -51,11 +51,11 @@ def factors_document(
     towards = f"anchor {bound.spec.anchor}" if bound.spec.anchor else "no anchor"
     layout = bound.spec.layout or ("anchor" if bound.spec.anchor else "chain")
     lead = (
-        f"{len(table.models)} models, {tasks} tasks of {counted(len(bound.abilities), 'ability', 'abilities')}, "
+        f"{len(table.models)} models, {tasks} tasks of {pluralize(len(bound.abilities), 'ability', 'abilities')}, "
         f"{towards}; layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
     )
     sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result)]
-    if result.found.top is not None:
+    if result.estimate.top is not None:
         sections.append(_top(result))
     if bound.spec.anchor is not None:
         sections.append(_people(result))
@@ -65,28 +65,24 @@ def factors_document(
     return Document(
         title=f"Factor model of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings, private=private,
         sections=sections, warnings=[*few_models(len(table.models), largest), *table.notes],
-        not_shown=list(_not_shown(result)),
+        limitations=list(_limitations(result)),
     )  # fmt: skip
 
 
-def _not_shown(result: FactorResult) -> Iterator[str]:
+def _limitations(result: FactorResult) -> Iterator[str]:
     yield "That the abilities exist: a model with other abilities can fit these correlations as well."
-    yield (
-        "What causes what. The arrows are regressions; that an ability explains the human score says that both go "
-        "together."
-    )
+    yield ("Causes. The arrows are regressions: an ability that explains the human score correlates with it.")
     if result.bound.spec.anchor is not None:
         yield (
-            "How good the tasks are by themselves: in this layout a task weighs as much as it goes with the anchor, so "
-            "the loadings depend on that score. With another anchor they would be others."
+            "The quality of single tasks: in this layout a task is weighted by its correlation with the anchor, so the "
+            "loadings depend on the anchor."
         )
     yield (
-        "Whether a benchmark is valid: D_div, TC and D_valid pull against each other, and D_valid falls with every "
+        "The validity of the benchmark: D_div, TC and D_valid pull against each other, and D_valid falls with every "
         "task, so only benchmarks of the same size can be compared by it."
     )
     yield (
-        "How the figures would be for models of another time: intervals are for models like these, and models of one "
-        "family are no independent witnesses."
+        "Results for later models: intervals are for models like these, and models of one family are not independent."
     )
 
 
@@ -102,11 +98,11 @@ def _model(result: FactorResult) -> Section:
     ]
     paths = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
     r2 = Table(
-        title="Explained", heads=["Construct", "R2", "95 % interval"], labels=1,
+        title="Explained variance", heads=["Construct", "R2", "95 % interval"], labels=1,
         rows=[[bound.constructs[k], *figure(each)] for k, each in zip(effects, explained, strict=True)],
     )  # fmt: skip
-    loadings = result.found.fit.loadings[0].tolist()
-    drawing = Drawing(
+    loadings = result.estimate.fit.loadings[0].tolist()
+    drawing = Chart(
         title="Tasks with their loadings, abilities, and the effects between them",
         svg=path_diagram(
             bound, loadings, [(cause, effect, each) for (cause, effect), each in zip(pairs, found, strict=True)]
@@ -116,7 +112,7 @@ def _model(result: FactorResult) -> Section:
     return Section(
         title="Model",
         text=[resampling_note(draws, result.failed, result.table)],
-        drawings=[drawing],
+        charts=[drawing],
         tables=[paths, r2],
     )
 
@@ -140,14 +136,14 @@ def _loadings(result: FactorResult) -> Section:
     cross = Table(
         title="Cross-loadings", heads=["Task", *bound.constructs], labels=1,
         rows=[
-            [task, *(Number(float(value), CELL) for value in result.found.fit.cross[0, i])]
+            [task, *(Number(float(value), CELL) for value in result.estimate.fit.cross[0, i])]
             for i, task in enumerate(bound.tasks)
         ],
     )  # fmt: skip
     text = [
         "A loading is the correlation of a task with its ability. VIF is how redundant a task is within its ability: "
         "1 / (1 - R2) of the task on the other tasks of the ability.",
-        CANNOT_TELL,
+        LIMIT_NOTE,
     ]
     return Section(title="Tasks", text=text, tables=[table], details=[cross])
 
@@ -163,17 +159,17 @@ def _reliability(result: FactorResult) -> Section:
     )
     for k in bound.structure.abilities:
         if len(bound.structure.blocks[k]) == 1:
-            rows.append([bound.constructs[k], "one task: nothing to compare", None, None, None])
+            rows.append([bound.constructs[k], "one task: not defined", None, None, None])
             continue
         for name, found, limit in figures:
             rows.append(
                 [bound.constructs[k], name, *figure(found[k]), f"{found[k].verdict(least=limit)} (at least {limit:g})"]
             )
     table = Table(
-        title="Reliability and convergence", heads=["Ability", "Figure", "Value", "95 % interval", "Limit"], labels=2,
-        rows=rows,
+        title="Reliability and convergence", labels=2, rows=rows,
+        heads=["Ability", "Statistic", "Value", "95 % interval", "Limit"],
     )  # fmt: skip
-    text = ["Do the tasks of an ability belong together? alpha is the standardised one; in mode B rho_A is set to 1."]
+    text = ["Internal consistency of the tasks of an ability. alpha is standardised; in mode B rho_A is set to 1."]
     return Section(title="Abilities", text=text, tables=[table])
 
 
@@ -184,24 +180,24 @@ def _validity(result: FactorResult) -> Section:
     rows: list[list[TableCell]] = []
     for name, field in (("HTMT", "htmt"), ("HTMT2", "htmt2")):
         chosen = _of_pairs(field, pairs)
-        for (a, b), each, bound_above in zip(pairs, result.estimates(chosen), result.upper(chosen), strict=True):
+        for (a, b), each, bound_above in zip(pairs, result.estimates(chosen), result.upper_bounds(chosen), strict=True):
             rows.append(
                 [
                     bound.constructs[a], bound.constructs[b], name, *figure(each), number(bound_above),
                     each.verdict(most=limit),
                 ]
             )  # fmt: skip
-    heads = ["Construct", "With", "Figure", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
+    heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
     text = [
-        "Are the abilities apart from each other? HTMT is the mean correlation between the tasks of two abilities "
+        "Discriminant validity of the abilities. HTMT is the mean correlation between the tasks of two abilities "
         "over that within them; near 1 they measure the same. HTMT2 takes geometric means."
     ]
-    return Section(title="Discrimination", text=text, tables=[table])
+    return Section(title="Discriminant validity", text=text, tables=[table])
 
 
 def _of_pairs(field: str, pairs: Sequence[tuple[int, int]]) -> Callable[[FactorFit], Floats]:
-    """What takes a figure of pairs of constructs from a fit: matrices x pairs."""
+    """Return a function that takes a statistic of pairs of constructs from a fit: matrices x pairs."""
     rows, columns = (list(each) for each in zip(*pairs, strict=True))
     return lambda of: getattr(of.quality, field)[:, rows, columns]
 
@@ -214,11 +210,11 @@ def _benchmark(result: FactorResult) -> Section:
         said = f"{found.verdict(most=limit)} (at most {limit:g})" if name == "SRMR" else None
         rows.append([name, *figure(found), said])
     table = Table(
-        title="The benchmark as a whole", heads=["Figure", "Value", "95 % interval", "Limit"], labels=1, rows=rows
+        title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
     )
     text = [
-        "SRMR is what the model leaves of the correlations. D_div (diversity), TC (mean loading) and D_valid (mean "
-        "redundancy) are those of the GOLD paper."
+        "SRMR is the standardised root mean square residual of the correlations. D_div (diversity), TC (mean loading) "
+        "and D_valid (mean redundancy) are those of the GOLD paper."
     ]
     return Section(title="Benchmark", text=text, tables=[table])
 
@@ -228,7 +224,7 @@ def _of_benchmark(field: str) -> Callable[[FactorFit], Floats]:
 
 
 def _top(result: FactorResult) -> Section:
-    """The construct above the abilities, of the layout two-stage."""
+    """Section of the second-order construct of the layout two-stage."""
     bound = result.bound
     names = list(bound.abilities)
 
@@ -239,15 +235,15 @@ def _top(result: FactorResult) -> Section:
 
     labels = [*(f"Loading of {name}" for name in names), "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
     rows = [[label, *figure(each)] for label, each in zip(labels, result.estimates(figures), strict=True)]
-    table = Table(
-        title="The construct above the abilities", heads=["Figure", "Value", "95 % interval"], labels=1, rows=rows
-    )
+    table = Table(title="Second-order construct", heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
     text = ["Second stage: the scores of the abilities are the indicators of one construct, which explains the anchor."]
-    return Section(title="Above the abilities", text=text, tables=[table])
+    return Section(title="Second-order construct", text=text, tables=[table])
 
 
 def _people(result: FactorResult) -> Section:
-    found: AnchorAgreement = agreement(result.table.scores, result.bound, seed=result.seed, groups=result.table.groups)
+    found: AnchorAgreement = anchor_agreement(
+        result.table.scores, result.bound, seed=result.seed, groups=result.table.groups
+    )
     rows: list[list[TableCell]] = [
         ["Weighted overall, cross-fitted", number(found.cross_fitted)],
         ["Plain mean of standardised scores", number(found.plain)],
@@ -269,10 +265,10 @@ def _scores(result: FactorResult) -> Section:
     """The models by the weighted overall and by the plain mean, with intervals of scores and ranks."""
     bound, table = result.bound, result.table
     tasks = [task for task in bound.tasks if task != bound.spec.anchor]
-    used = table.only_tasks(tasks)
-    unit = standardised(used.scores)
-    weights = overall_weights(result.found, bound)[0]
-    drawn = overall_weights(result.drawn, bound)
+    used = table.select_tasks(tasks)
+    unit = standardise(used.scores)
+    weights = overall_weights(result.estimate, bound)[0]
+    drawn = overall_weights(result.replicates, bound)
     per_draw = _unit(drawn @ unit.T + _noise(used, drawn, result.seed))
     overall = _unit(unit @ weights)
     low, high = percentile_interval(per_draw)
@@ -285,7 +281,7 @@ def _scores(result: FactorResult) -> Section:
         rows.append(
             [
                 table.models[i], int(rank[i]),
-                Between(float(reach[0]), float(reach[1]), 0) if reach is not None else None,
+                NumberInterval(float(reach[0]), float(reach[1]), 0) if reach is not None else None,
                 Number(float(overall[i]), 2), between(float(low[i]), float(high[i]), 2), int(plain[i]),
                 Number(float(used.scores[i].mean()), 2), Number(float(used.scores[i] @ weights), 1),
             ]
@@ -294,11 +290,12 @@ def _scores(result: FactorResult) -> Section:
         "Model", "Rank", "Ranks, 95 %", "Weighted overall", "95 % interval", "Rank by mean", "Mean",
         "Weighted sum",
     ]  # fmt: skip
-    told = "and of the scores, where their standard errors are known" if used.errors is not None else "alone"
+    sources = "and of the scores, where their standard errors are known" if used.errors is not None else "alone"
     text = [
         "The weighted overall is the sum of loading times effect times standardised score, in standard deviations of "
-        f"these models. Its interval and that of the rank are of the uncertainty of the weights {told}. The weighted "
-        "sum takes the scores as they are, as the GOLD paper does; it means something only if all tasks have one unit."
+        f"these models. Its interval and that of the rank are of the uncertainty of the weights {sources}. The "
+        "weighted sum takes the scores as they are, as the GOLD paper does; it means something only if all tasks have "
+        "one unit."
     ]
     return Section(
         title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))]
@@ -306,7 +303,6 @@ def _scores(result: FactorResult) -> Section:
 
 
 def _unit(values: Floats) -> Floats:
-    """Scores of models, which are the last axis, with mean 0 and variance 1."""
     spread = values.std(axis=-1, keepdims=True)
     found: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, 1)
     return found

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vcrgen.analysis.document import Document, Drawing, Section
-from vcrgen.analysis.drawings import MOST_TASKS, dendrogram, heatmap, places
+from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
-from vcrgen.analysis.tables import ScoreTable
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
+from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
 
 _LACKING = ("resample lacks a correlation and is", "resamples lack a correlation and are")
@@ -31,25 +31,25 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
         title=f"Map of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
         private=private, sections=sections,
         warnings=[*few_models(models), *table.notes],
-        not_shown=list(_not_shown(result)),
+        limitations=list(_limitations(result)),
     )  # fmt: skip
 
 
-def _not_shown(result: MapResult) -> Iterator[str]:
+def _limitations(result: MapResult) -> Iterator[str]:
     yield (
-        "Why tasks go together. Two tasks can rank models alike because they ask for the same, because large models "
-        "are good at everything, or because the same models were trained on both."
+        "The reason of a correlation: tasks correlate because they measure the same, because large models are good at "
+        "everything, or because the same models were trained on both."
     )
-    yield "Whether a task is good: one that goes with nothing may be new, or noisy."
-    yield "How the tasks go together for other models than these; models of one family are no independent witnesses."
-    yield "How many groups there are: K-Means gives as many as it is asked for, and a tree always has branches."
+    yield "The quality of a task: one without correlations may be new, or noisy."
+    yield "Correlations over other models; models of one family are not independent."
+    yield "The number of groups: K-Means finds any number of clusters, and a tree always has branches."
     if isinstance(result.table, CorrelationTable):
         yield (
             "Intervals, predictions and the stability of clusters: these need the scores, and here are only "
             "correlations."
         )
-    elif result.reliable is None:
-        yield "How much of each task is sampling noise, since neither standard errors nor numbers of items are given."
+    elif result.reliabilities is None:
+        yield "Sampling noise, since neither standard errors nor numbers of items are given."
 
 
 def _tasks(result: MapResult) -> Section:
@@ -63,26 +63,24 @@ def _tasks(result: MapResult) -> Section:
             result.clusters.labels[task],
         ]  # fmt: skip
         row.append(number(float(result.predicted[task]), 2) if result.predicted is not None else None)
-        row.append(_share(float(result.reliable[task])) if result.reliable is not None else None)
+        row.append(_share(float(result.reliabilities[task])) if result.reliabilities is not None else None)
         rows.append(row)
-    heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Not noise, %"]
-    kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliable is not None)
-    text = ["Nearest is the task that ranks models most alike."]
+    heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Reliability, %"]
+    kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliabilities is not None)
+    text = ["Nearest is the task with the highest correlation."]
     if result.predicted is not None:
         text.append(
-            "Predicted R2 is how much of a task the others predict of a model that was left out (ridge regression, one "
-            f"model at a time, {result.complete} models with all scores): near 1 the task adds nothing, at 0 or "
-            "below it tells what no other does, or is noise."
+            "Predicted R2 is the leave-one-out R2 of a ridge regression of a task on the others "
+            f"({result.complete} models with all scores): near 1 the task is redundant; at 0 or below it is unique, "
+            "or noise."
         )
     elif not isinstance(result.table, CorrelationTable):
         text.append(
-            f"{counted(result.complete, 'model has', 'models have')} a score on every task: too few to predict one "
+            f"{pluralize(result.complete, 'model has', 'models have')} a score on every task: too few to predict one "
             "from the others."
         )
-    if result.reliable is not None:
-        text.append(
-            "Not noise is the share of the variance between models that is more than sampling error of the score."
-        )
+    if result.reliabilities is not None:
+        text.append("Reliability is the share of the variance between models that is not sampling error of the score.")
     table = Table(
         title="Each task", heads=[heads[i] for i in kept], labels=2, rows=[[row[i] for i in kept] for row in rows]
     )
@@ -99,14 +97,14 @@ def _heatmap(result: MapResult, shown: str) -> Section:
     if len(tasks) <= MOST_TASKS:
         values = np.abs(found.r) if result.basis == "abs" else found.r
         drawings = [
-            Drawing(
+            Chart(
                 title=f"{shown} of all pairs of tasks, in the order of the tree",
                 svg=heatmap(tasks, values, result.order),
                 note="Blue is above 0, brown below; the deeper, the further from 0. The numbers are below.",
             )
         ]
     rows: list[list[TableCell]] = []
-    corrected = result.corrected
+    corrected = result.disattenuated
     for i in range(len(tasks)):
         for j in range(i + 1, len(tasks)):
             row: list[TableCell] = [
@@ -115,7 +113,7 @@ def _heatmap(result: MapResult, shown: str) -> Section:
                 p_value(float(found.adjusted[i, j])),
             ]  # fmt: skip
             rows.append([*row, number(float(corrected[i, j])) if corrected is not None else None])
-    heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "r without noise"]
+    heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "Disattenuated r"]
     width = 4 if isinstance(result.table, CorrelationTable) else 7 if corrected is None else 8
     pairs = Table(title="All pairs", heads=heads[:width], labels=2, rows=[row[:width] for row in rows])
     text = []
@@ -127,14 +125,13 @@ def _heatmap(result: MapResult, shown: str) -> Section:
         text.append(_intervals(result))
     if width == 8:
         text.append(
-            "r without noise is r divided by the root of both shares that are not noise: what it would be if every "
-            "score were exact. It can be above 1 where these shares are estimated too low."
+            "Disattenuated r is r divided by the root of the product of both reliabilities (Spearman, 1904). It can "
+            "exceed 1 where these are underestimated."
         )
-    return Section(title="Correlations", text=text, drawings=drawings, details=[pairs])
+    return Section(title="Correlations", text=text, charts=drawings, details=[pairs])
 
 
 def _intervals(result: MapResult) -> str:
-    """How the intervals were made."""
     found = result.correlations
     if found.method != "pearson":
         return "Intervals are 95 % intervals by Fisher's z, which take the models as independent of each other."
@@ -152,12 +149,12 @@ def _tree(result: MapResult, shown: str) -> Section:
         groups.append(first + second)
         rows.append([str(number_of), _group(first), _group(second), Number(distance, CELL), int(size)])
     merges = Table(title="Merges", heads=["Step", "Group", "With", f"1 - {shown}", "Tasks"], labels=3, rows=rows)
-    drawing = Drawing(
+    drawing = Chart(
         title=f"Tree of tasks by 1 - {shown} (average linkage)",
         svg=dendrogram(names, result.tree, result.order),
-        note="The further right two branches meet, the more alike their tasks rank models.",
+        note="The further right two branches meet, the higher the correlation of their tasks.",
     )
-    return Section(title="Tree", drawings=[drawing] if len(names) <= MOST_TASKS else [], details=[merges])
+    return Section(title="Tree", charts=[drawing] if len(names) <= MOST_TASKS else [], details=[merges])
 
 
 def _group(names: list[str]) -> str:
@@ -170,35 +167,37 @@ def _clusters(result: MapResult, shown: str) -> Section:
     for label, members in cluster_members(found.labels).items():
         pairs = [(i, j) for i in members for j in members if i < j]
         row: list[TableCell] = [str(label), ", ".join(names[i] for i in members), len(members)]
-        if found.together is not None:
-            stay = [float(found.together[i, j]) for i, j in pairs]
+        if found.co_clustering is not None:
+            stay = [float(found.co_clustering[i, j]) for i, j in pairs]
             row += [Percent(min(stay), 0), Percent(float(np.mean(stay)), 0)] if stay else [None, None]
         rows.append(row)
-    heads = ["Cluster", "Tasks", "Number", "Together, %", "Mean, %"][: 3 + 2 * (found.together is not None)]
+    heads = ["Cluster", "Tasks", "Number", "Least stability, %", "Mean, %"][: 3 + 2 * (found.co_clustering is not None)]
     count = len(set(found.labels))
-    why = "as asked for" if found.chosen else "the number with the highest silhouette"
+    why = "as requested" if found.is_requested else "the number with the highest silhouette"
     text = [
         f"K-Means on the rows of {shown}: {count} clusters, {why}; inertia {found.inertia:.4f}, the least of 200 "
         "starts."
     ]
     details = []
-    if found.together is not None:
+    if found.co_clustering is not None:
         text.append(
-            "Together is the share of resamples of the models in which two tasks of a cluster are in one cluster "
-            "again: the least and the mean of its pairs."
-            + (f" {counted(found.failed, *_LACKING)} left out." if found.failed else "")
+            "Stability is the share of resamples of the models in which two tasks of a cluster share a cluster: the "
+            "least and the mean of its pairs."
+            + (f" {pluralize(found.failed, *_LACKING)} left out." if found.failed else "")
         )
         details.append(
             Table(
-                title="How often two tasks are in one cluster", heads=["Task", "Other task", "Resamples, %"], labels=2,
+                title="Co-clustering of tasks", heads=["Task", "Other task", "Resamples, %"], labels=2,
                 rows=[
-                    [names[i], names[j], Percent(float(found.together[i, j]), 1)]
+                    [names[i], names[j], Percent(float(found.co_clustering[i, j]), 1)]
                     for i in range(len(names)) for j in range(i + 1, len(names))
                 ],
             )
         )  # fmt: skip
     elif not isinstance(result.table, CorrelationTable):
-        text.append("More than 5 % of the resamples have no correlations, so nothing is said of how stable this is.")
+        text.append(
+            "More than 5 % of the resamples have no correlations, so the stability of the clusters is not reported."
+        )
     clusters = Table(title="Clusters", heads=heads, labels=2, rows=rows)
     silhouettes = Table(
         title="Silhouettes", heads=["Clusters", "Silhouette"], labels=1,
@@ -217,7 +216,7 @@ def _components(result: MapResult) -> Section:
         title="Components", heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"], labels=1,
         rows=[
             [
-                str(i + 1), Number(float(found.values[i])), Number(float(found.by_chance[i])),
+                str(i + 1), Number(float(found.values[i])), Number(float(found.noise_values[i])),
                 Percent(float(shares[i]), 1),
             ]
             for i in range(shown)
@@ -226,7 +225,7 @@ def _components(result: MapResult) -> Section:
     loadings = Table(
         title="Places of the tasks", heads=["Task", "Cluster", "First", "Second"], labels=1,
         rows=[
-            [name, result.clusters.labels[i], *(Number(float(value), CELL) for value in found.places[i])]
+            [name, result.clusters.labels[i], *(Number(float(value), CELL) for value in found.loadings[i])]
             for i, name in enumerate(names)
         ],
     )  # fmt: skip
@@ -234,12 +233,12 @@ def _components(result: MapResult) -> Section:
         f"Principal components of r over {found.models} models. Parallel analysis keeps {found.kept}: that many in a "
         "row are larger than 95 % of those of noise with as many models and tasks."
     ]
-    drawing = Drawing(
+    drawing = Chart(
         title="Loadings of the tasks on the first two components of r, from -1 to 1",
-        svg=places(names, found.places, result.clusters.labels),
+        svg=places(names, found.loadings, result.clusters.labels),
         note="The digit is the cluster. First component from left to right, second from below to above.",
     )
     return Section(
-        title="Components", text=text, drawings=[drawing] if len(names) <= MOST_TASKS else [], tables=[eigenvalues],
+        title="Components", text=text, charts=[drawing] if len(names) <= MOST_TASKS else [], tables=[eigenvalues],
         details=[loadings],
     )  # fmt: skip

@@ -1,21 +1,19 @@
 """Partial least squares on correlation matrices, for many matrices at once: a bootstrap is one batch.
 
 Example: three abilities with their tasks, and a human score that they explain. Each ability becomes one weighted sum of
-its tasks (a composite). The weights are found in turns: a task weighs as much as it goes with the neighbours of its
-ability, and the neighbours are sums of their tasks, until nothing changes. Everything depends on the scores through
-their correlations alone. Wold (1982); the steps, the schemes and the modes are those of Lohmöller (1989), which the
-usual programs share; the formulas of :func:`quality` are listed in ``docs/analysis.md``.
+its tasks (a composite), and weights and composites are updated in turns until convergence. Wold (1982); the steps, the
+schemes and the modes are those of Lohmöller (1989), which the usual programs share; the formulas of :func:`quality` are
+listed in ``docs/analysis.md``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.arrays import Bits, Floats, Ints
 
 Scheme = Literal["centroid", "factorial", "path"]
 Mode = Literal["A", "B"]
@@ -28,7 +26,7 @@ SINGULAR = 1e-10  # the smallest eigenvalue below which tasks, or abilities, say
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """Which tasks belong to which construct, and which construct explains which.
+    """The structural model: tasks of each construct, and paths between constructs.
 
     A construct is an ability, or the human score that abilities are to explain (the anchor).
     """
@@ -68,7 +66,7 @@ class PlsFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How well the tasks measure their constructs; the first axis is the matrix."""
+    """Statistics of the measurement model; the first axis is the matrix."""
 
     vif: Floats  # matrices x tasks: within the block; 1 for a lone task
     alpha: Floats  # matrices x constructs: Cronbach's, standardised
@@ -125,7 +123,7 @@ def fit_pls(correlations: Floats, structure: Structure, scheme: Scheme = "path")
 
 
 def _usable(correlations: Floats, structure: Structure) -> Bits:
-    """Which matrices are finite, and have no tasks of one block that say the same."""
+    """Mark the matrices that are finite and have no collinear tasks within a block."""
     usable: Bits = np.logical_and.reduce(np.isfinite(correlations), axis=(1, 2))
     for block in structure.blocks:
         if len(block) > 1:
@@ -159,7 +157,7 @@ def _scaled(correlations: Floats, weights: Floats, members: Floats) -> Floats:
 
 
 def _inner(constructs: Floats, structure: Structure, scheme: Scheme) -> tuple[Floats, Bits]:
-    """How much each construct (row) counts for each of its neighbours (column), and where that could be told."""
+    """Return the inner weights, constructs (rows) x neighbours (columns), and the matrices that have them."""
     inner = np.zeros_like(constructs)
     solved = np.logical_and.reduce(np.isfinite(constructs), axis=(1, 2))
     for number, causes in enumerate(structure.causes):

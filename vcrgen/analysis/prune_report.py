@@ -7,36 +7,41 @@ from dataclasses import fields
 
 import numpy as np
 
-from vcrgen.analysis.document import Document, Section
 from vcrgen.analysis.factors import FactorFit
+from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
-from vcrgen.analysis.rankings import TOP
-from vcrgen.analysis.refinement import RANDOM_SETS, Refinement
+from vcrgen.analysis.rank_preservation import TOP_MODELS
 from vcrgen.analysis.wording import CELL, errata_table, few_models, number, without_solution
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
+from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 
-_TURNED = ("pair of models that all tasks tell apart is", "pairs of models that all tasks tell apart are")
+_TURNED = ("significantly different pair of models is", "significantly different pairs of models are")
 _FIGURES = (("TC", "tc"), ("D_div", "d_div"), ("D_valid", "d_valid"), ("SRMR", "srmr"))
 
 
 def prune_document(
-    result: Refinement, *, settings: str, about: str = "", errata: Sequence[Sequence[str]] = (), private: bool = False
+    result: PruneEvaluation,
+    *,
+    settings: str,
+    about: str = "",
+    errata: Sequence[Sequence[str]] = (),
+    private: bool = False,
 ) -> Document:
-    """A pruning with its log and what it is worth; arguments as in ``factors_document``."""
+    """Report a pruning with its log and its evaluation; arguments as in ``factors_document``."""
     limits = result.bound.spec.limits
     before = sum(map(len, result.bound.abilities.values()))
     lead = (
         f"{len(result.table.models)} models; {len(result.pruning.kept)} of {before} tasks are kept: VIF at most "
-        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {counted(result.bound.spec.floor, 'task')} an "
-        "ability."
+        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {pluralize(result.bound.spec.floor, 'task')} "
+        "an ability."
     )
     largest = max(map(len, result.bound.abilities.values()))
     sections = [_log(result), _kept(result), _ranking(result), _figures(result)]
-    if result.people is not None:
-        sections.append(_people(result))
+    if result.anchor is not None:
+        sections.append(_anchor(result))
     sections.append(_sweep(result))
     if errata:
         sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
@@ -44,11 +49,11 @@ def prune_document(
         title=f"Fewer tasks for {result.table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
         private=private, sections=sections,
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
-        not_shown=list(_not_shown(result)),
+        limitations=list(_limitations(result)),
     )  # fmt: skip
 
 
-def _not_shown(result: Refinement) -> Iterator[str]:
+def _limitations(result: PruneEvaluation) -> Iterator[str]:
     yield (
         "That the kept tasks are the right ones: other models would keep others, as often as the table of kept tasks "
         "says."
@@ -57,16 +62,16 @@ def _not_shown(result: Refinement) -> Iterator[str]:
         "That a ranking is preserved because of the choice: most sets of as many tasks preserve it. Only what is "
         "better than the random sets is owed to the choice."
     )
-    yield "What is lost: a task that goes with no other may be the only one that asks for something."
+    yield "The loss: a task that correlates with no other may be the only one that measures a skill."
     yield (
-        "Whether the benchmark got better. Dropping redundant tasks raises D_valid and dropping weak ones raises TC by "
+        "An improvement of the benchmark. Dropping redundant tasks raises D_valid and dropping weak ones raises TC by "
         "construction; neither is evidence for people's judgement."
     )
-    if result.people is None:
+    if result.anchor is None:
         yield "Agreement with people, since no anchor is given."
 
 
-def _log(result: Refinement) -> Section:
+def _log(result: PruneEvaluation) -> Section:
     rows: list[list[TableCell]] = [
         [
             str(step.round), step.task, step.ability, step.reason, Number(step.vif, 2), Number(step.loading, CELL),
@@ -75,7 +80,7 @@ def _log(result: Refinement) -> Section:
         for step in result.pruning.log
     ]  # fmt: skip
     heads = ["Round", "Task", "Ability", "Reason", "VIF", "Loading", "TC", "D_div", "D_valid", "SRMR"]
-    text = ["The figures are of the model before the task was dropped, with all tasks that were left then."]
+    text = ["The statistics are of the model before the task was dropped."]
     text += [
         f"{task} is beyond the limit of {reason} ({value:.3f}), but its ability has no more tasks than the floor."
         for task, reason, value in result.pruning.beyond
@@ -86,7 +91,7 @@ def _log(result: Refinement) -> Section:
     return Section(title="Log", text=text, tables=[table] if rows else [])
 
 
-def _kept(result: Refinement) -> Section:
+def _kept(result: PruneEvaluation) -> Section:
     kept = set(result.pruning.kept)
     rows: list[list[TableCell]] = [
         [ability, task, "kept" if task in kept else "dropped", _percent(result.frequency[task])]
@@ -109,14 +114,14 @@ def _percent(share: float) -> Percent | None:
     return Percent(share, 0) if np.isfinite(share) else None
 
 
-def _ranking(result: Refinement) -> Section:
+def _ranking(result: PruneEvaluation) -> Section:
     own, others = result.ranking, result.random
-    count = min(TOP, max(1, len(result.table.models) // 2))
+    count = min(TOP_MODELS, max(1, len(result.table.models) // 2))
     rows: list[list[TableCell]] = []
     better_high = (
         ("Spearman", "spearman", CELL, True), ("Kendall tau-b", "kendall", CELL, True),
         ("Pairs of models in the same order", "pairs", CELL, True),
-        (f"Of {counted(own.apart, 'pair')} told apart by all tasks: turned around", "flips", 0, False),
+        (f"Inversions of {pluralize(own.apart, 'significantly different pair')}", "flips", 0, False),
         ("Largest change of a rank", "largest", 0, False),
         (f"Share of the {count} best that stay among them", "top", 2, True),
     )  # fmt: skip
@@ -130,28 +135,27 @@ def _ranking(result: Refinement) -> Section:
         )
     flips = int(own.flips[0])
     claim = (
-        "None of the pairs of models that all tasks tell apart is turned around."
+        "No significantly different pair of models is inverted."
         if flips == 0
-        else f"{counted(flips, *_TURNED)} turned around."
+        else f"{pluralize(flips, *_TURNED)} inverted."
     )
-    heads = ["Figure", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets as good, %"]
-    table = Table(title="The ranking before and after", heads=heads, labels=1, rows=rows)
+    heads = ["Statistic", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets at least as good, %"]
+    table = Table(title="Rank preservation", heads=heads, labels=1, rows=rows)
     text = [
         f"Models are ranked by the mean of their standardised scores. {claim} Beside it {RANDOM_SETS:,} random sets "
-        "of as many tasks of each ability: if most of them are as good, the ranking is preserved by any choice.",
-        "Two models are told apart by all tasks if the mean difference over the tasks is beyond Student's t at 95 %.",
+        "of as many tasks of each ability: if most of them are as good, any choice preserves the ranking.",
+        "Two models are significantly different if a paired t-test over all tasks has p < .05.",
     ]
     return Section(title="Ranking", text=text, tables=[table])
 
 
 def _ends(drawn: Floats) -> Floats:
-    """What 5 % and 95 % of the random sets stay below, of those that have the figure."""
     known = drawn[np.isfinite(drawn)]
     found: Floats = np.percentile(known, [5, 95]) if len(known) else np.full(2, np.nan)
     return found
 
 
-def _figures(result: Refinement) -> Section:
+def _figures(result: PruneEvaluation) -> Section:
     rows: list[list[TableCell]] = []
     for label, field in _FIGURES:
         drawn = _of(result.random_fits, field)
@@ -169,8 +173,8 @@ def _figures(result: Refinement) -> Section:
             ["R2 of the anchor", *(number(float(each[0])) for each in r2[:2]), *(number(float(e)) for e in ends)]
         )
     table = Table(
-        title="Figures of the benchmark", heads=["Figure", "All tasks", "Kept tasks", "Random, 5 %", "Random, 95 %"],
-        labels=1, rows=rows,
+        title="Statistics of the benchmark", labels=1, rows=rows,
+        heads=["Statistic", "All tasks", "Kept tasks", "Random, 5 %", "Random, 95 %"],
     )  # fmt: skip
     text = ["D_valid falls with every task, so compare the kept tasks with the random sets, which have as many."]
     return Section(title="Benchmark", text=text, tables=[table])
@@ -181,13 +185,13 @@ def _of(found: FactorFit, field: str) -> Floats:
     return values
 
 
-def _people(result: Refinement) -> Section:
-    people = result.people
-    assert people is not None
+def _anchor(result: PruneEvaluation) -> Section:
+    anchor = result.anchor
+    assert anchor is not None
     rows: list[list[TableCell]] = [
         [name, number(full), number(chosen), Number(chosen - full, CELL, sign=True), number(inside)]
         for name, full, chosen, inside in zip(
-            people.names, people.all_tasks, people.chosen, people.in_sample, strict=True
+            anchor.names, anchor.all_tasks, anchor.chosen, anchor.in_sample, strict=True
         )
         if np.isfinite(full) and np.isfinite(chosen)
     ]
@@ -195,14 +199,14 @@ def _people(result: Refinement) -> Section:
     table = Table(title="Agreement with the anchor (Pearson)", heads=heads, labels=1, rows=rows)
     text = [
         f"Cross-fitted: the tasks are chosen and weighted by half of the models and judged on the other half (mean of "
-        f"{people.halves} halves). The last column is what choosing and judging on the same models would say."
+        f"{anchor.halves} halves). The last column is what choosing and judging on the same models would say."
     ]
-    if people.failed:
-        text.append(f"{without_solution(people.failed, 'half', 'halves')}.")
+    if anchor.failed:
+        text.append(f"{without_solution(anchor.failed, 'half', 'halves')}.")
     return Section(title="Agreement with people", text=text, tables=[table] if rows else [])
 
 
-def _sweep(result: Refinement) -> Section:
+def _sweep(result: PruneEvaluation) -> Section:
     rows: list[list[TableCell]] = []
     for swept in result.sweep:
         head: list[TableCell] = [f"{swept.vif:g}", f"{swept.loading:g}"]
@@ -213,11 +217,11 @@ def _sweep(result: Refinement) -> Section:
         rows.append([*head, len(swept.kept), *figures, number(swept.spearman)])
     heads = ["VIF at most", "Loading at least", "Tasks", "TC", "D_div", "D_valid", "Spearman"]
     table = Table(title="Other limits", heads=heads, labels=2, rows=rows)
-    text = ["What other limits would have kept, and the Spearman correlation of the ranking with that of all tasks."]
+    text = ["Tasks that other limits keep, and the Spearman correlation of the ranking with that of all tasks."]
     return Section(title="Limits", text=text, tables=[table])
 
 
-def log_csv(result: Refinement) -> str:
+def log_csv(result: PruneEvaluation) -> str:
     """The log as CSV, a line for each dropped task."""
     heads = [each.name for each in fields(DroppedTask)]
     rows = [[_bare(getattr(step, name)) for name in heads] for step in result.pruning.log]
@@ -228,7 +232,7 @@ def _bare(value: str | float) -> TableCell:
     return number(value) if isinstance(value, float) else value
 
 
-def kept_spec(result: Refinement) -> str:
+def kept_spec(result: PruneEvaluation) -> str:
     """The specification with the kept tasks, as YAML."""
     kept = result.bound.spec.model_copy(update={"abilities": dict(result.kept.abilities)})
     return kept.as_yaml()

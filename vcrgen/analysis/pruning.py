@@ -1,6 +1,6 @@
 """Fewer tasks for each ability: one is dropped at a time, the redundant before the weak, and the model is fitted anew.
 
-Example: of eight reasoning tasks two are nearly copies of each other. The copy that goes less with reasoning is dropped
+Example: of eight reasoning tasks two are nearly copies of each other. The one with the lower loading is dropped
 first; with it gone, the other one is no longer redundant and stays.
 """
 
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vcrgen.analysis.pls import Structure, fit_pls, inflation, quality
 from vcrgen.analysis.spec import BoundSpec
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+from vcrgen.stats.arrays import Floats
 
 NEAR_WORST = 0.95  # tasks whose VIF is as near to the highest are equally redundant; of these the weakest goes
 
@@ -39,7 +36,7 @@ class DroppedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """What was dropped in which order, and what is left."""
+    """Dropped tasks in their order, and the kept ones."""
 
     kept: tuple[str, ...]  # in the order of the specification, without the anchor
     log: tuple[DroppedTask, ...]
@@ -126,15 +123,16 @@ def _fit(correlations: Floats, bound: BoundSpec, kept: Sequence[Sequence[int]], 
 
 
 def _worst(bound: BoundSpec, kept: Sequence[Sequence[int]], found: _Round) -> list[tuple[int, str]]:
-    """The one task that goes next, and why."""
     limits, names = bound.spec.limits, bound.tasks
     free = [row for k in bound.structure.abilities if len(kept[k]) > bound.spec.floor for row in kept[k]]
     if bad := [row for row in free if found.vif[row] > limits.vif]:
         highest = max(found.vif[row] for row in bad)
         tied = [row for row in bad if found.vif[row] >= NEAR_WORST * highest]
-        return [(min(tied, key=lambda row: (found.loading[row], -found.vif[row], names[row])), "VIF")]
+        return [
+            (min(tied, key=lambda row: (round(found.loading[row], 9), -round(found.vif[row], 9), names[row])), "VIF")
+        ]
     if weak := [row for row in free if found.loading[row] < limits.loading]:
-        return [(min(weak, key=lambda row: (found.loading[row], names[row])), "loading")]
+        return [(min(weak, key=lambda row: (round(found.loading[row], 9), names[row])), "loading")]
     return []
 
 
@@ -144,11 +142,12 @@ def _all_bad(bound: BoundSpec, kept: Sequence[Sequence[int]], found: _Round) -> 
     chosen: list[tuple[int, str]] = []
     for k in bound.structure.abilities:
         bad = sorted(
-            (row for row in kept[k] if found.vif[row] > limits.vif), key=lambda row: (-found.vif[row], names[row])
+            (row for row in kept[k] if found.vif[row] > limits.vif),
+            key=lambda row: (-round(found.vif[row], 9), names[row]),
         )
         weak = sorted(
             (row for row in kept[k] if row not in bad and found.loading[row] < limits.loading),
-            key=lambda row: (found.loading[row], names[row]),
+            key=lambda row: (round(found.loading[row], 9), names[row]),
         )
         beyond = [(row, "VIF") for row in bad] + [(row, "loading") for row in weak]
         chosen += beyond[: max(len(kept[k]) - bound.spec.floor, 0)]

@@ -1,8 +1,6 @@
-"""The map of a benchmark: which tasks rank models alike, in which groups, and what one tells that the others do not.
+"""The map of a benchmark: correlations, tree, clusters and components of tasks, and the predicted R2 of each task.
 
-Example: 38 models on 23 tasks. Each task gets its nearest neighbour and a share: how much of it the other tasks predict
-of a model that they have not seen. A tree and clusters group the tasks; how often two tasks stay in one cluster when
-the models are resampled says how much of a grouping is chance.
+The stability of clusters is the share of resamples of the models in which two tasks share a cluster.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,19 +18,17 @@ from vcrgen.analysis.correlations import (
     Method,
     PairwiseCorrelations,
     correlation_matrix,
+    model_weights,
     pairwise,
     require_varied,
-    resampled,
-    resamples,
-    standardised,
+    resampled_correlations,
+    standardise,
 )
-from vcrgen.analysis.tables import ScoreTable
+from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.errors import AnalysisError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.rng import array_rng_for, rng_for
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.arrays import Floats, Ints
 
 Basis = Literal["r", "abs"]
 FEWEST_MODELS = 5
@@ -63,8 +59,10 @@ class Clusters:
     labels: tuple[int, ...]  # of each task the number of its cluster, from 1, in the order in which they first come
     inertia: float
     silhouettes: dict[int, float]  # of each number of clusters that was tried
-    chosen: bool  # whether the number of clusters was given, and not taken by the silhouette
-    together: Floats | None  # tasks x tasks: share of resamples in which both are in one cluster; None without scores
+    is_requested: bool  # whether the number of clusters was given, and not taken by the silhouette
+    co_clustering: (
+        Floats | None
+    )  # tasks x tasks: share of resamples in which both are in one cluster; None without scores
     failed: int = 0  # resamples that lack some correlation; if they are more than 5 %, nothing is said
 
 
@@ -73,14 +71,14 @@ class Components:
     """Principal components of the correlations."""
 
     values: Floats  # eigenvalues, the largest first
-    by_chance: Floats  # what 95 % of tables of noise of this size stay below
-    places: Floats  # tasks x 2: loadings on the first two components
+    noise_values: Floats  # what 95 % of tables of noise of this size stay below
+    loadings: Floats  # tasks x 2: loadings on the first two components
     models: int
 
     @property
     def kept(self) -> int:
-        """How many components in a row are larger than those of noise."""
-        below = np.flatnonzero(self.values <= self.by_chance)
+        """Number of leading components that are larger than those of noise (parallel analysis)."""
+        below = np.flatnonzero(self.values <= self.noise_values)
         return int(below[0]) if len(below) else len(self.values)
 
 
@@ -98,15 +96,17 @@ class MapResult:
     clusters: Clusters
     components: Components | None  # None where too few models have all scores
     predicted: Floats | None  # of each task the R2 of predicting it from the others, a model left out at a time
-    reliable: Floats | None  # of each task the share of its variance that is not sampling noise, where errors are known
+    reliabilities: (
+        Floats | None
+    )  # of each task the share of its variance that is not sampling noise, where errors are known
 
     @property
-    def corrected(self) -> Floats | None:
+    def disattenuated(self) -> Floats | None:
         """The correlations if no score had sampling noise; NaN where the noise of one is not known."""
-        if self.reliable is None:
+        if self.reliabilities is None:
             return None
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = self.correlations.r / np.sqrt(np.outer(self.reliable, self.reliable))
+            found: Floats = self.correlations.r / np.sqrt(np.outer(self.reliabilities, self.reliabilities))
         return found
 
 
@@ -124,7 +124,7 @@ def make_map(
     Args:
         table: Scores, or correlations alone; of these only the map itself, the clusters and the components are made.
         method: Which correlation.
-        basis: Whether tasks that rank models the other way round are far apart (``r``) or near (``abs``).
+        basis: Negatively correlated tasks are distant (``r``) or near (``abs``).
         clusters: How many; the number with the best silhouette if not given.
         seed: Of every random choice.
         draws: Resamples of the models, for the intervals of correlations.
@@ -134,7 +134,7 @@ def make_map(
     """
     if len(table.tasks) < FEWEST_TASKS:
         raise AnalysisError(
-            f"{table.source} has {counted(len(table.tasks), 'task')}; a map needs {FEWEST_TASKS} at least."
+            f"{table.source} has {pluralize(len(table.tasks), 'task')}; a map needs {FEWEST_TASKS} at least."
         )
     if clusters is not None and not 2 <= clusters < len(table.tasks):
         raise AnalysisError(f"--clusters is 2 to {len(table.tasks) - 1}, one less than there are tasks.")
@@ -142,23 +142,23 @@ def make_map(
         return _map_of_correlations(table, basis, clusters, seed)
     if len(table.models) < FEWEST_MODELS:
         raise AnalysisError(
-            f"{table.source} has {counted(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."
+            f"{table.source} has {pluralize(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."
         )
     require_varied(table.scores, table.tasks)
     found = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
     _require_all_pairs(found, table)
     tree, order = make_tree(_on(basis, found.r))
-    weights = resamples(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
-    drawn = [_on(basis, r) for part in resampled(table.scores, weights) for r in part]
+    weights = model_weights(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
+    drawn = [_on(basis, r) for part in resampled_correlations(table.scores, weights) for r in part]
     grouped = _clusters(_on(basis, found.r), clusters, seed, drawn)
-    whole = table.complete()
+    whole = table.complete_cases()
     enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
     return MapResult(
         table=table, basis=basis, draws=draws, correlations=found, complete=len(whole.models), tree=tree, order=order,
         clusters=grouped,
         components=_components(correlation_matrix(whole.scores), len(whole.models), seed) if enough else None,
-        predicted=predicted_shares(whole.scores) if enough else None,
-        reliable=reliable_shares(table),
+        predicted=predicted_r2(whole.scores) if enough else None,
+        reliabilities=task_reliabilities(table),
     )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _map_of_correlations(table: CorrelationTable, basis: Basis, clusters: int | 
     return MapResult(
         table=table, basis=basis, draws=0, correlations=found, complete=table.models, tree=tree, order=order,
         clusters=_clusters(_on(basis, table.r), clusters, seed, None),
-        components=_components(table.r, table.models, seed), predicted=None, reliable=None,
+        components=_components(table.r, table.models, seed), predicted=None, reliabilities=None,
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def _require_all_pairs(found: PairwiseCorrelations, table: ScoreTable) -> None:
     if len(missing):
         i, j = missing[0].tolist()
         raise AnalysisError(
-            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {counted(int(found.n[i, j]), 'model')} with "
+            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {pluralize(int(found.n[i, j]), 'model')} with "
             f"different scores in common; a correlation needs {FEWEST}. Take out one of them, or score more models."
         )
 
@@ -201,7 +201,7 @@ def make_tree(similar: Floats) -> tuple[Floats, tuple[int, ...]]:
     return tree, tuple(leaves_list(tree).tolist())
 
 
-def k_means(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -> tuple[tuple[int, ...], float]:
+def k_means(rows: Floats, clusters: int, *, seed: int, starts: int | None = None) -> tuple[tuple[int, ...], float]:
     """The best partition of rows of many starts, numbered from 1 in the order of the rows, and its inertia."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -209,7 +209,7 @@ def k_means(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -> 
     state = rng_for(seed, "k-means", str(clusters)).getrandbits(32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # there are fewer different rows than clusters
-        found = KMeans(clusters, n_init=starts, random_state=state, tol=0).fit(rows)
+        found = KMeans(clusters, n_init=starts or STARTS, random_state=state, tol=0).fit(rows)
     numbers = {label: number for number, label in enumerate(dict.fromkeys(found.labels_.tolist()), 1)}
     return tuple(numbers[label] for label in found.labels_.tolist()), float(found.inertia_)
 
@@ -233,7 +233,7 @@ def _clusters(rows: Floats, wanted: int | None, seed: int, drawn: Sequence[Float
         together = shares if failed <= MOST_FAILED * len(drawn) else None
     return Clusters(
         labels=tried[best][0], inertia=tried[best][1], silhouettes={count: each[2] for count, each in tried.items()},
-        chosen=wanted is not None, together=together, failed=failed,
+        is_requested=wanted is not None, co_clustering=together, failed=failed,
     )  # fmt: skip
 
 
@@ -247,13 +247,13 @@ def _components(r: Floats, models: int, seed: int) -> Components:
     ]
     first = vectors[:, :2] * np.where(vectors[:, :2].sum(axis=0) < 0, -1, 1)
     return Components(
-        values=values, by_chance=np.percentile(noise, 95, axis=0), places=first * np.sqrt(np.maximum(values[:2], 0)),
-        models=models,
+        values=values, noise_values=np.percentile(noise, 95, axis=0), models=models,
+        loadings=first * np.sqrt(np.maximum(values[:2], 0)),
     )  # fmt: skip
 
 
-def predicted_shares(scores: Floats) -> Floats:
-    """Of each task the share of its variance that the other tasks predict of models that were left out.
+def predicted_r2(scores: Floats) -> Floats:
+    """Return the leave-one-out R2 of each task by ridge regression on the other tasks.
 
     A ridge regression is fitted to all models but one and predicts that one; how much it is shrunk is chosen by how
     well it predicts the other ones. Below 0 the mean of the other models predicts better.
@@ -262,7 +262,7 @@ def predicted_shares(scores: Floats) -> Floats:
         scores: Models x tasks, none missing.
     """
     models = len(scores)
-    unit = standardised(scores)
+    unit = standardise(scores)
     found = np.empty(scores.shape[1])
     for task in range(scores.shape[1]):
         y = unit[:, task]
@@ -278,8 +278,8 @@ def predicted_shares(scores: Floats) -> Floats:
     return found
 
 
-def reliable_shares(table: ScoreTable) -> Floats | None:
-    """Of each task the share of the variance between models that is not sampling noise; None without errors.
+def task_reliabilities(table: ScoreTable) -> Floats | None:
+    """Return the reliability of each task: the share of the variance between models that is not sampling error.
 
     It is 1 less the mean squared standard error over the variance of the scores, and 0 at least; NaN for a task of
     which some error is not known.

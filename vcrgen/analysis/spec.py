@@ -20,10 +20,11 @@ import yaml
 from pydantic import Field, field_validator, model_validator
 
 from vcrgen.analysis.pls import Mode, Scheme, Structure
-from vcrgen.analysis.tables import MAX_TASKS
-from vcrgen.config import FactorOptions, Options, PruneOptions, checked, given, read_yaml
+from vcrgen.analysis.score_table import MAX_TASKS
+from vcrgen.config.analysis import FactorOptions, PruneOptions
+from vcrgen.config.base import Options, drop_none, read_yaml, validate_options
 from vcrgen.errors import AnalysisError
-from vcrgen.published.facts import MAX_NAME, check_name
+from vcrgen.reported_results.fields import MAX_NAME, check_name
 
 MAX_ABILITIES = 50
 
@@ -115,19 +116,19 @@ def read_spec(file: Path, *, anchor: str | None = None) -> FactorSpec:
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
     values: dict[str, Any] = read_yaml(file)
-    return checked(FactorSpec, values if anchor is None else values | {"anchor": anchor}, f"{file}: ")
+    return validate_options(FactorSpec, values if anchor is None else values | {"anchor": anchor}, f"{file}: ")
 
 
-def changed(spec: FactorSpec, options: FactorOptions) -> FactorSpec:
+def apply_options(spec: FactorSpec, options: FactorOptions) -> FactorSpec:
     """The specification with the anchor, the limits and the floor of options where they are given."""
     values = spec.model_dump(exclude_defaults=True)
     if options.anchor is not None:
         values["anchor"] = options.anchor
     if isinstance(options, PruneOptions):
         limits = {"vif": options.vif_max, "loading": options.loading_min}
-        values["limits"] = {**values.get("limits", {}), **given(limits)}
-        values |= given({"floor": options.floor})
-    return checked(FactorSpec, values)
+        values["limits"] = {**values.get("limits", {}), **drop_none(limits)}
+        values |= drop_none({"floor": options.floor})
+    return validate_options(FactorSpec, values)
 
 
 def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
@@ -176,7 +177,7 @@ def _bound(spec: FactorSpec, abilities: dict[str, tuple[str, ...]]) -> BoundSpec
 
 
 def _fits(pattern: str, task: str) -> bool:
-    """Whether a task has the name of a pattern, in which ``*`` stands for any characters, or none."""
+    """Match the name of a task with a pattern, in which ``*`` stands for any characters, or none."""
     first, *others = pattern.split("*")
     if not others:
         return task == pattern

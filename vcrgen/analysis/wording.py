@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
-from vcrgen.plurals import counted
-from vcrgen.report.table import Between, Number, PValue, Table, TableCell
+from vcrgen.plurals import pluralize
+from vcrgen.report.table import Number, NumberInterval, PValue, Table, TableCell
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.tables import ScoreTable
+    from vcrgen.analysis.score_table import ScoreTable
 
 CELL = 3  # decimals of correlations, loadings and the like
 
@@ -25,14 +25,14 @@ def few_models(models: int, largest: int = 0) -> Iterator[str]:
         )
     if models < FEW_A_TASK * largest:
         yield (
-            f"Only {models} models for an ability of {counted(largest, 'task')}: with fewer than {FEW_A_TASK} models a "
-            "task, weights follow the sample."
+            f"Only {models} models for an ability of {pluralize(largest, 'task')}: with fewer than {FEW_A_TASK} models "
+            "a task, weights follow the sample."
         )
 
 
-def between(low: float, high: float, decimals: int = CELL) -> Between | None:
+def between(low: float, high: float, decimals: int = CELL) -> NumberInterval | None:
     """An interval as a cell; None where there is none."""
-    return Between(low, high, decimals) if math.isfinite(low) and math.isfinite(high) else None
+    return NumberInterval(low, high, decimals) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def number(value: float, decimals: int = CELL) -> Number | None:
@@ -51,12 +51,12 @@ def p_value(p: float) -> PValue | None:
 
 
 def without_solution(number: int, one: str, many: str) -> str:
-    """What a figure was not computed of, as most of a sentence."""
-    return counted(number, f"{one} had no solution and is left out", f"{many} had no solution and are left out")
+    """Return most of a sentence on fits without a solution."""
+    return pluralize(number, f"{one} had no solution and is left out", f"{many} had no solution and are left out")
 
 
 def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
-    """How the intervals were made, and how many resamples failed."""
+    """Describe the bootstrap intervals and the resamples without a solution."""
     units = f"{len(set(table.families))} families of models" if table.families else "models"
     lost = f" {without_solution(failed, 'of them', 'of them')}" if failed else " All of them had a solution"
     none = "; that is more than 5 %, so no interval is given" if failed > 0.05 * draws else ""
@@ -64,7 +64,7 @@ def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
 
 
 def errata_table(rows: Sequence[Sequence[str]]) -> Table:
-    """What a publication prints wrongly."""
+    """Table of the errata of a publication."""
     heads, *lines = rows
     return Table(
         title="Printed wrongly in the publication",

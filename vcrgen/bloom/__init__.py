@@ -1,1 +1,1 @@
-"""Question sets by Bloom's levels: taxonomy, checks of items, the built-in maker, importers, writing a set."""
+"""Multiple-choice (MCQ) benchmarks by Bloom's levels: taxonomy, checks, generators, import, audit, coverage."""

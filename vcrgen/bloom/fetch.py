@@ -1,7 +1,7 @@
-"""Fetching the pictures of a question set: only by https, only from public addresses, within limits.
+"""Fetch pictures of a benchmark: only by https, only from public addresses, within limits.
 
-A file of questions may be anybody's, and so may its addresses. A name is looked up once, every address that it means
-has to be a public one, and the connection goes to the address that was looked at. The same holds for each redirection.
+Files of questions and their addresses are not trusted. A name is resolved once, all of its addresses have to be public,
+and the connection goes to the address that was checked. The same holds for each redirection.
 """
 
 import hashlib
@@ -16,25 +16,25 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from vcrgen.errors import ImageProblem
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 MAX_BYTES = 32 << 20
 SECONDS = 30.0  # for one picture, redirections and all
-MOST_REDIRECTIONS = 3
+MAX_REDIRECTIONS = 3
 MAX_ADDRESS = 2_000  # characters
 PORT = 443
 _MOVED = (301, 302, 303, 307, 308)
 
 
-class Fetched:
-    """Pictures by their address, each asked for once: what came is kept in a folder, and what did not is remembered."""
+class PictureCache:
+    """Pictures by their address, each fetched once: pictures are kept in a folder, failures in memory."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._problems: dict[str, ImageProblem] = {}
 
     def get(self, address: str) -> bytes:
-        """The bytes at an address; an ImageProblem as of :func:`fetch`."""
+        """Return the bytes at an address; an ImageProblem as of :func:`fetch`."""
         file = self._folder / hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
         if address in self._problems:
             raise self._problems[address]
@@ -48,14 +48,14 @@ class Fetched:
 
 
 def fetch(address: str) -> bytes:
-    """The bytes at an address.
+    """Return the bytes at an address.
 
     Raises:
-        ImageProblem: The address may not be asked, or gives nothing within the limits.
+        ImageProblem: The address is not allowed, or gives nothing within the limits.
     """
     end = time.monotonic() + SECONDS
     try:
-        for _ in range(MOST_REDIRECTIONS + 1):
+        for _ in range(MAX_REDIRECTIONS + 1):
             moved, data = _get(address, end)
             if moved is None:
                 return data
@@ -66,7 +66,7 @@ def fetch(address: str) -> bytes:
 
 
 def _get(address: str, end: float) -> tuple[str | None, bytes]:
-    """Where an address leads on to, or what is there."""
+    """Return the target of a redirection, or the content."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme != "https" or not host or parts.port not in (None, PORT) or parts.username is not None:
@@ -74,7 +74,7 @@ def _get(address: str, end: float) -> tuple[str | None, bytes]:
     if len(address) > MAX_ADDRESS or not address.isascii() or not address.isprintable() or " " in address:
         raise _problem("is no address")
     seconds = max(end - time.monotonic(), 0.0)
-    connection = _Pinned(host, public_address(host), seconds)
+    connection = _PinnedConnection(host, public_address(host), seconds)
     # A server that gives a byte now and then keeps each wait short, and so never runs into the limit of one.
     stop = threading.Timer(seconds, connection.stop)
     stop.start()
@@ -98,7 +98,7 @@ def _get(address: str, end: float) -> tuple[str | None, bytes]:
 
 
 def public_address(host: str) -> str:
-    """The address of a host, which has only public ones.
+    """Return the address of a host that has only public ones.
 
     Raises:
         ImageProblem: It has a private one, or one of this machine.
@@ -111,8 +111,8 @@ def public_address(host: str) -> str:
     return found[0]
 
 
-class _Pinned(http.client.HTTPSConnection):
-    """A connection to an address that was looked at, with the certificate of the host's name."""
+class _PinnedConnection(http.client.HTTPSConnection):
+    """A connection to a checked address, with the certificate of the host's name."""
 
     def __init__(self, host: str, address: str, seconds: float) -> None:
         super().__init__(host, PORT, timeout=max(seconds, 0.1))
@@ -126,10 +126,10 @@ class _Pinned(http.client.HTTPSConnection):
                 socket.socket.shutdown(self._open, socket.SHUT_RDWR)
 
     def connect(self) -> None:
-        """Connect to the address, not to what the name means now."""
+        """Connect to the checked address, not to a new one of the name."""
         self._open = plain = socket.create_connection((self._address, self.port), self.timeout)
         self._open = self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
 
 
 def _problem(detail: str) -> ImageProblem:
-    return ImageProblem(Reason.NO_IMAGE, f"the picture's address {detail}")
+    return ImageProblem(RejectReason.NO_IMAGE, f"the picture's address {detail}")

@@ -1,11 +1,11 @@
-"""Question sets of other makers: the published JSON of BloomBench, tables of VLMEvalKit and lmms-eval, plain tables.
+"""Import of MCQ benchmarks: the published JSON of BloomBench, tables of VLMEvalKit and lmms-eval, plain tables.
 
 Four options a question, of which one is right. A row is a record of either form:
 
 - *published*: ``hierarchy`` with ``lvl1`` ("Level -> Subcategory") and ``leaf``, and ``multiple_choice_qa`` with
   ``question_en``, ``choice_A_en`` to ``choice_D_en`` and so on for each language, and ``answer``;
 - *table*: ``question``, ``A`` to ``D`` (or ``options``, a list) and ``answer``, with a language's code behind a name
-  where there are several (``question_ar``, ``A_ar``); ``category`` ("level/subcategory/leaf", or a leaf whose name
+  where there are several (``question_ar``, ``A_ar``); ``category`` ("level/subcategory/leaf", or a category whose name
   stands for one path only), or the columns ``level``, ``subcategory`` and ``leaf``.
 """
 
@@ -23,22 +23,24 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.bloom.checks import MAY_BE_KEPT, Fault, RawItem, complete, faults
-from vcrgen.bloom.fetch import Fetched
+from vcrgen.bloom.checks import MAY_BE_KEPT, RawItem, complete_questions, find_problems
+from vcrgen.bloom.fetch import PictureCache
+from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason, RejectLog
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
-from vcrgen.bloom.write import LICENCE_OF_SOURCE, Aside, write_set
+from vcrgen.bloom.write import LICENSE_OF_SOURCE, write_set
 from vcrgen.builder.images import FORMATS, load_image
 from vcrgen.builder.sources import open_source
 from vcrgen.builder.sources.base import PROBLEM, paths_of
 from vcrgen.builder.sources.images import image_bytes
-from vcrgen.config import BloomImportOptions, load_build_config
+from vcrgen.config.bloom import BloomImportOptions
+from vcrgen.config.build import load_build_config
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.errors import ConfigError, ImageProblem, SourceError
 from vcrgen.media import media_type
 from vcrgen.reading import as_id, describe, parse_json, read_json
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 from vcrgen.tasks.bloom import LETTERS
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 MAX_JSON_BYTES = 128 << 20
 MAX_PIXELS = 64_000_000
@@ -56,20 +58,17 @@ _LONGEST_LIST = 20_000  # characters
 _MOST_FIELDS = 200  # of a row; a table of thousands is none of questions
 
 Row = Mapping[str, Any]
+ROW_ERRORS = (ItemRejected, ImageProblem, TypeError, ValueError, AttributeError, SourceError)
 
 
-def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watcher: Watcher | None = None) -> Manifest:
-    """Make a question set of a file; what cannot be used is set aside with a reason.
-
-    Args:
-        file: JSON, JSON Lines, TSV, CSV or Parquet.
-        options: Where pictures are, and what is kept.
-        out: A new or empty folder.
-        watcher: Told of the progress.
+def import_questions(
+    file: Path, options: BloomImportOptions, out: Path, *, listener: ProgressListener | None = None
+) -> Manifest:
+    """Convert a file to an MCQ benchmark; unusable items are rejected with a reason.
 
     Raises:
         ConfigError: An option or the taxonomy is wrong.
-        SourceError: The file cannot be read, or holds no item that can be used.
+        SourceError: The file cannot be read, or has no usable item.
         OutputError: The folder holds something, or cannot be written.
     """
     if odd := sorted(set(options.keep) - MAY_BE_KEPT):
@@ -77,22 +76,22 @@ def import_questions(file: Path, options: BloomImportOptions, out: Path, *, watc
     taxonomy = load_taxonomy(options.taxonomy)
     names, count, rows = open_rows(file)
     languages = languages_in(file, names, options)
-    aside = Aside()
-    shown = watcher or Watcher()
+    rejects = RejectLog()
+    shown = listener or ProgressListener()
     shown.begin(count, 0)
     with TemporaryDirectory() as folder:
-        reader = RowReader(options, file.parent, taxonomy, languages, aside, Path(folder))
+        reader = RowReader(options, file.parent, taxonomy, languages, rejects, Path(folder))
         return write_set(
             out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
-            config=options.model_dump(mode="json", exclude={"images", "taxonomy"}), aside=aside,
-            licence=LICENCE_OF_SOURCE,
+            config=options.model_dump(mode="json", exclude={"images", "taxonomy"}),
+            rejects=rejects, license_note=LICENSE_OF_SOURCE,
         )  # fmt: skip
 
 
 def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
-    """The names of columns and fields, how many rows there are, and the rows."""
+    """Return the names of columns and fields, the number of rows, and the rows."""
     if file.suffix.lower() not in _SUFFIXES:
-        raise SourceError(f"{file} has no form that question sets have; known: {', '.join(_SUFFIXES)}.")
+        raise SourceError(f"{file} has no form that MCQ benchmarks have; known: {', '.join(_SUFFIXES)}.")
     try:
         with file.open("rb") as handle:
             is_array = file.suffix.lower() == ".json" and handle.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
@@ -116,7 +115,7 @@ def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
 
 
 def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) -> tuple[str, ...]:
-    """The languages that the columns name; the one of ``--lang`` where a column is called ``question`` only."""
+    """Return the languages that columns name; that of ``--lang`` for a column ``question``."""
     known = set(names)
     found = {
         match[1]: None
@@ -134,78 +133,65 @@ def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) 
     return tuple(found)
 
 
-class UnusableItem(Exception):
-    """An item is set aside, with what is wrong with it."""
-
-    def __init__(self, fault: Fault, detail: str) -> None:
-        super().__init__(detail)
-        self.fault, self.detail = fault, detail
-
-
 class RowReader:
-    """Makes rows of a question set of the rows of a file; a ConfigError if the folder of pictures is none."""
+    """Converts rows of a file to rows of a dataset; a ConfigError if the folder of pictures is none."""
 
     def __init__(
-        self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str], aside: Aside,
-        folder: Path,
+        self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str],
+        rejects: RejectLog, folder: Path,
     ) -> None:  # fmt: skip
         if options.images is not None and not options.images.is_dir():
             raise ConfigError(f"--images {options.images} is no folder.")
         self._options, self._root = options, options.images or beside
-        self._taxonomy, self._languages, self._aside = taxonomy, languages, aside
-        self._folder, self._fetched = folder, Fetched(folder)
+        self._taxonomy, self._languages, self._rejects = taxonomy, languages, rejects
+        self._folder, self._fetched = folder, PictureCache(folder)
         self._ids: set[str] = set()
         # The items about one picture mostly stand together.
         self._checked = lru_cache(maxsize=8)(usable_picture)
 
-    def usable(self, rows: Iterable[Row], watcher: Watcher) -> Iterator[dict[str, Any]]:
-        """The rows that can be used; the others are counted."""
+    def usable(self, rows: Iterable[Row], listener: ProgressListener) -> Iterator[dict[str, Any]]:
+        """The rows that can be used; the others are pluralize."""
         for number, row in enumerate(rows, start=1):
-            made = self._make(row, number)
-            watcher.advance(1, made is not None, Counter() if made else Counter({"set aside": 1}))
-            if made:
-                yield made
+            converted = self._convert(row, number)
+            listener.advance(1, converted is not None, Counter() if converted else Counter({"rejected": 1}))
+            if converted:
+                yield converted
 
-    def _make(self, row: Row, number: int) -> dict[str, Any] | None:
+    def _convert(self, row: Row, number: int) -> dict[str, Any] | None:
         name = name_of(row, number)
         shown = name if name.isprintable() and len(name) <= MAX_ID else f"row {number}"
         try:
             return self._item(row, name, number)
-        except UnusableItem as problem:
-            self._aside.add(shown, problem.fault, problem.detail)
-        except ImageProblem as problem:
-            fault = Fault.NO_PICTURE if problem.reason is Reason.NO_IMAGE else Fault.BAD_PICTURE
-            self._aside.add(shown, fault, problem.detail)
-        except (TypeError, ValueError, AttributeError, SourceError) as problem:
-            self._aside.add(shown, Fault.NOT_AN_ITEM, str(problem)[:200])
+        except ROW_ERRORS as problem:
+            self._rejects.add(shown, *reject_of(problem))
         return None
 
     def _item(self, row: Row, name: str, number: int) -> dict[str, Any]:
-        """A row of a question set."""
+        """Convert a row, or raise the reason for which it is rejected."""
         if PROBLEM in row or len(row) > _MOST_FIELDS:
-            raise UnusableItem(Fault.NOT_AN_ITEM, str(row.get(PROBLEM, "too many fields"))[:200])
+            raise ItemRejected(ItemRejectReason.NOT_AN_ITEM, str(row.get(PROBLEM, "too many fields"))[:200])
         self.keep_picture(row)
         if not name.isprintable() or len(name) > MAX_ID:
-            raise UnusableItem(Fault.NOT_AN_ITEM, f"its id is no text of {MAX_ID} printable characters")
+            raise ItemRejected(ItemRejectReason.NOT_AN_ITEM, f"its id is no text of {MAX_ID} printable characters")
         if name in self._ids:
-            raise UnusableItem(Fault.DUPLICATE_ID, "an earlier item has this id")
+            raise ItemRejected(ItemRejectReason.DUPLICATE_ID, "an earlier item has this id")
         raw = self._raw(row, name)
-        for fault, detail in faults(raw):
-            if fault not in self._options.keep:
-                raise UnusableItem(fault, detail)
+        for reason, detail in find_problems(raw):
+            if reason not in self._options.keep:
+                raise ItemRejected(reason, detail)
         data = self.picture(row)
         if data is None:
-            raise UnusableItem(Fault.NO_PICTURE, "no column holds a picture")
+            raise ItemRejected(ItemRejectReason.NO_PICTURE, "no column holds a picture")
         self._ids.add(name)
-        questions = complete(raw)
-        made: dict[str, Any] = {
+        questions = complete_questions(raw)
+        converted: dict[str, Any] = {
             "question_id": name, "image": {"bytes": data, "path": None}, "path": raw.path,
             "source": f"item {number}", "answer": raw.answer, "trap": raw.trap,
         }  # fmt: skip
         for lang in self._languages:
             stem, options = questions.get(lang, ("", [""] * len(LETTERS)))
-            made[f"question_{lang}"], made[f"options_{lang}"] = stem, list(options)
-        return made
+            converted[f"question_{lang}"], converted[f"options_{lang}"] = stem, list(options)
+        return converted
 
     def _raw(self, row: Row, name: str) -> RawItem:
         texts = texts_of(row)
@@ -218,7 +204,7 @@ class RowReader:
         )
 
     def path(self, row: Row) -> str | None:
-        """The leaf that a row is filed under."""
+        """Return the category of a row, or None if the taxonomy has none that fits its names."""
         hierarchy, category = row.get("hierarchy"), _text(row.get("path")) or _text(row.get("category"))
         if isinstance(hierarchy, Mapping):
             names = [*_text(hierarchy.get("lvl1")).split("->"), _text(hierarchy.get("leaf"))]
@@ -234,7 +220,7 @@ class RowReader:
         return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
 
     def keep_picture(self, row: Row) -> None:
-        """Keep the picture of a row of VLMEvalKit, for later rows that hold this row's ``index`` instead of it."""
+        """Store the picture of a row of VLMEvalKit, for later rows that have this row's ``index`` in its place."""
         index, value = as_id(row.get("index")), row.get("image")
         if index is not None and isinstance(value, str) and len(value) > _LONGEST_INDEX:
             self._kept(index).write_text(value, "utf-8", "replace")
@@ -243,7 +229,7 @@ class RowReader:
         return self._folder / f"row-{hashlib.sha256(index.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     def picture(self, row: Row, columns: Sequence[str] = ()) -> bytes | None:
-        """The encoded picture of a row, PNG, JPEG or WebP: the first in these columns, or those that options name."""
+        """Return the encoded picture of a row: the first in these columns, or in those of the options."""
         column = self._options.image_column
         for name in columns or ((column,) if column else PICTURE_COLUMNS):
             value = row.get(name)
@@ -251,8 +237,8 @@ class RowReader:
                 value = kept.read_text("utf-8") if (kept := self._kept(index)).exists() else value
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
-                    raise UnusableItem(
-                        Fault.NO_PICTURE, "the picture is an address, which is fetched only with --fetch"
+                    raise ItemRejected(
+                        ItemRejectReason.NO_PICTURE, "the picture is an address, which is fetched only with --fetch"
                     )
                 return self._checked(self._fetched.get(value.strip()))
             if data := image_bytes(value, root=self._root):
@@ -260,25 +246,29 @@ class RowReader:
         return None
 
 
+def reject_of(problem: Exception) -> tuple[ItemRejectReason, str]:
+    """Return the reason and the detail by which one of :data:`ROW_ERRORS` rejects an item."""
+    if isinstance(problem, ItemRejected):
+        return problem.reason, problem.detail
+    if isinstance(problem, ImageProblem):
+        missing = problem.reason is RejectReason.NO_IMAGE
+        return ItemRejectReason.NO_PICTURE if missing else ItemRejectReason.BAD_PICTURE, problem.detail
+    return ItemRejectReason.NOT_AN_ITEM, str(problem)[:200]
+
+
 def name_of(row: Row, number: int) -> str:
-    """The id of a row, or its number from 1 where it has none."""
+    """Return the id of a row, or its number from 1 if it has none."""
     return next((text for key in ID_COLUMNS if (text := as_id(row.get(key)))), f"row-{number}")
 
 
 def texts_of(row: Row) -> Row:
-    """What holds the question and the options of a row: the record in it, or the row itself."""
+    """Return the record with question and options: one inside of the row, or the row."""
     inner = row.get("multiple_choice_qa")
     return inner if isinstance(inner, Mapping) else row
 
 
 def question_in(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
-    """Stem and options in a language; empty texts where there are none.
-
-    Args:
-        texts: The record that holds them.
-        lang: A language's code.
-        plain: Whether columns without a language's code are in this language.
-    """
+    """Return stem and options in a language; empty texts for missing ones."""
     stem = _text(texts.get(f"question_{lang}")) or (_text(texts.get("question")) if plain else "")
     if plain and (hint := _text(texts.get("hint"))):
         stem = f"{hint}\n{stem}"
@@ -298,7 +288,7 @@ def question_in(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
 
 
 def _listed(text: str) -> Any:
-    """The list that a cell holds as a text: in JSON or, as MMMU has it, in Python's way of writing lists."""
+    """Parse a list in a cell: JSON or, as in MMMU, a Python literal."""
     try:
         return parse_json(text, "the options", SourceError)
     except SourceError:
@@ -313,7 +303,7 @@ def _listed(text: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A text without white space around it; a number as its digits, and nothing for an empty cell of a table.
+    """Return a text without surrounding white space; a number as its digits, "" for an empty cell of a table.
 
     Raises:
         ValueError: It is neither.
@@ -329,7 +319,7 @@ def _text(value: Any) -> str:
 
 
 def usable_picture(data: bytes) -> bytes:
-    """A picture that can be decoded, as it is if it is PNG, JPEG or WebP, and otherwise as PNG.
+    """Check that a picture can be decoded; return it as it is (PNG, JPEG, WebP) or as PNG.
 
     Raises:
         ImageProblem: It cannot be decoded, or is too large or too small.

@@ -1,4 +1,4 @@
-"""Whether texts in several languages speak of the same numbers.
+"""Comparison of the numbers in texts of several languages.
 
 "1,000 boats" and "١٬٠٠٠ قارب" do, and so do "3 boats" and "ثلاثة قوارب". "3 boats" and "٤ قوارب" do not.
 """
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _RUN = re.compile(r"\w+")
 # What bytes.translate puts for a character of ASCII, so that str.split finds such runs; it takes half the time.
 _RUNS_OF_ASCII = "".join(char.lower() if _RUN.match(char) else " " for char in map(chr, range(128))).encode().ljust(256)
-_DIGIT, _NO_LETTER = re.compile(r"\d"), re.compile(r"[\d_]")
+_DIGIT = re.compile(r"\d")
 _DECIMAL, _THOUSANDS = "\u066b", "\u066c '\u2019\u00a0\u202f"  # separators of one meaning; those of . and , differ
 # By language: words of a value, from 0 on; the first line has those that count things, the second one what may stand
 # for a number besides (an order, a part, a pair) and often means something else.
@@ -54,30 +54,26 @@ class _Meaning(NamedTuple):
     large: bool  # whether it names a hundred or more
 
 
-def may_differ(texts: Mapping[str, str], *, plain: bool = False) -> bool:
-    """A quick look at whole items: False only where :func:`numbers_differ` is false of each of their parts.
+def may_differ(texts: Mapping[str, str]) -> bool:
+    """Return False for items in which :func:`numbers_differ` is false of every part: a quick first check.
 
-    Without a digit, two languages at least have to have words that count.
-
-    Args:
-        texts: By language.
-        plain: Whether they are known to have neither digits nor underscores.
+    Without a digit, at least two languages need words that count.
     """
-    if not plain and any(map(_DIGIT.search, texts.values())):
+    if any(map(_DIGIT.search, texts.values())):
         return True
     may_lack = len(texts.keys() & _WORDS.keys()) - 2  # so many of these languages, and two are left
     for lang, text in texts.items():
         if may_lack < 0:
             return False
-        may_lack -= lang in _WORDS and not _has_counts(lang, text, plain=plain)
+        may_lack -= lang in _WORDS and not _has_counts(lang, text)
     return may_lack >= 0
 
 
 @lru_cache(maxsize=64)
 def folded_words(text: str) -> tuple[str, ...]:
-    """The words of a text without case: letters, digits and underscores in a row.
+    """Return the case-folded words of a text: runs of letters, digits and underscores.
 
-    Those of a few texts are remembered, since several validators of an item ask for them.
+    Cached, since several checks of an item use them.
     """
     if text.isascii():
         return tuple(text.encode("ascii").translate(_RUNS_OF_ASCII).decode("ascii").split())
@@ -85,15 +81,12 @@ def folded_words(text: str) -> tuple[str, ...]:
 
 
 def numbers_differ(texts: Mapping[str, str]) -> bool:
-    """Whether a text has a number that another one lacks.
+    """Return True if a text has a number that another one lacks.
 
     A number in digits may stand there in digits of any script, with any separators, or as a word. Words are known in
     English and Arabic up to 99. In other languages, where a number may stand as an unknown word, texts differ if each
     of two has a number that the other one lacks. Words are no more than a hint ("one", "second"): if each of two texts
     has a word for a number above one that the other has in no form, they differ.
-
-    Args:
-        texts: By language; they are to say the same.
     """
     return any(_differ((one, texts[one]), (other, texts[other])) for one, other in combinations(texts, 2))
 
@@ -107,7 +100,7 @@ def _differ(a: tuple[str, str], b: tuple[str, str]) -> bool:
         return False
     words = _words_of(*a), _words_of(*b)
     for missing, (_, may, large) in zip(lacking, reversed(words), strict=True):
-        if not all(_spelled(number, may, large) for number in missing):
+        if not all(_may_spell(number, may, large) for number in missing):
             return True
     (counts_a, may_a, large_a), (counts_b, may_b, large_b) = words
     only_a, only_b = counts_a - may_b, counts_b - may_a
@@ -118,7 +111,7 @@ def _differ(a: tuple[str, str], b: tuple[str, str]) -> bool:
 
 
 def _lacking(numbers: list[frozenset[str]], others: list[frozenset[str]]) -> list[frozenset[str]]:
-    """The numbers in digits of a text that another one does not have in digits."""
+    """Return the numbers in digits of a text that another one does not have in digits."""
     left, lacking = list(others), []
     for number in numbers:
         same = next((one for one in left if one & number), None)
@@ -130,7 +123,7 @@ def _lacking(numbers: list[frozenset[str]], others: list[frozenset[str]]) -> lis
 
 
 def _numbers(text: str) -> list[frozenset[str]]:
-    """Every number in digits, as the numbers that it may be: 1,500 may be 1500 or 1.5."""
+    """Return the possible readings of every number in digits: 1,500 may be 1500 or 1.5."""
     return [_readings(found) for found in _NUMBER.findall(text)]
 
 
@@ -150,14 +143,14 @@ def _readings(number: str) -> frozenset[str]:
     return frozenset(found or {plain})
 
 
-def _spelled(number: Iterable[str], words: set[int], large: bool) -> bool:
-    """Whether words may stand for a number in one of its readings: 3.000 may be "three", or "three thousand"."""
+def _may_spell(number: Iterable[str], words: set[int], large: bool) -> bool:
+    """Return True if words may stand for a number in one of its readings: 3.000 may be "three"."""
     wholes = [int(one) for one in number if one.isdigit() and len(one) < 16]
-    return any(_said(whole, words, large) for whole in wholes) if wholes else large
+    return any(_is_spelled(whole, words, large) for whole in wholes) if wholes else large
 
 
-def _said(whole: int, words: set[int], large: bool) -> bool:
-    """Whether words may stand for a whole number: 25 may be "twenty five"; one is seldom said at all."""
+def _is_spelled(whole: int, words: set[int], large: bool) -> bool:
+    """Return True if words may stand for a whole number: 25 may be "twenty five"; one is seldom written."""
     if whole >= 100:
         return large
     unit, tens = whole % 10, whole - whole % 10
@@ -165,7 +158,7 @@ def _said(whole: int, words: set[int], large: bool) -> bool:
 
 
 def _words_of(lang: str, text: str) -> tuple[set[int], set[int], bool]:
-    """The numbers that words of a text count, those that they may stand for, and whether a hundred or more is named."""
+    """Return the numbers that words count, those that they may stand for, and True if one is a hundred or more."""
     found = [_meaning(lang, word) for word in _WORD.findall(text)]
     if not any(found):
         return set(), set(), False
@@ -182,17 +175,9 @@ def _words_of(lang: str, text: str) -> tuple[set[int], set[int], bool]:
     return counts, counts.union(*(word.may for word in words)), any(word.large for word in words)
 
 
-def _has_counts(lang: str, text: str, *, plain: bool = False) -> bool:
-    """Whether a word of a text counts more than one."""
-    # Without digits, words of ASCII stand in the table as they are, but for case.
-    if text.isascii() and (plain or not _NO_LETTER.search(text)):
-        return not _counting(lang).isdisjoint(folded_words(text))
+def _has_counts(lang: str, text: str) -> bool:
+    """Return True if a word of a text counts more than one."""
     return any(map(_counts, repeat(lang), _WORD.findall(text)))
-
-
-@cache
-def _counting(lang: str) -> frozenset[str]:
-    return frozenset(word for word, value in _table(lang)[0].items() if value > 1)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -203,7 +188,7 @@ def _counts(lang: str, word: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _meaning(lang: str, written: str) -> _Meaning | None:
-    """What a word says of numbers; None where it says nothing."""
+    """Return the numbers that a word may mean; None for other words."""
     word = _folded(written)
     counts, other = (_value(word, table) for table in _table(lang))
     may = {value for value in (counts, other) if value is not None}
@@ -215,7 +200,7 @@ def _meaning(lang: str, written: str) -> _Meaning | None:
 
 @cache
 def _table(lang: str) -> tuple[dict[str, int], dict[str, int]]:
-    """The value of each word that counts things, and of each that may stand for a number."""
+    """Return the values of words that count things, and of those that may stand for a number."""
     counting, others = (
         {_folded(word): value for value, words in enumerate(row.split("|")) for word in words.split()}
         for row in _WORDS[lang]
@@ -226,7 +211,7 @@ def _table(lang: str) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _value(word: str, table: Mapping[str, int]) -> int | None:
-    """The value of a word, with or without what is written to its beginning in Arabic."""
+    """Return the value of a word, with or without an Arabic prefix."""
     if word in table or not "\u0600" <= word[:1] <= "\u06ff":
         return table.get(word)
     return next((table[rest] for rest in _shorter(word) if rest in table), None)
@@ -237,6 +222,6 @@ def _shorter(word: str) -> Sequence[str]:
 
 
 def _folded(word: str) -> str:
-    """Without case, vowel signs, and what is written in several ways in Arabic."""
+    """Remove case and vowel signs, and unify variants of Arabic letters."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
     return plain.replace("\u0640", "").replace("ة", "ه").replace("ى", "ي")

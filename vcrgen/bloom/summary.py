@@ -1,11 +1,11 @@
-"""What a question set consists of, and what its form gives away."""
+"""Statistics of an MCQ benchmark, and the cues in its form."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from vcrgen.bloom.checks import RawItem, faults
+from vcrgen.bloom.checks import RawItem, find_problems
 from vcrgen.bloom.taxonomy import MAX_BYTES, Taxonomy, default_taxonomy
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.statistics import Summary
@@ -25,40 +25,40 @@ class LanguageFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetFigures:
-    """A question set in numbers."""
+    """Statistics of an MCQ benchmark."""
 
     items: int
     pictures: int  # different ones, by their bytes
-    most_of_a_picture: int  # items that share one picture, at most
+    max_items_of_picture: int
     traps: int  # items with a marked trap
     positions: Mapping[str, int]  # items by the letter of their right option
     languages: Mapping[str, LanguageFigures]  # by language code
-    levels: Mapping[str, tuple[int, int, int]]  # by level: items, leaves with items, leaves of the taxonomy
-    empty_leaves: tuple[str, ...]  # leaves of the taxonomy without an item
-    unknown_leaves: tuple[str, ...]  # leaves of items that the taxonomy does not have
-    faults: Mapping[str, int]  # items by what is wrong with their texts; nothing is set aside any more
+    levels: Mapping[str, tuple[int, int, int]]  # by level: items, categories with items, categories of the taxonomy
+    empty_categories: tuple[str, ...]  # categories of the taxonomy without an item
+    unknown_categories: tuple[str, ...]  # of items, missing in the taxonomy
+    problems: Mapping[str, int]  # items by the problem of their texts; none is rejected any more
 
 
 def set_figures(dataset: Dataset) -> SetFigures:
-    """Read a question set once; pictures are hashed, not decoded.
+    """Read an MCQ benchmark once; pictures are hashed, not decoded.
 
     Raises:
         DatasetError: A file is damaged, or the set is the public part of a hidden one, which has no keys.
     """
     if dataset.is_hidden:
-        raise DatasetError(f"{dataset} is the public part of a hidden question set, which has no keys.")
+        raise DatasetError(f"{dataset} is the public part of a hidden MCQ benchmark, which has no keys.")
     taxonomy = set_taxonomy(dataset)
     known = frozenset(taxonomy.paths)
-    pictures, positions, leaves, wrong = (Counter[str]() for _ in range(4))
+    pictures, positions, categories, problems = (Counter[str]() for _ in range(4))
     traps, longest = 0, defaultdict[str, float](float)
     lengths: dict[str, tuple[list[int], list[int]]] = {lang: ([], []) for lang in languages_of(dataset)}
     for item in read_items(dataset):
         pictures[item.picture] += 1
-        leaves[item.path] += 1
+        categories[item.path] += 1
         traps += item.trap is not None
         if item.answer is not None:
             positions[LETTERS[item.answer]] += 1
-        wrong.update({fault for fault, _ in faults(_raw(item, known))})
+        problems.update({reason for reason, _ in find_problems(_raw(item, known))})
         for lang, question in item.questions.items():
             sizes = [len(option) for option in question.options]
             lengths[lang][0].append(len(question.text))
@@ -75,23 +75,24 @@ def set_figures(dataset: Dataset) -> SetFigures:
     levels = dict.fromkeys(taxonomy.levels, (0, 0, 0))
     for path in taxonomy.paths:
         items, filled, every = levels[level := path.partition("/")[0]]
-        levels[level] = items + leaves[path], filled + (leaves[path] > 0), every + 1
+        levels[level] = items + categories[path], filled + (categories[path] > 0), every + 1
     return SetFigures(
-        items=leaves.total(), pictures=len(pictures), most_of_a_picture=max(pictures.values(), default=0), traps=traps,
+        items=categories.total(), pictures=len(pictures), max_items_of_picture=max(pictures.values(), default=0),
+        traps=traps,
         positions={letter: positions[letter] for letter in LETTERS}, languages=languages, levels=levels,
-        empty_leaves=tuple(path for path in taxonomy.paths if path not in leaves),
-        unknown_leaves=tuple(sorted(set(leaves) - known)), faults=dict(sorted(wrong.items())),
+        empty_categories=tuple(path for path in taxonomy.paths if path not in categories),
+        unknown_categories=tuple(sorted(set(categories) - known)), problems=dict(sorted(problems.items())),
     )  # fmt: skip
 
 
 def right_by_length(sizes: Sequence[int], answer: int, pick: Callable[[Sequence[int]], int] = max) -> float:
-    """How likely one is right who takes the longest option, or with ``min`` the shortest, by lot where several are."""
+    """Return the accuracy of the longest option as the answer (with ``min`` the shortest), ties at random."""
     taken = pick(sizes)
     return (sizes[answer] == taken) / sizes.count(taken)
 
 
 def set_taxonomy(dataset: Dataset) -> Taxonomy:
-    """The taxonomy beside a question set, or the default where there is none.
+    """Return the taxonomy beside an MCQ benchmark, or the default if there is none.
 
     Raises:
         ConfigError: The file there is no taxonomy.
@@ -107,7 +108,7 @@ def set_taxonomy(dataset: Dataset) -> Taxonomy:
 
 
 def _raw(item: ChoiceItem, known: frozenset[str]) -> RawItem:
-    """An item as checks take it."""
+    """Return an item as checks take it."""
     return RawItem(
         question_id=item.question_id,
         path=item.path if item.path in known else None,

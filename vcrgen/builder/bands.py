@@ -19,12 +19,12 @@ Pixels = npt.NDArray[np.uint8]
 # zlib-ng's level 2: within 3 % of the size that Pillow gives a photo, in a seventh of its time. ISA-L is three times as
 # fast again, but now and then gives other bytes for the same input, and a build has to give the same bytes.
 DEFLATE_LEVEL = 2
-BLOCK = 100_000  # bytes of rows that are filtered together: what a processor's cache holds four times
-MOST_16_BITS = 65535 // 128  # distances from 0, each of at most 128, whose sum fits into 16 bits
+BLOCK = 100_000  # bytes of rows that are filtered together, a quarter of a processor's cache
+MAX_SUMMED = 65535 // 128  # distances from 0, each of at most 128, whose sum fits into 16 bits
 FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE = range(4)
 
 
-class Compressed(NamedTuple):
+class CompressedBand(NamedTuple):
     """Filtered rows as deflate blocks that end at a byte boundary."""
 
     blocks: bytes  # raw deflate data, without a final block
@@ -40,17 +40,17 @@ class Band:
         self.height, self.width = pixels.shape[:2]
 
     @cached_property
-    def compressed(self) -> Compressed:
-        """The rows, filtered and compressed."""
+    def compressed(self) -> CompressedBand:
+        """Return the rows, filtered and compressed."""
         rows = filter_rows(self.pixels)
         deflate = zlib_ng.compressobj(DEFLATE_LEVEL, zlib_ng.DEFLATED, -15)
         blocks = deflate.compress(rows) + deflate.flush(zlib_ng.Z_SYNC_FLUSH)
-        return Compressed(blocks, zlib_ng.adler32(rows), rows.size)
+        return CompressedBand(blocks, zlib_ng.adler32(rows), rows.size)
 
 
 @lru_cache(maxsize=1024)
 def white_band(height: int, width: int) -> Band:
-    """A band of white rows."""
+    """Return a band of white rows."""
     return Band(np.full((height, width), 255, dtype=np.uint8))
 
 
@@ -70,7 +70,7 @@ def filter_rows(pixels: Pixels) -> Pixels:
     raw = pixels.reshape(height, -1)
     size = raw.shape[1]
     step = size // width  # bytes from a pixel to the next one
-    bordered = np.zeros((1 + height, step + size), dtype=np.uint8)  # what is left of the rows and above them is 0
+    bordered = np.zeros((1 + height, step + size), dtype=np.uint8)  # zeros on the left and above
     bordered[1:, step:] = raw
     filtered = np.empty((height, 1 + 3 * width), dtype=np.uint8)
     block = max(1, BLOCK // size)
@@ -86,7 +86,7 @@ def filter_rows(pixels: Pixels) -> Pixels:
         np.subtract(rows, (left & up) + ((left ^ up) >> 1), out=candidates[FILTER_AVERAGE])
         # The usual heuristic (PNG specification, 12.8): the least sum of the bytes' distances from 0.
         distances = np.abs(candidates.view(np.int8)).view(np.uint8)
-        sums = np.add.reduceat(distances, range(0, size, MOST_16_BITS), axis=2, dtype=np.uint16)
+        sums = np.add.reduceat(distances, range(0, size, MAX_SUMMED), axis=2, dtype=np.uint16)
         costs = sums.sum(axis=2, dtype=np.uint32)
         if top == 0:
             costs[FILTER_UP:, 0] = np.iinfo(np.uint32).max

@@ -1,4 +1,4 @@
-"""The dataset card: README.md with the YAML that `datasets` and the Hub read, and what a person wants to know."""
+"""The dataset card: README.md with the YAML header that `datasets` and the Hub read."""
 
 import re
 from collections.abc import Mapping
@@ -7,17 +7,17 @@ from typing import Any
 
 import yaml
 
-from vcrgen.config import LATER, BuildConfig
+from vcrgen.config.build import OMIT_WHEN_DEFAULT, BuildConfig
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
 from vcrgen.records import NAMED_MODES
 from vcrgen.tasks.vcr import VCR, SplitStatistics
-from vcrgen.text.languages import BAND, LANGUAGES, LanguageRow
+from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
 
 # The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...
 CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
 SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
-HUB_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
+HUB_LICENSE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
 SKEWED = {
     "spans": "; `boxes` are empty, as no box holds in a skewed image",
@@ -28,50 +28,54 @@ Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
 def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
-    """Markdown with a YAML head."""
+    """Return the card as Markdown with a YAML header."""
     template = (files("vcrgen.builder") / "card.md").read_text(encoding="utf-8")
     row = LANGUAGES[manifest.config["lang"]]
     text = template.format(
         language=row.name,
         modes=" and ".join(filter(None, (", ".join(manifest.modes[:-1]), manifest.modes[-1]))),
         source=without_marks(manifest.source),
-        licence=without_marks(manifest.config["source_license"] or "not stated"),
+        license=without_marks(manifest.config["source_license"] or "not stated"),
         mode=manifest.modes[-1],
         choice=" or ".join(manifest.modes),
         statistics=statistics_table(statistics),
-        band=BAND,
-        targets=borrowed_targets(row),
+        band=TARGET_BAND,
+        targets=target_origin(row),
         manifest=manifest,
-        drops=drops_table(manifest.drops),
+        rejected=rejected_table(manifest.rejected),
         columns="\n".join(f"| `{name}` | {note} |" for name, note in column_notes(manifest.config).items()),
-        covered=covered_how(manifest.config),
+        covered=describe_covers(manifest.config),
     )
     return f"---\n{_head(manifest)}---\n\n{text}"
 
 
-def borrowed_targets(row: LanguageRow) -> str:
-    """A sentence on what covers aim at where that was measured in another language; otherwise nothing."""
-    shares = " and ".join(f"{target.visible} ({mode})" for mode, target in row.covers.items())
+def target_origin(row: LanguageRow) -> str:
+    """Return a sentence on cover targets measured in another language; empty for a language of its own."""
+    shares = " and ".join(f"{target.visible} ({mode})" for mode, target in row.cover_targets.items())
     why = f"since no public {row.name} dataset could be measured"
     return (
-        f" A cover aims at the share of ink that {row.covers_of} ones leave, {shares}, {why}." if row.covers_of else ""
+        f" A cover aims at the share of ink that {row.targets_of} ones leave, {shares}, {why}."
+        if row.targets_of
+        else ""
     )
 
 
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
-    """The columns of a dataset of some configuration, each with what it holds."""
-    built = BuildConfig(**{name: config[name] for name in LATER if name in config})
+    """Return the columns of a dataset of one configuration with their descriptions."""
+    built = BuildConfig(**{name: config[name] for name in OMIT_WHEN_DEFAULT if name in config})
     changed = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
-    if built.moves:
-        changed |= {name: VCR.notes[name] + note for name, note in SKEWED.items()}
+    if built.is_skewed:
+        changed |= {name: VCR.descriptions[name] + note for name, note in SKEWED.items()}
     return (
-        dict(VCR.notes) | changed | {name: note for name, (_, note) in VCR.more.items() if name in built.more_columns}
+        dict(VCR.descriptions)
+        | changed
+        | {name: note for name, (_, note) in VCR.optional_features.items() if name in built.optional_columns}
     )
 
 
-def covered_how(config: Mapping[str, Any]) -> str:
-    """How texts are covered, as the end of a sentence, and what else was done to the images."""
-    cover, distractors, degraded = (config.get(name, value) for name, value in LATER.items())
+def describe_covers(config: Mapping[str, Any]) -> str:
+    """Return the end of a sentence on covers, and sentences on distractors and degradation."""
+    cover, distractors, degraded = (config.get(name, value) for name, value in OMIT_WHEN_DEFAULT.items())
     how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
     if distractors:
         how += f". {distractors} more covers of a pair hide no text"
@@ -79,7 +83,7 @@ def covered_how(config: Mapping[str, Any]) -> str:
 
 
 def statistics_table(statistics: Statistics) -> str:
-    """The figures of the paper's Table 4, and the visible ink, as a Markdown table."""
+    """Return the statistics of the paper's Table 4 and the visible ink as a Markdown table."""
     lines = [
         "| mode | split | pairs | spans | stacked height, px: mean (sd) | 5th-95th pct | spans per image: mean (sd) "
         "| 5th-95th pct | visible ink | spans off target |",
@@ -96,15 +100,15 @@ def statistics_table(statistics: Statistics) -> str:
     return "\n".join(lines)
 
 
-def drops_table(drops: Mapping[str, int]) -> str:
-    """Reasons and counts as a Markdown table, the most frequent first, with a sentence; empty for no drops."""
-    ranked = sorted(drops.items(), key=lambda item: (-item[1], item[0]))
-    lines = [" Set aside, each with its reason in `rejects.jsonl`:", "", "| reason | pairs |", "|---|---|"]
-    return "\n".join([*lines, *(f"| {reason} | {count} |" for reason, count in ranked)]) if drops else ""
+def rejected_table(rejected: Mapping[str, int]) -> str:
+    """Return reject reasons with counts as a Markdown table, the most frequent first; empty without rejects."""
+    ranked = sorted(rejected.items(), key=lambda item: (-item[1], item[0]))
+    lines = [" Rejected pairs, each with its reason in `rejects.jsonl`:", "", "| reason | pairs |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {reason} | {count} |" for reason, count in ranked)]) if rejected else ""
 
 
 def _head(manifest: Manifest) -> str:
-    lang, licence = manifest.config["lang"], manifest.config["source_license"]
+    lang, license_id = manifest.config["lang"], manifest.config["source_license"]
     head: dict[str, Any] = {
         "pretty_name": f"VCR ({LANGUAGES[lang].name})",
         "language": [lang],
@@ -123,9 +127,9 @@ def _head(manifest: Manifest) -> str:
             for mode in manifest.modes
         ],
     }
-    if licence:
-        known = HUB_LICENCE.fullmatch(licence)
-        head["license"] = licence if known else "other"
+    if license_id:
+        known = HUB_LICENSE.fullmatch(license_id)
+        head["license"] = license_id if known else "other"
         if not known:
-            head["license_name"] = without_marks(licence)
+            head["license_name"] = without_marks(license_id)
     return yaml.safe_dump(head, sort_keys=False, allow_unicode=True)

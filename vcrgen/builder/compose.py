@@ -1,4 +1,4 @@
-"""From a pair and its covers to the images that show them."""
+"""Composition of a pair and its covers into images."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -8,30 +8,30 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
-from vcrgen.builder.records import Distractors, PairImages, Parts, Prepared
+from vcrgen.builder.records import Distractors, PairImages, PairParts, PreparedItem
 from vcrgen.records import Span
-from vcrgen.typeset.cover import CoverRule, cover_spans, keep_clear, other_ink, span_cells
-from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
+from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, span_cells, surrounding_ink
+from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 T = TypeVar("T")
 
-MOST_VISIBLE = 0.98  # a text that keeps more of its ink is not covered
+MAX_VISIBLE = 0.98  # a span that keeps more of its ink is not covered
 
 
-def draw_parts(prepared: Prepared, spans: Iterable[Span]) -> Parts:
-    """What the images of a pair are put together from, whatever covers the spans."""
-    return Parts(
+def draw_parts(prepared: PreparedItem, spans: Iterable[Span]) -> PairParts:
+    """Draw the parts of a pair's images that do not depend on the covers."""
+    return PairParts(
         photo=Band(np.asarray(prepared.image)),
         strip=render_strip(prepared.layout),
         layout=prepared.layout,
-        others=cache(partial(other_ink, layout=prepared.layout)),
+        others=cache(partial(surrounding_ink, layout=prepared.layout)),
         cells={span: span_cells(span, prepared.layout) for span in spans},
     )
 
 
 def compose_images(
-    parts: Parts,
+    parts: PairParts,
     rules: Mapping[Span, CoverRule],
     encode: Callable[[tuple[Band, ...]], T],
     *,
@@ -89,24 +89,24 @@ def mark_hidden(mask: npt.NDArray[np.bool_], covers: Iterable[Cover]) -> None:
         mask[cover.box.area] |= True if cover.mask is None else cover.mask
 
 
-def is_missed(spans: Iterable[CoveredSpan]) -> bool:
-    """Whether a span keeps nearly all of its ink under a cover that is not rows, so that it is not covered at all."""
+def has_uncovered_span(spans: Iterable[MaskedSpan]) -> bool:
+    """Return True if a span keeps nearly all of its ink under a cover with a mask."""
     return any(
-        span.visible_ink > MOST_VISIBLE and any(cover.mask is not None for cover in span.covers) for span in spans
+        span.visible_ink > MAX_VISIBLE and any(cover.mask is not None for cover in span.covers) for span in spans
     )
 
 
-def _distract(distractors: Distractors, parts: Parts, covers: Sequence[Cover]) -> tuple[list[Cover], list[Cover]]:
-    """The covers on VI and on blank paper, each kept clear of text and of the others."""
+def _distract(distractors: Distractors, parts: PairParts, covers: Sequence[Cover]) -> tuple[list[Cover], list[Cover]]:
+    """Return the distractors on VI and on blank paper, each clear of text and of the others."""
     paper = parts.strip < WHITE
     mark_hidden(paper, covers)
     photo = np.zeros((parts.photo.height, parts.photo.width), dtype=bool)
     drawn: tuple[list[Cover], list[Cover]] = ([], [])
-    for places, taken, made in ((distractors.photo, photo, drawn[0]), (distractors.strip, paper, drawn[1])):
+    for places, occupied, made in ((distractors.photo, photo, drawn[0]), (distractors.strip, paper, drawn[1])):
         for cell, rule in places:
             cover = rule.cover(cell)
-            made.append(cover if cover.mask is None else keep_clear(cover, taken))
-            mark_hidden(taken, made[-1:])
+            made.append(cover if cover.mask is None else clip_cover(cover, occupied))
+            mark_hidden(occupied, made[-1:])
     return drawn
 
 

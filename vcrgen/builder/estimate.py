@@ -1,4 +1,4 @@
-"""What a build will cost, measured on a sample of its pairs before anything runs. Nothing is written."""
+"""Cost estimates of builds, measured on a sample of the pairs. Nothing is written."""
 
 import time
 from collections import Counter
@@ -14,10 +14,10 @@ from vcrgen.builder.records import Pair
 from vcrgen.builder.run import plan_build
 from vcrgen.builder.shards import ROW_GROUP, Plan, Task, parquet_writer, write_rows
 from vcrgen.builder.sources import Source, iter_rows
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.records import Item, Mode, Reject
 from vcrgen.samples import sample_pair
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 SAMPLE = 64  # rows
 WINDOWS = 16  # places of the source that they come from
@@ -27,20 +27,20 @@ NORMAL_95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A prediction, and the ends of its 95 % interval, as if the rows of the sample had been drawn at random."""
+    """A prediction with its 95 % interval, which treats the sample as a random one."""
 
     value: float
     low: float
     high: float
 
     def times(self, factor: float, *, plus: float = 0.0) -> Self:
-        """The range of ``factor`` times the value, plus something known."""
+        """Return the range scaled by ``factor`` and shifted by ``plus``."""
         return type(self)(*(factor * end + plus for end in (self.value, self.low, self.high)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildEstimate:
-    """What a build will consist of and cost, on machines like this one."""
+    """The predicted size and cost of a build, on machines like this one."""
 
     source: str  # one line on where the pairs come from
     source_files: int  # files, or other partitions, that are read
@@ -49,7 +49,7 @@ class BuildEstimate:
     shard_size: int  # rows of a task, at most
     sampled: int  # rows of the sample
     skipped: int  # those that do not meet the conditions
-    drops: dict[str, int]  # those set aside, by reason. Duplicates show only in a build
+    rejected: dict[str, int]  # number of rejected rows by reason, without duplicates
     pairs: Range  # pairs that will be built
     seconds_per_row: Range  # of one core
     core_hours: Range  # for all rows
@@ -58,20 +58,20 @@ class BuildEstimate:
     total_bytes: Range  # of all modes
 
     @property
-    def share_set_aside(self) -> float:
-        """Of the sampled rows that meet the conditions."""
-        return sum(self.drops.values()) / max(1, self.sampled - self.skipped)
+    def share_rejected(self) -> float:
+        """Return the share of rejected rows among the sampled rows that meet the conditions."""
+        return sum(self.rejected.values()) / max(1, self.sampled - self.skipped)
 
 
 class _SampledRows:
-    """The first rows of tasks sent through the real stages, into files that go nowhere; times and sizes are kept."""
+    """The first rows of tasks, built by the real stages and written to nowhere, with times and sizes."""
 
     def __init__(self, pipeline: Pipeline, source: Source, tasks: Sequence[Task], rows: int) -> None:
         self._pipeline = pipeline
         self.opening: list[float] = []  # seconds to the first row of a task
-        self.seconds: list[float] = []  # by row, what comes before the first one left out
+        self.seconds: list[float] = []  # by row, without the opening of a task
         self.images: list[dict[Mode, int]] = []  # by row, bytes of its images; empty where no pair was built
-        self.drops = Counter[str]()
+        self.rejected = Counter[str]()
         self.skipped = 0
         self.writing = 0.0  # seconds
         self.file_bytes = self._write([])  # of a file without rows, by mode
@@ -93,7 +93,7 @@ class _SampledRows:
                 clock = time.perf_counter()
 
     def _build(self, item: Item | None) -> Iterator[Pair]:
-        """The pair of the row read last, if it makes one."""
+        """Build the pair of the row read last; yields nothing for a rejected or filtered row."""
         if item is None:
             self.skipped += 1
             return
@@ -101,7 +101,7 @@ class _SampledRows:
         (pair,) = self._pipeline.pairs([item])
         self.seconds[-1] += time.perf_counter() - clock
         if isinstance(pair, Reject):
-            self.drops[str(pair.reason)] += 1
+            self.rejected[str(pair.reason)] += 1
             return
         for mode, images in pair.images.items():
             sizes = map(len, (pair.photo, images.stacked, images.only_it, images.only_it_small))
@@ -109,7 +109,7 @@ class _SampledRows:
         yield pair
 
     def _write(self, pairs: Iterable[Pair]) -> dict[Mode, int]:
-        """Bytes of the file of every mode that holds these pairs."""
+        """Return the file size of every mode for these pairs."""
         sinks = {mode: pa.MockOutputStream() for mode in self._pipeline.config.modes}
         writers = {mode: parquet_writer(sink, self._pipeline.config) for mode, sink in sinks.items()}
         for group in batched(pairs, ROW_GROUP):
@@ -122,7 +122,7 @@ class _SampledRows:
         return {mode: sink.size() for mode, sink in sinks.items()}
 
 
-def estimate(config: BuildConfig, *, watcher: Watcher | None = None) -> BuildEstimate:
+def estimate(config: BuildConfig, *, listener: ProgressListener | None = None) -> BuildEstimate:
     """Plan a build, send some of its rows through the real stages, and predict the whole.
 
     The sample is the first rows of tasks spread over the source. Time is that of one process on this machine, as busy
@@ -133,11 +133,11 @@ def estimate(config: BuildConfig, *, watcher: Watcher | None = None) -> BuildEst
     Raises:
         VcrgenError: As a build of the same configuration.
     """
-    watcher = watcher or Watcher()
-    plan, source, pipeline = plan_build(config, watcher)
-    watcher.stage("measuring a sample")
+    listener = listener or ProgressListener()
+    plan, source, pipeline = plan_build(config, listener)
+    listener.stage("measuring a sample")
     warm = sample_pair(config.lang, 0)
-    list(pipeline.pairs([Item(source_id="", image=warm.image, caption=warm.caption)]))  # jieba loads when it is asked
+    list(pipeline.pairs([Item(source_id="", image=warm.image, caption=warm.caption)]))  # loads jieba
     places = min(WINDOWS, len(plan.tasks))
     tasks = [plan.tasks[(2 * number + 1) * len(plan.tasks) // (2 * places)] for number in range(places)]
     measured = _SampledRows(pipeline, source, tasks, CONDITION_ROWS if config.where else -(-SAMPLE // len(tasks)))
@@ -154,9 +154,9 @@ def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampledRo
     for mode in config.modes:
         images = [float(image.get(mode, 0)) for image in sample.images]
         # Captions, spans and the file's own marks come on top of the images.
-        more = (sample.bytes[mode] - sample.file_bytes[mode]) / max(1.0, sum(images))
-        sizes[mode] = _mean(images, rows).times(rows * more, plus=len(plan.tasks) * sample.file_bytes[mode])
-    every = sizes.values()
+        overhead = (sample.bytes[mode] - sample.file_bytes[mode]) / max(1.0, sum(images))
+        sizes[mode] = _mean(images, rows).times(rows * overhead, plus=len(plan.tasks) * sample.file_bytes[mode])
+    ranges = sizes.values()
     return BuildEstimate(
         source=source.description,
         source_files=1 + max(task.partition for task in plan.tasks),
@@ -165,34 +165,34 @@ def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampledRo
         shard_size=plan.shard_size,
         sampled=sampled,
         skipped=sample.skipped,
-        drops=dict(sample.drops.most_common()),
+        rejected=dict(sample.rejected.most_common()),
         pairs=_share(built, rows).times(rows),
         seconds_per_row=seconds,
         core_hours=seconds.times(rows / 3600),
         files=len(plan.tasks) * len(config.modes),
         bytes={str(mode): size for mode, size in sizes.items()},
-        total_bytes=Range(*(sum(ends) for ends in zip(*((s.value, s.low, s.high) for s in every), strict=True))),
+        total_bytes=Range(*(sum(ends) for ends in zip(*((s.value, s.low, s.high) for s in ranges), strict=True))),
     )
 
 
 def _mean(values: Sequence[float], population: int, *, plus: float = 0.0) -> Range:
-    """The mean of a sample and its interval; of a whole population, the interval is the mean."""
+    """Return the mean of a sample with its interval (finite population)."""
     count = len(values)
     mean = float(np.mean(values))
     spread = float(np.std(values, ddof=1)) if count > 1 else mean
-    half = NORMAL_95 * spread / np.sqrt(count) * _unseen(count, population)
+    half = NORMAL_95 * spread / np.sqrt(count) * _finite_correction(count, population)
     return Range(mean + plus, max(0.0, mean - half) + plus, mean + half + plus)
 
 
 def _share(values: Sequence[float], population: int) -> Range:
-    """The mean of zeros and ones, and its interval after Wilson, which is right near 0 and 1 too."""
+    """Return the share of ones with its Wilson interval."""
     count, share = len(values), float(np.mean(values))
-    z = NORMAL_95 * _unseen(count, population)
+    z = NORMAL_95 * _finite_correction(count, population)
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * np.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     return Range(share, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
 
 
-def _unseen(count: int, population: int) -> float:
-    """How much less a sample of a finite population leaves open: nothing where it is all of it."""
+def _finite_correction(count: int, population: int) -> float:
+    """Return the finite population correction of the standard error."""
     return float(np.sqrt(max(0.0, 1 - count / population)))

@@ -1,4 +1,4 @@
-"""From encoded bytes of any origin to VI: eight-bit RGB pixels of the right width, upright, on white."""
+"""Decoding of images (VI): eight-bit RGB pixels of one width, upright, on white."""
 
 import io
 import warnings
@@ -7,10 +7,10 @@ import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
 from vcrgen.errors import ImageProblem
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 Image.init()
-# Raster formats that this Pillow can decode; none that starts another program (EPS does).
+# Raster formats that this Pillow decodes without starting another program (as for EPS).
 FORMATS = tuple(
     name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN
 )
@@ -43,51 +43,51 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             image = _upright(image)
             height = max(1, round(image.height * width / image.width))
             if height > max_height:
-                raise ImageProblem(Reason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
+                raise ImageProblem(RejectReason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
             rgb = _to_rgb(image)
             if rgb.size == (width, height):
                 return rgb
             return rgb.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
         except EOFError:
-            raise ImageProblem(Reason.NO_FRAME, f"the {image.format} file has no frame") from None
+            raise ImageProblem(RejectReason.NO_FRAME, f"the {image.format} file has no frame") from None
         except (OSError, SyntaxError, ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
-            reason = Reason.TRUNCATED if "truncated" in str(error).lower() else Reason.UNDECODABLE
+            reason = RejectReason.TRUNCATED if "truncated" in str(error).lower() else RejectReason.UNDECODABLE
             raise ImageProblem(reason, _first_line(error)) from None
         except (MemoryError, Image.DecompressionBombError) as error:
-            raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
+            raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
 
 
 def _open(data: bytes, max_pixels: int, min_side: int) -> Image.Image:
     """Read the header and judge it."""
     if not data:
-        raise ImageProblem(Reason.UNDECODABLE, "the image is empty")
+        raise ImageProblem(RejectReason.UNDECODABLE, "the image is empty")
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
-        raise ImageProblem(Reason.OVERSIZED, _first_line(error)) from None
+        raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
     except Exception:  # decoders raise anything on hostile headers
         raise ImageProblem(*_header_problem(data)) from None
     if image.width * image.height > max_pixels:
-        raise ImageProblem(Reason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {max_pixels}")
+        raise ImageProblem(RejectReason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {max_pixels}")
     if min(image.size) < min_side:
-        raise ImageProblem(Reason.TINY, f"{image.width}x{image.height} pixels; at least {min_side} a side")
+        raise ImageProblem(RejectReason.TINY, f"{image.width}x{image.height} pixels; at least {min_side} a side")
     return image
 
 
-def _header_problem(data: bytes) -> tuple[Reason, str]:
-    """A file whose header is of a known kind but ends early is truncated, or has no frame if it may be animated."""
+def _header_problem(data: bytes) -> tuple[RejectReason, str]:
+    """Return the reject reason for a header that Pillow cannot read."""
     if data[:6] in (b"GIF87a", b"GIF89a"):
-        return Reason.NO_FRAME, "the GIF file has no frame"
+        return RejectReason.NO_FRAME, "the GIF file has no frame"
     if data[:8] == b"\x89PNG\r\n\x1a\n" or data[:3] == b"\xff\xd8\xff":
-        return Reason.TRUNCATED, "the file ends in its header"
-    return Reason.UNDECODABLE, f"not an image of a known format ({', '.join(FORMATS)})"
+        return RejectReason.TRUNCATED, "the file ends in its header"
+    return RejectReason.UNDECODABLE, f"not an image of a known format ({', '.join(FORMATS)})"
 
 
 def _upright(image: Image.Image) -> Image.Image:
     try:
         turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
         return ImageOps.exif_transpose(image) if turned else image  # which would be a copy
-    except Exception:  # damaged EXIF says nothing about the pixels
+    except Exception:  # damaged EXIF does not affect the pixels
         return image
 
 
@@ -102,7 +102,7 @@ def _to_rgb(image: Image.Image) -> Image.Image:
 
 
 def _scale_gray(image: Image.Image) -> Image.Image:
-    """Gray of more than eight bits: floats of 0 to 1, or integers of 16 bits, to eight bits."""
+    """Scale grayscale of more than eight bits (floats of 0 to 1, integers of 16 bits) to eight bits."""
     values = np.asarray(image).astype(np.float64)
     values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
     high = values.max(initial=0.0)

@@ -1,20 +1,21 @@
-"""Which texts of a caption are masked: the mask plan, before any pixel is drawn."""
+"""The mask plan: selection of the spans of a caption, before any pixel is drawn."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.records import Span
+from vcrgen.resources import load_object
 from vcrgen.rng import shuffled
 from vcrgen.text.eligibility import eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
+from vcrgen.text.mask_kinds import MASK_KINDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -29,14 +30,8 @@ WORD_TIES = frozenset("-‐‑–'’_/&@")
 def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bool) -> tuple[Span, ...]:
     """Choose the spans of a shown caption.
 
-    Args:
-        doc: The shown caption with sentence bounds and entities.
-        rng: The generator of this item.
-        config: Says what is masked, and how much of it.
-        word_boundaries: Whether spans must begin and end where written words do.
-
     Returns:
-        Spans in reading order, that do not touch one another and whose texts occur once; empty if there is none.
+        Spans in reading order; no two are adjacent, and each text occurs once in the caption.
     """
     tokens = sum(not token.is_space for token in doc)
     budget = math.floor(config.max_share * tokens)
@@ -49,7 +44,8 @@ def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bo
         begins_and_ends = not word_boundaries or is_whole_words(caption, span.start_char, span.end_char)
         return begins_and_ends and occurs_once(span.text.casefold(), folded)
 
-    chosen = sorted(MASKS[config.mask](doc, rng, config.n, budget, usable), key=lambda span: span.start)
+    choose = load_object(MASK_KINDS[config.mask].choose)
+    chosen = sorted(choose(doc, rng, config.ngram_size, budget, usable), key=lambda span: span.start)
     return tuple(
         Span(start=span.start_char, end=span.end_char, text=span.text, tokens=tuple(token.text for token in span))
         for span in chosen
@@ -57,7 +53,7 @@ def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bo
 
 
 def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
-    """The spans of given texts, in reading order, or None if one is not in the caption exactly once or two overlap."""
+    """Locate texts in a caption, in reading order; None if one does not occur exactly once or two overlap."""
     spans = []
     for answer in answers:
         start = doc.text.find(answer) if answer else -1
@@ -73,13 +69,13 @@ def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
 
 
 def occurs_once(text: str, caption: str) -> bool:
-    """Whether ``text`` is found in ``caption`` exactly once, overlapping finds counted."""
+    """Return True if ``text`` occurs in ``caption`` exactly once, overlapping occurrences counted."""
     first = caption.find(text)
     return first >= 0 and caption.find(text, first + 1) < 0
 
 
 def is_whole_words(caption: str, start: int, end: int) -> bool:
-    """Whether a span begins and ends between clusters, and no letter, digit or tie ("co-founder") goes on beside it."""
+    """Return True if a span ends between clusters and beside no letter, digit or tie ("co-founder")."""
     at = boundaries(caption)
     first, last = bisect_left(at, start), bisect_left(at, end)
     if at[first] != start or at[last] != end:
@@ -89,7 +85,7 @@ def is_whole_words(caption: str, start: int, end: int) -> bool:
     return not any(c.isalnum() or c in WORD_TIES for c in before + after)
 
 
-def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list[TokenSpan]:
+def ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list[TokenSpan]:
     """Random n-grams of each sentence; if the budget is short, one of each sentence before the second of any."""
     of_sentences = [list(_sentence_ngrams(sentence, rng, n, usable)) for sentence in shuffled(rng, list(doc.sents))]
     rounds = chain.from_iterable(zip_longest(*of_sentences))
@@ -99,17 +95,17 @@ def _ngrams(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list
 def _sentence_ngrams(sentence: TokenSpan, rng: Random, n: int, usable: _Usable) -> Iterator[TokenSpan]:
     """Random n-grams, until they and a token on each side cover half of what is eligible in the sentence."""
     eligible = eligible_tokens(sentence)
-    taken: set[int] = set()
+    occupied: set[int] = set()
     for start in shuffled(rng, ngram_starts(eligible, n)):
-        if 2 * len(taken & eligible) >= len(eligible):
+        if 2 * len(occupied & eligible) >= len(eligible):
             return
         span = sentence.doc[start : start + n]
-        if taken.isdisjoint(range(span.start, span.end)) and usable(span):
-            taken.update(range(span.start - 1, span.end + 1))
+        if occupied.isdisjoint(range(span.start, span.end)) and usable(span):
+            occupied.update(range(span.start - 1, span.end + 1))
             yield span
 
 
-def _single_tokens(
+def single_tokens(
     doc: Doc, rng: Random, n: int, budget: int, usable: _Usable, *, pos: str | None = None
 ) -> list[TokenSpan]:
     """Eligible tokens, of one part of speech if one is given, in random order."""
@@ -124,7 +120,12 @@ def _single_tokens(
     return chosen
 
 
-def _sentence(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> Iterator[TokenSpan]:
+def nouns(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> list[TokenSpan]:
+    """Choose eligible nouns in random order."""
+    return single_tokens(doc, rng, n, budget, usable, pos="NOUN")
+
+
+def one_sentence(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> Iterator[TokenSpan]:
     """One whole sentence without the punctuation at its ends."""
     for sentence in shuffled(rng, list(doc.sents)):
         words = [token.i for token in sentence if not token.is_punct and not token.is_space]
@@ -133,11 +134,3 @@ def _sentence(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) -> It
             if len(span) <= budget and usable(span):
                 yield span
                 return
-
-
-MASKS: dict[str, Callable[[Doc, Random, int, int, _Usable], Iterable[TokenSpan]]] = {
-    "ngram": _ngrams,
-    "nouns": partial(_single_tokens, pos="NOUN"),
-    "sentence": _sentence,
-    "percentage": _single_tokens,
-}

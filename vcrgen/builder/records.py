@@ -1,4 +1,4 @@
-"""What the stages of a build hand one another."""
+"""Records passed between the stages of a build."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from PIL import Image
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.records import Item, Mode, Span
 from vcrgen.typeset.cover import CoverRule
-from vcrgen.typeset.records import Box, CoveredSpan, Layout
+from vcrgen.typeset.records import Box, Layout, MaskedSpan
 from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "ca
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKeys:
-    """Hashes in hex, by which pairs are told apart and kept together."""
+    """Hashes in hex, for deduplication and splits."""
 
     pair: str  # of image bytes and caption; also the `question_id`
     image: str  # of the source image's bytes
@@ -33,7 +33,7 @@ class PairKeys:
 
     @classmethod
     def of(cls, image: bytes, caption: str, shown: str) -> Self:
-        """The hashes of an encoded image, its whole normalised caption, and the part of it that the strip shows."""
+        """Hash an encoded image, its whole normalised caption, and the part of it that the strip shows."""
         image_hash = hashlib.blake2b(image, digest_size=KEY_LENGTH // 2)
         pair_hash = image_hash.copy()
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
@@ -42,30 +42,30 @@ class PairKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedItem:
     """An item that passed all filters but the text pipeline's."""
 
     item: Item  # as the source gives it
     keys: PairKeys  # its hashes
-    style: Style  # how it is set and covered
+    style: Style  # layout and covers
     image: Image.Image  # VI
     layout: Layout  # the lines of the shown caption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What the images of a pair are put together from, in every mode."""
+class PairParts:
+    """The parts of a pair's images that all modes share."""
 
     photo: Band  # VI
     strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
-    layout: Layout  # what the strip shows
+    layout: Layout  # lines of the strip
     others: Callable[[Span], Pixels]  # darkness of the text around a span; every mode asks for it
     cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distractors:
-    """Covers that hide no text: the places, each as high as a line, and the rule of each."""
+    """Covers that hide no text: places, each as high as a line, with their rules."""
 
     photo: tuple[tuple[Box, CoverRule], ...] = ()  # in pixels of VI
     strip: tuple[tuple[Box, CoverRule], ...] = ()  # on blank paper, in pixels of the strip
@@ -73,20 +73,20 @@ class Distractors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairImages(Generic[T]):
-    """The images of one pair under one set of covers: each as bands of rows from the top, or as the bytes of a file."""
+    """The images of one pair under one set of covers, as bands or as encoded files."""
 
     stacked: T  # VI+TEI
     only_it: T  # TEI only, of the same size
     only_it_small: T  # the strip
-    spans: tuple[CoveredSpan, ...]  # the spans under their covers
+    spans: tuple[MaskedSpan, ...]  # the spans under their covers
     distractors: tuple[Box, ...]  # covers that hide no text, in pixels of `stacked`
-    cover_mask: Mask | None  # pixels of `stacked` that covers hide, before it is moved; None where boxes say it
+    cover_mask: Mask | None  # covered pixels of `stacked` before a skew; None for box covers
     strip_y: int  # top row of the strip in `stacked`, in pixels
     only_it_strip_y: int  # the same in `only_it`
-    move: Callable[[Mask, str], Mask] | None = None  # where pixels of an image of that name are now, if it was skewed
+    skew: Callable[[Mask, str], Mask] | None = None  # moves a mask with the skewed image of that name
 
     def mask(self, name: str) -> Mask | None:
-        """Which pixels of the image of that name covers hide, shape (height, width); None where boxes say it."""
+        """Return the mask of the covers in the image of that name, shape (height, width); None for box covers."""
         mask = self.cover_mask
         if mask is None:
             return None
@@ -95,7 +95,7 @@ class PairImages(Generic[T]):
             mask = strip if name == "only_it_small" else np.zeros_like(mask)
             if name == "only_it":
                 mask[self.only_it_strip_y : self.only_it_strip_y + len(strip)] = strip
-        return self.move(mask, name) if self.move else mask
+        return self.skew(mask, name) if self.skew else mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

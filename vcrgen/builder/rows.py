@@ -1,4 +1,4 @@
-"""Rows of a dataset, and the form in which rows and keys of hidden sets hold spans and covers."""
+"""Rows of a dataset, and the serialized spans and covers in rows and keys of hidden sets."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,11 +9,11 @@ import numpy.typing as npt
 from vcrgen.builder.records import Pair
 from vcrgen.records import Mode
 from vcrgen.text.languages import LanguageRow
-from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan
+from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 
 
 def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str) -> dict[str, Any]:
-    """One row of a dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
+    """Return one row of a dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
     images = pair.images[mode]
 
     def image(data: bytes, name: str) -> dict[str, Any]:
@@ -43,13 +43,12 @@ def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str
     return row
 
 
-def span_row(covered: CoveredSpan) -> dict[str, Any]:
-    """A span under its covers, as datasets and keys hold it.
+def span_row(covered: MaskedSpan) -> dict[str, Any]:
+    """Serialize a span and its covers for datasets and keys.
 
-    ``boxes`` are white rectangles. Covers of another kind have two further entries, which :func:`read_covers` reads:
-    ``fills``, for each box a brightness, or one byte in hex for each hidden pixel, and ``masks``, for each box the
-    hidden pixels as bits in hex, row after row, or an empty text where all are hidden. Datasets have no columns for
-    them, but an image of all masks.
+    ``boxes`` are white rectangles. Other covers add two entries. ``fills`` has for each box a brightness, or one byte
+    in hex for each covered pixel. ``masks`` has for each box the covered pixels as bits in hex, row by row, or an empty
+    text where all are covered. Datasets store an image of all masks instead.
     """
     span = covered.span
     row = {
@@ -70,7 +69,7 @@ def span_row(covered: CoveredSpan) -> dict[str, Any]:
 
 
 def read_covers(row: Mapping[str, Any]) -> Iterator[Cover]:
-    """The covers of a span that :func:`span_row` has written.
+    """Read the covers of a span that :func:`span_row` has written.
 
     Raises:
         KeyError: An entry is missing.

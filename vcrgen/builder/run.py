@@ -1,4 +1,4 @@
-"""A whole build: plan, shards, assembly. The only place that knows the order of things and the output folder."""
+"""A whole build: plan, shards, assembly, card."""
 
 import platform
 import re
@@ -23,8 +23,8 @@ from vcrgen.builder.shards import (
     process_shard,
     read_results,
 )
-from vcrgen.builder.sources import Source, check_columns, cut_at_limit, open_source
-from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
+from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.dataset.reader import built_dataset
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
@@ -33,7 +33,7 @@ from vcrgen.signature import Signature
 from vcrgen.storage import Folder, open_folder
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 from vcrgen.work.folder import PLAN, WorkFolder
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -44,8 +44,8 @@ class BuildResult:
     """A finished dataset."""
 
     path: Path | str  # its folder; in an object store, its URL
-    manifest: Manifest  # what is in it
-    was_complete: bool  # whether it was there already, so that nothing was done
+    manifest: Manifest  # its content
+    was_complete: bool  # it existed already
 
 
 def build(
@@ -57,7 +57,7 @@ def build(
     address: str | None = None,
     master: str | None = None,
     config: str | Path | BuildConfig | None = None,
-    watcher: Watcher | None = None,
+    listener: ProgressListener | None = None,
     **options: Any,
 ) -> BuildResult:
     """Build a VCR dataset from image-caption pairs.
@@ -74,8 +74,8 @@ def build(
         address: Of a running Ray cluster.
         master: Of Spark.
         config: A YAML recipe or a configuration; options given here win.
-        watcher: Told of the progress.
-        **options: Fields of :class:`vcrgen.config.BuildConfig`.
+        listener: Told of the progress.
+        **options: Fields of :class:`vcrgen.config.build.BuildConfig`.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.
@@ -84,28 +84,28 @@ def build(
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
     choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
-    return Build(merged, out=out, engine=choice, watcher=watcher or Watcher()).run()
+    return Build(merged, out=out, engine=choice, listener=listener or ProgressListener()).run()
 
 
 def default_out(config: BuildConfig) -> Path:
-    """Where a dataset goes if nobody says: ``data/vcr-SOURCE-LANG-MODE``."""
+    """Return the default output folder, ``data/vcr-SOURCE-LANG-MODE``."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(config.source).stem).strip("-") or "pairs"
     return Path("data") / f"vcr-{stem}-{config.lang}-{config.mode}"
 
 
-def plan_build(config: BuildConfig, watcher: Watcher) -> tuple[Plan, Source, Pipeline]:
-    """What a build begins with: its plan, its source, and its stages; nothing is written.
+def plan_build(config: BuildConfig, listener: ProgressListener) -> tuple[Plan, Source, Pipeline]:
+    """Open the source, load the pipeline and plan the tasks; nothing is written.
 
     Raises:
         VcrgenError: The source, a font or the text pipeline cannot be used.
     """
-    watcher.stage("reading the source's layout")
+    listener.stage("reading the source's layout")
     source = open_source(config)
     check_columns(source, config)
-    partitions = cut_at_limit(source, config)
+    partitions = limit_partitions(source, config)
     if not sum(partition.rows for partition in partitions):
         raise SourceError(f"The source {source.description} has no pair to read.")
-    watcher.stage("loading fonts and text pipeline")
+    listener.stage("loading fonts and text pipeline")
     pipeline = Pipeline(config)
     return make_plan(config, partitions, signature=pipeline.signature), source, pipeline
 
@@ -117,7 +117,9 @@ class Build:
         OutputError: The folder is a file, or of a kind that builds cannot write to.
     """
 
-    def __init__(self, config: BuildConfig, *, out: str | Path, engine: EngineChoice, watcher: Watcher) -> None:
+    def __init__(
+        self, config: BuildConfig, *, out: str | Path, engine: EngineChoice, listener: ProgressListener
+    ) -> None:
         self._config = config
         self._out = open_folder(out)
         if str(self._out).startswith("hf://"):
@@ -127,38 +129,34 @@ class Build:
             )
         self._place = WorkFolder(self._out, WORK, making="build")
         self._work = self._place.folder
-        # A store has no folder that could be moved as one.
-        self._final = self._work.below("final") if self._out.disk else self._out
+        # A store cannot move folders.
+        self._final = self._work.subfolder("final") if self._out.local_path else self._out
         self._engine = engine
-        self._watcher = watcher
+        self._listener = listener
 
     def run(self) -> BuildResult:
-        """Do what is not done yet, and give the dataset.
-
-        Raises:
-            VcrgenError: The user can mend it.
-        """
+        """Build what is missing and return the dataset."""
         with output_errors(self._out):
-            plan, source, pipeline = plan_build(self._config, self._watcher)
+            plan, source, pipeline = plan_build(self._config, self._listener)
             manifest = self._finished(plan)
             was_complete = manifest is not None
             if manifest is None:
                 self._place.check_out()
                 manifest = self._make(plan, source, pipeline.signature)
             self._work.remove()
-        path = Path(str(self._out)) if self._out.disk else str(self._out)
+        path = Path(str(self._out)) if self._out.local_path else str(self._out)
         return BuildResult(path=path, manifest=manifest, was_complete=was_complete)
 
     def _make(self, plan: Plan, source: Source, signature: Signature) -> Manifest:
-        """Make the dataset; where another build of the same plan is quicker, take what that has made."""
+        """Build the dataset; if another build of the same plan was faster, use its result."""
         if self._engine.name != "local":
-            self._watcher.stage(f"starting {self._engine.name}")
+            self._listener.stage(f"starting {self._engine.name}")
         try:
             make_worker = self._worker_maker(plan, source, signature)
             packages = (*BYTE_PACKAGES, *SIGNED_PACKAGES)
             with open_engine(self._engine, make_worker, packages) as engine, self._place.locked():
                 for folder in ("parts", "keys", "rejects", "manifests"):
-                    self._work.below(folder).make()
+                    self._work.subfolder(folder).make()
                 self._place.freeze(asdict(plan))
                 return self._finished(plan) or self._finish(plan, source, signature, engine)
         except NoPairsError:
@@ -170,7 +168,7 @@ class Build:
             raise
 
     def _finished(self, plan: Plan) -> Manifest | None:
-        """The manifest of a finished build of the same plan; a finished dataset of another one is an error."""
+        """Return the manifest of a finished build of the same plan; another finished dataset is an error."""
         if self._out.size(SUCCESS) is None:
             return None
         with suppress(DatasetError):
@@ -182,38 +180,38 @@ class Build:
         )
 
     def _worker_maker(self, plan: Plan, source: Source, signature: Signature) -> partial[Worker]:
-        """What every process of the engine calls once; it may have another working folder."""
+        """Return the worker factory that every process of the engine calls once, in any working folder."""
         files = {name: _absolute(getattr(self._config, name)) for name in ("font", "censor_list", "spacy_model")}
         config = self._config.model_copy(update=files)
         expected = environment() | {"signature": str(signature)}
-        without_tasks = replace(plan, tasks=())  # of a large source they are many, and a process is given its own
+        without_tasks = replace(plan, tasks=())  # a process gets its tasks one by one
         return partial(_shard_worker, without_tasks, config, source, self._work, expected)
 
     def _finish(self, plan: Plan, source: Source, signature: Signature, engine: Engine) -> Manifest:
-        """Everything after the plan; each step knows what an interrupted run has done of it."""
+        """Run all steps after the plan; each one resumes."""
         assembly = read_assembly(plan.dataset_fingerprint, self._work)
         if assembly is None:
             results = self._run_shards(plan, source, engine)
-            self._watcher.stage("looking for duplicates")
+            self._listener.stage("looking for duplicates")
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
-        self._watcher.stage("writing the dataset")
+        self._listener.stage("writing the dataset")
         self._final.make()
         make = partial(make_file, config=self._config, work=self._work, final=self._final, out=self._out)
-        files = tuple(self._work.each(make, assembly.files))
+        files = tuple(self._work.map(make, assembly.files))
         manifest = Manifest(
             fingerprint=plan.dataset_fingerprint,
             signature=signature,
             source=source.description,
-            config=self._config.published(),
-            read=sum(file.rows for file in files if file.mode == files[0].mode) + sum(assembly.drops.values()),
-            drops=assembly.drops,
+            config=self._config.public_fields(),
+            read=sum(file.rows for file in files if file.mode == files[0].mode) + sum(assembly.rejected.values()),
+            rejected=assembly.rejected,
             files=files,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)
         if self._final is not self._out:  # the data first
             for entry in sorted(self._final.entries(), key=lambda entry: entry == REJECTS_FILE):
-                self._final.bring(entry, self._out, entry)
+                self._final.transfer(entry, self._out, entry)
         write_manifest(self._out, manifest)
         statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
         self._out.write_text("README.md", dataset_card(manifest, statistics))
@@ -221,16 +219,16 @@ class Build:
         return manifest
 
     def _run_shards(self, plan: Plan, source: Source, engine: Engine) -> list[ShardResult]:
-        """Results of all tasks, in order; those of an earlier run are taken as they are."""
+        """Run the missing tasks and return all results in order."""
         results = read_results(plan, self._work)
         todo = [task for task in plan.tasks if task.index not in results]
         done = plan.rows - sum(task.stop - task.start for task in todo)
-        self._watcher.stage("")
-        self._watcher.begin(plan.rows, done)
+        self._listener.stage("")
+        self._listener.begin(plan.rows, done)
         for result in results.values():
-            self._watcher.advance(0, result.rows, Counter(result.drops))
+            self._listener.advance(0, result.rows, Counter(result.rejected))
         try:
-            for result in engine(todo, self._watcher.advance):
+            for result in engine(todo, self._listener.advance):
                 results[result.index] = result
         except CrashedTasksError as error:
             names = [partition.name for partition in source.partitions()]
@@ -238,9 +236,9 @@ class Build:
                 f"{names[task.partition]} rows {task.start} to {task.stop - 1} (shard {task.index})"
                 for task in error.tasks[:3]
             ]
-            more = f" and {len(error.tasks) - len(shown)} more" if len(error.tasks) > len(shown) else ""
+            rest = f" and {len(error.tasks) - len(shown)} more" if len(error.tasks) > len(shown) else ""
             raise WorkerError(
-                f"A worker process died {error.attempts} times on each of: {', '.join(shown)}{more}. All other shards "
+                f"A worker process died {error.attempts} times on each of: {', '.join(shown)}{rest}. All other shards "
                 "are finished and kept; an image there may be hostile, or memory short: run the same command to try "
                 "these again, or build without these rows."
             ) from None
@@ -248,22 +246,22 @@ class Build:
 
 
 def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder, expected: dict[str, Any]) -> Worker:
-    """Load the stages in a process of an engine, and see that it would give the bytes of the driver's."""
+    """Load the pipeline in a process of an engine and check that its versions are the driver's."""
     if work.size(PLAN) is None:
         raise EngineError(f"The machine {platform.node()} does not see {work}; give an --out that all machines share.")
     pipeline = Pipeline(config)
-    here = environment() | {"signature": str(pipeline.signature)}
+    facts = environment() | {"signature": str(pipeline.signature)}
     for name, value in expected.items():
-        if here[name] != value:
+        if facts[name] != value:
             raise EngineError(
-                f"The machine {platform.node()} has {name} {here[name]}, the driver {value}; install the same versions "
-                "and fonts on all machines, or the bytes would differ."
+                f"The machine {platform.node()} has {name} {facts[name]}, the driver {value}; install the same "
+                "versions and fonts on all machines, or the bytes would differ."
             )
     return partial(process_shard, plan=plan, pipeline=pipeline, source=source, work=work)
 
 
 def _absolute(value: Any) -> Any:
-    """A file's absolute name; what is no file stays as it is."""
+    """Return the absolute path of a file; other values are unchanged."""
     with suppress(OSError):
         if value and Path(value).exists():
             return type(value)(Path(value).absolute())

@@ -1,11 +1,11 @@
-"""The unit of work: a frozen plan, and a function that turns one task of it into finished files.
+"""Shards: a frozen plan of tasks, and the function that turns one task into finished files.
 
 Inside the work folder:
 
-    plan.json               what is to be done, and a fingerprint of all that decides the bytes
+    plan.json               the tasks, and a fingerprint of everything that decides the bytes
     parts/00007-hard.parquet    one mode of one task, under its final name before its manifest
-    keys/00007.npy          hashes of its pairs, by which duplicates and splits are found
-    rejects/00007.jsonl     what the task set aside
+    keys/00007.npy          hashes of its pairs, for deduplication and splits
+    rejects/00007.jsonl     the rejected pairs of the task
     manifests/00007.json    written last: the task is done
 
 A task may run twice or be killed anywhere: its files appear whole or not at all, with the same bytes each time.
@@ -33,7 +33,7 @@ from vcrgen.builder.engines.base import Report
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
 from vcrgen.builder.sources import Partition, Source, iter_items
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.records import Reject
 from vcrgen.signature import Signature
@@ -41,11 +41,11 @@ from vcrgen.storage import Folder
 from vcrgen.tasks.vcr import VCR
 from vcrgen.work.folder import PLAN
 
-ROW_GROUP = 64  # rows held in memory at a time, and read together by whoever loads the dataset
+ROW_GROUP = 64  # rows in memory at a time, and in a row group
 MAX_SHARD = 512  # pairs, about 100 MB a mode
-MIN_SHARD, SHARDS = 16, 32  # small sources are cut finer, so that several workers have something to do
+MIN_SHARD, SHARDS = 16, 32  # small sources have smaller shards for several workers
 # Files of a task, by its number: the part of a mode, the hashes of its pairs (an array of KEY_DTYPE in the order of the
-# rows), what it set aside (one JSON object a line), and the mark that it is done.
+# rows), its rejects (one JSON object a line), and the mark that it is done.
 PART, KEYS = "parts/{:05d}-{}.parquet", "keys/{:05d}.npy"
 REJECTS, DONE = "rejects/{:05d}.jsonl", "manifests/{:05d}.json"
 # Packages whose version may change the bytes of a dataset.
@@ -65,51 +65,57 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a build consists of."""
+    """The frozen plan of a build."""
 
     fingerprint: str  # hash of everything that decides the bytes of the parts
-    dataset_fingerprint: str  # hash of that and of what decides how parts become a dataset
-    facts: dict[str, Any]  # what the fingerprint stands for, by name, to say what another plan differs in
+    dataset_fingerprint: str  # hash of that and of the splits
+    facts: dict[str, Any]  # the hashed facts by name, for messages on other plans
     shard_size: int  # pairs that a task reads, and rows that a file of the dataset holds, at most
     tasks: tuple[Task, ...]  # in the order of the source
 
     @property
     def rows(self) -> int:
-        """Rows that will be read."""
+        """Return the number of rows to read."""
         return sum(task.stop - task.start for task in self.tasks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardResult:
-    """What a finished task has written; the content of its manifest."""
+    """The result of a finished task; the content of its manifest."""
 
     index: int  # the task's
     fingerprint: str  # the plan's
     rows: int  # pairs built; each is one row in the part of every mode
-    drops: dict[str, int]  # pairs set aside, by reason
+    rejected: dict[str, int]  # number of rejected pairs by reason
     bytes: dict[str, int]  # size of the part of each mode
     sha256: dict[str, str]  # hash of the part of each mode
 
 
 def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Signature) -> Plan:
-    """Cut partitions into tasks."""
+    """Divide partitions into tasks and compute the fingerprints."""
 
     def hash_of(value: Any) -> str:
         return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
-    size, tasks = cut_tasks(config, partitions)
+    size, tasks = divide_tasks(config, partitions)
     inputs = [asdict(partition) for partition in partitions]
-    here = environment()
-    fingerprint = hash_of({"config": config.part_hash(), "signature": str(signature), "partitions": inputs, **here})
+    process_facts = environment()
+    fingerprint = hash_of(
+        {"config": config.content_hash(), "signature": str(signature), "partitions": inputs, **process_facts}
+    )
     dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
-    facts = dict(signature.facts) | config.published() | here["versions"] | here["codecs"]
-    facts |= {"freetype": here["freetype"], "machine": here["machine"], "files of the source": hash_of(inputs)}
+    facts = dict(signature.facts) | config.public_fields() | process_facts["versions"] | process_facts["codecs"]
+    facts |= {
+        "freetype": process_facts["freetype"],
+        "machine": process_facts["machine"],
+        "files of the source": hash_of(inputs),
+    }
     del facts["splits"]  # of which the parts know nothing
     return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=facts, shard_size=size, tasks=tasks)
 
 
-def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
-    """The rows of a task, at most, and the tasks in the order of the source."""
+def divide_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:
+    """Divide partitions into tasks; return the maximal rows of a task, and the tasks in source order."""
     rows = sum(partition.rows for partition in partitions)
     size = config.shard_size or min(MAX_SHARD, max(MIN_SHARD, -(-rows // SHARDS)))
     tasks: list[Task] = []
@@ -121,7 +127,7 @@ def cut_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tu
 
 
 def environment() -> dict[str, Any]:
-    """What of this process decides bytes, beside a configuration and its signature."""
+    """Return the facts of this process that decide bytes, beside configuration and signature."""
     return {
         "versions": _versions(),
         "freetype": features.version("freetype2"),
@@ -132,18 +138,18 @@ def environment() -> dict[str, Any]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Of the installed packages that decide bytes; to read them takes tens of milliseconds."""
+    """Return the versions of the installed packages that decide bytes."""
     return {name: importlib.metadata.version(name) for name in BYTE_PACKAGES}
 
 
 def parquet_writer(sink: Any, config: BuildConfig) -> pq.ParquetWriter:
-    """Writes a Parquet file of the columns of a build to an open file, row group by row group."""
-    return pq.ParquetWriter(sink, VCR.schema(*VCR.features, *config.more_columns), **VCR.parquet_options())
+    """Open a Parquet writer with the columns of a build."""
+    return pq.ParquetWriter(sink, VCR.schema(*VCR.features, *config.optional_columns), **VCR.parquet_options())
 
 
 @contextmanager
 def part_writer(file: Path, config: BuildConfig) -> Iterator[pq.ParquetWriter]:
-    """The writer of a new file, which is whole when the block has ended well."""
+    """Open the writer of a new file, which is complete after the block."""
     with file.open("wb") as sink:
         writer = parquet_writer(sink, config)
         try:
@@ -161,7 +167,7 @@ def write_rows(writer: pq.ParquetWriter, rows: list[dict[str, Any]]) -> None:
 
 
 def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
-    """The results of the tasks that are done, by task; a task whose files are not whole counts as not done."""
+    """Return the results of finished tasks by index; a task with incomplete files is unfinished."""
 
     def read(index: int) -> ShardResult | None:
         try:
@@ -171,23 +177,22 @@ def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
         whole = all(work.size(PART.format(index, mode)) == size for mode, size in result.bytes.items())
         return result if whole and result.fingerprint == plan.fingerprint else None
 
-    there = {f"manifests/{name}" for name in work.below("manifests").entries()}
-    done = [task.index for task in plan.tasks if DONE.format(task.index) in there]
-    return {result.index: result for result in work.each(read, done) if result}
+    names = {f"manifests/{name}" for name in work.subfolder("manifests").entries()}
+    done = [task.index for task in plan.tasks if DONE.format(task.index) in names]
+    return {result.index: result for result in work.map(read, done) if result}
 
 
 def process_shard(
     task: Task, report: Report, *, plan: Plan, pipeline: Pipeline, source: Source, work: Folder
 ) -> ShardResult:
-    """Do one task: idempotent, and knows nothing of the engine that calls it.
+    """Run one task. Idempotent and independent of the engine that calls it.
 
     Raises:
-        OSError: The disk is full or the folder cannot be written; or the build is over, as for a process that was
-            frozen until others had finished it.
+        OSError: The folder cannot be written, or the build was finished by others meanwhile.
     """
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
     keys: list[tuple[str, str, str]] = []
-    drops: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
     with ExitStack() as whole:  # when this ends well, the files appear under their names
         parts = {
             mode: whole.enter_context(work.writing(PART.format(task.index, mode))) for mode in pipeline.config.modes
@@ -207,7 +212,7 @@ def process_shard(
                 log.writelines(reject_line(reject) for reject in rejects)
                 keys.extend(astuple(pair.keys) for pair in pairs)
                 dropped = Counter(str(reject.reason) for reject in rejects)
-                drops.update(dropped)
+                rejected.update(dropped)
                 report(len(outcomes), len(pairs), dropped)
         with keys_file.open("wb") as handle:
             np.save(handle, np.array(keys, dtype=KEY_DTYPE), allow_pickle=False)
@@ -215,7 +220,7 @@ def process_shard(
             index=task.index,
             fingerprint=plan.fingerprint,
             rows=len(keys),
-            drops=dict(sorted(drops.items())),
+            rejected=dict(sorted(rejected.items())),
             bytes={str(mode): part.stat().st_size for mode, part in parts.items()},
             sha256={str(mode): sha256_file(part) for mode, part in parts.items()},
         )
@@ -226,5 +231,5 @@ def process_shard(
 
 
 def reject_line(reject: Reject) -> str:
-    """A reject as one line of JSON."""
+    """Return a reject as one line of JSON."""
     return canonical_json(asdict(reject)) + "\n"

@@ -1,4 +1,4 @@
-"""Which rows go where: duplicates out, the rest to splits, so that no image and no caption is in two splits."""
+"""Deduplication and splits: no image and no caption is in two splits."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.errors import ConfigError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 Keys = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -16,10 +16,10 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Where every built pair goes."""
+    """The assignment of all built pairs to splits."""
 
-    splits: dict[str, Rows]  # split name to the numbers of its rows, ascending, in the order the splits were asked for
-    duplicates: Rows  # numbers of the rows whose pair came before
+    splits: dict[str, Rows]  # split name to the numbers of its rows, ascending, in the order of `--splits`
+    duplicates: Rows  # numbers of the rows that repeat an earlier pair
 
 
 def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> Assignment:
@@ -28,46 +28,41 @@ def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> As
     Pairs that share an image or a caption, directly or by way of other pairs, stay together. Such groups are taken in
     the order of a hash; a group that no longer fits into a split of a given size is left for the next one.
 
-    Args:
-        keys: Of all built pairs, in the order of the source: an array of `records.KEY_DTYPE`.
-        sizes: As :func:`vcrgen.config.parse_splits` gives them.
-        seed: Another seed gives another choice.
-
     Raises:
         ConfigError: There are too few pairs, or their groups are too large, for the sizes asked for.
     """
-    kept = np.sort(np.unique(keys["pair"], return_index=True)[1]).astype(np.int64)
-    duplicates = np.setdiff1d(np.arange(len(keys)), kept, assume_unique=True)
+    unique = np.sort(np.unique(keys["pair"], return_index=True)[1]).astype(np.int64)
+    duplicates = np.setdiff1d(np.arange(len(keys)), unique, assume_unique=True)
     rest = next(name for name, size in sizes.items() if size is None)
     if len(sizes) == 1:
-        return Assignment(splits={rest: kept}, duplicates=duplicates)
+        return Assignment(splits={rest: unique}, duplicates=duplicates)
 
-    waiting = _ranked_groups(keys[kept], seed)
+    waiting = _ranked_groups(keys[unique], seed)
     splits: dict[str, Rows] = {}
     for name, size in sizes.items():
         if size is not None:
-            quota = size if isinstance(size, int) else round(size * len(kept))
+            quota = size if isinstance(size, int) else round(size * len(unique))
             chosen: list[int] = []
-            left: list[list[int]] = []
+            postponed: list[list[int]] = []
             for group in waiting:
                 if len(chosen) + len(group) <= quota:
                     chosen += group
                 else:
-                    left.append(group)
-            waiting = left
+                    postponed.append(group)
+            waiting = postponed
             if isinstance(size, int) and len(chosen) < size:
                 raise ConfigError(
-                    f"--splits asks for {counted(size, 'pair')} in {name!r}, but of "
-                    f"{counted(len(kept), 'usable pair')} only {len(chosen)} can go there; ask for fewer, or build "
+                    f"--splits asks for {pluralize(size, 'pair')} in {name!r}, but of "
+                    f"{pluralize(len(unique), 'usable pair')} only {len(chosen)} can go there; ask for fewer, or build "
                     "from more pairs."
                 )
-            splits[name] = kept[sorted(chosen)]
-    splits[rest] = kept[sorted(number for group in waiting for number in group)]
+            splits[name] = unique[sorted(chosen)]
+    splits[rest] = unique[sorted(number for group in waiting for number in group)]
     return Assignment(splits={name: splits[name] for name in sizes}, duplicates=duplicates)
 
 
 def _ranked_groups(keys: Keys, seed: int) -> list[list[int]]:
-    """Connected components over shared images and shared captions, in the order of a hash of their least pair."""
+    """Return the connected components over shared images and captions, ordered by a hash of the least pair."""
     images, image_of = np.unique(keys["image"], return_inverse=True)
     captions, caption_of = np.unique(keys["caption"], return_inverse=True)
     parent = list(range(len(images) + len(captions)))

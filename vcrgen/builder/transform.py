@@ -1,4 +1,4 @@
-"""One example at a time, for `datasets.map`, `set_transform` and torch data loaders."""
+"""A transform of single examples for `datasets.map`, `set_transform` and torch data loaders."""
 
 import io
 from collections.abc import Mapping
@@ -8,31 +8,31 @@ from PIL import Image
 
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.records import Item, Reject
 from vcrgen.tasks.vcr import VCR
 
 
-class UnusablePair(VcrgenError):
-    """An example that a build would set aside; ``reject`` says why."""
+class RejectedPairError(VcrgenError):
+    """An example that a build would reject; ``reject`` has the reason."""
 
     def __init__(self, reject: Reject) -> None:
-        super().__init__(f"The pair {reject.source_id!r} cannot be used: {reject.detail} ({reject.reason}).")
+        super().__init__(f"The pair {reject.source_id!r} is rejected: {reject.detail} ({reject.reason}).")
         self.reject = reject
 
 
 class VCRTransform:
-    """Adds the VCR columns to an example ``{"image", "caption"[, "crossed_text"]}``.
+    """Adds the VCR (Visual Caption Restoration) columns to an example ``{"image", "caption"[, "crossed_text"]}``.
 
-    With ``crossed_text`` (a list of texts of the caption) these texts are covered; without, spans are chosen as a
-    build chooses them: the same image bytes, caption and seed give the same spans. An instance can be pickled, so it
-    works with ``num_proc`` and data loader workers; each process loads its own pipeline when it is first called.
+    ``crossed_text`` lists the texts to cover. Without it, spans are selected as in a build: the same image bytes,
+    caption and seed give the same spans. An instance can be pickled for ``num_proc`` and data loader workers; each
+    process loads its own pipeline on the first call.
 
     Args:
         lang: Language of the captions.
         mode: ``"easy"``, ``"hard"``, or one share of ink to leave, as ``"ink=0.2"``.
-        **options: Other fields of :class:`vcrgen.config.BuildConfig`, such as ``seed``, ``n``, ``width``, ``font``.
+        **options: Other fields of :class:`.BuildConfig`, such as ``seed``, ``ngram_size``, ``width``, ``font``.
 
     Raises:
         ConfigError: An option is wrong.
@@ -60,7 +60,7 @@ class VCRTransform:
             The example with the columns of a built dataset; the images are PIL images.
 
         Raises:
-            UnusablePair: A build would set the pair aside; its ``reject`` says why.
+            RejectedPairError: A build would reject the pair.
         """
         self._pipeline = self._pipeline or Pipeline(self.config)
         answers = example.get("crossed_text")
@@ -72,7 +72,7 @@ class VCRTransform:
         )
         pair = next(iter(self._pipeline.pairs([item])))
         if not isinstance(pair, Pair):
-            raise UnusablePair(pair)
+            raise RejectedPairError(pair)
         row = self._pipeline.row(pair, self.config.modes[0])
         for name in (*VCR.images, *({"cover_mask"} & row.keys())):
             row[name] = Image.open(io.BytesIO(row[name]["bytes"]))
@@ -81,7 +81,7 @@ class VCRTransform:
 
 
 def _image_bytes(image: Any) -> bytes | None:
-    """The encoded image; a decoded one is encoded without loss, its orientation and colours as they are."""
+    """Return the encoded image; a PIL image is encoded losslessly."""
     if isinstance(image, Mapping):
         image = image.get("bytes")
     if image is None or isinstance(image, bytes):

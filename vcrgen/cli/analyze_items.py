@@ -1,4 +1,4 @@
-"""``vcrgen analyze items`` and ``vcrgen analyze shorten``: single items, and how few are enough."""
+"""``vcrgen analyze items`` and ``vcrgen analyze shorten``: item statistics, and shorter subsets."""
 
 from __future__ import annotations
 
@@ -8,26 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vcrgen.cli import console
-from vcrgen.cli.analyze import (
-    ExampleName,
-    Form,
-    Out,
-    analyze,
-    report_folder,
-    report_form,
-    require_packages,
-    settings,
-    shipped_example,
-    write_folder,
-    write_report,
-)
+from vcrgen.cli.analyze import ExampleName, analyze, require_packages, settings, shipped_example
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.config import ItemOptions, ShortenOptions, checked, given
-from vcrgen.errors import AnalysisError
+from vcrgen.cli.reports import FolderFormat, Format, Out, folder_format, report_folder, report_format, write_report
+from vcrgen.config.analysis import ItemOptions, ShortenOptions
+from vcrgen.config.base import drop_none, validate_options
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.items.table import ItemTable
+    from vcrgen.analysis.items.item_table import ItemTable
 
 Files = Annotated[
     list[Path] | None,
@@ -51,11 +39,11 @@ def items(
         Path | None, typer.Option("--data", "-d", help="The dataset of the evidence, for what makes a span hard.")
     ] = None,
     example: ExampleName = None,
-    form: Form = None,
+    form: Format = None,
     out: Out = None,
     **options: Any,
 ) -> None:
-    """Tell what each item is worth: difficulty, discrimination, reliability, and what makes hidden texts hard.
+    """Analyze items: difficulty, discrimination, reliability, and properties of difficult spans.
 
     Several files are several models. Items that all models solve, or none, that better models fail, or that are near
     copies are listed. From 100 models on a 2PL is fitted, a Rasch model with fewer.
@@ -64,8 +52,8 @@ def items(
     from vcrgen.analysis.items.items_report import items_document
 
     require_packages()
-    chosen = checked(ItemOptions, given(options))
-    shown = report_form(form, out, [*(files or []), *([data] if data else [])])
+    chosen = validate_options(ItemOptions, drop_none(options))
+    shown = report_format(form, out, [*(files or []), *([data] if data else [])])
     table = _table(files or [], example, chosen, "items")
     result = analyse_items(table, data=data, seed=chosen.seed, resamples=chosen.resamples)
     write_report(items_document(result, settings=settings("items", chosen)), shown, out)
@@ -82,43 +70,34 @@ def items(
 def shorten(
     files: Files = None,
     example: ExampleName = None,
-    form: Form = None,
+    form: FolderFormat = None,
     out: Annotated[
         Path | None,
         out_option("Write the report and files ids-N.txt, for score --subset, to this folder."),
     ] = None,
     **options: Any,
 ) -> None:
-    """Tell how few items are enough: shorter sets, measured on models that were held out of the choice.
+    """Find shorter subsets of items, measured on held-out models.
 
     Of random, stratified, information-based and clustered subsets of each size it tells the error of scores, the
     agreement of rankings and how often two models keep their order.
     """
-    from vcrgen.analysis.document import form_of
     from vcrgen.analysis.items.shorten_report import shorten_document, shorten_items, subset_files
     from vcrgen.scorer.subset import subset_text
 
     require_packages()
-    chosen = checked(ShortenOptions, given(options))
-    shown = form_of(form or ("html" if out else "text"), "")
-    if shown == "html" and out is None:
-        raise AnalysisError("The HTML report is a file: name a folder for it with --out short.")
-    with report_folder(out) as folder:  # what cannot be written is said before anything is computed
+    chosen = validate_options(ShortenOptions, drop_none(options))
+    shown = folder_format(form, out)
+    with report_folder(out, shown) as write:
         table = _table(files or [], example, chosen, "shorten")
         result = shorten_items(table, chosen)
-        document = shorten_document(table, result, chosen, settings=settings("shorten", chosen))
-        if folder is None:
-            write_report(document, shown, None)
-        else:
-            texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
-            write_folder(document, shown, folder, texts)
-    if out is not None:
-        console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+        texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
+        write(shorten_document(table, result, chosen, settings=settings("shorten", chosen)), texts)
 
 
 def _table(files: Sequence[Path], example: str | None, options: ItemOptions, command: str) -> ItemTable:
-    """The items of files, or of an example."""
-    from vcrgen.analysis.items.read import EvidenceChoice, read_items
+    """Return the items of files, or of an example."""
+    from vcrgen.analysis.items.read_items import EvidenceChoice, read_items
 
     if shipped := shipped_example(example, command, files):
         made: ItemTable = shipped.load()

@@ -1,4 +1,4 @@
-"""``vcrgen baseline``: outputs of plain readers."""
+"""``vcrgen baseline``: OCR and text-only rules."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from vcrgen.cli.doctor import cores
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
+from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.cli.score import Out, check_targets, write_report
-from vcrgen.config import PredictOptions, checked, given
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.predict import PredictOptions
 from vcrgen.errors import ConfigError, PredictionError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
     from vcrgen.dataset.pictures import Pictures
     from vcrgen.dataset.reader import Dataset
-    from vcrgen.models.base import Reader
-    from vcrgen.scorer.choices.blind import Outputs
+    from vcrgen.models.base import VisionModel
+    from vcrgen.scorer.mcq.text_only import Outputs
 
 MOST_WORKERS = 4  # each holds some hundred MB
 # Before so many pictures are read, the first ones tell how long it takes.
@@ -41,8 +42,8 @@ _ITEMS = ["split", "limit", "lang"]
 
 baseline = typer.Typer(
     no_args_is_help=True,
-    epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline blind data/my-bloom"),
-    help="What plain readers and blind rules come to, to compare models with.",
+    epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline text-only data/my-bloom"),
+    help="Baselines of OCR and of text-only rules, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -70,35 +71,35 @@ def ocr(
 ) -> None:
     r"""Read the images with OCR and write what was read as outputs to score.
 
-    Needs the extra `ocr`: pip install "vcrgen\[ocr]". Interrupted or killed, the same command goes on where it was.
+    Needs the extra `ocr`: pip install "vcrgen\[ocr]". Run the same command again to resume.
     """
-    from vcrgen.cli.progress import ConsoleWatcher
-    from vcrgen.dataset.pictures import Choice, open_pictures
+    from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.dataset.pictures import PictureSelection, open_pictures
     from vcrgen.dataset.reader import open_dataset
-    from vcrgen.dataset.views import VIEWS
+    from vcrgen.dataset.views import VIEWS, View
     from vcrgen.models.ocr import OcrModel
     from vcrgen.predict.run import run_baseline
     from vcrgen.tasks.vcr import VCR
 
-    known = [name for name in VIEWS if name != "text"]  # in which there is nothing to read
+    known = [name for name in VIEWS if name != View.TEXT_ONLY]  # in which there is nothing to read
     if view not in known:
         raise ConfigError(f"OCR reads pictures: the view is one of {', '.join(known)}, not {view!r}.")
-    choice = Choice(views=VIEWS[view], mode=mode, split=split, limit=limit)
+    choice = PictureSelection(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
     target = out or default_out(dataset, "ocr")
     workers = workers or min(cores() or 1, MOST_WORKERS)
     if pictures.total >= MANY:
         _say_how_long(pictures, OcrModel(), workers)
-    with ConsoleWatcher(console.err, doing="reading", unit="pictures", kept="read") as watcher:
-        result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, watcher=watcher)
-    if result.aside:
-        counts = ", ".join(f"{reason} {count:,}" for reason, count in result.aside.most_common())
-        typer.echo(f"Set aside: {counts}; the first: {result.example}")
+    with ConsoleProgress(console.err, doing="reading", unit="pictures", kept="read") as listener:
+        result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, listener=listener)
+    if result.rejected:
+        counts = ", ".join(f"{reason} {count:,}" for reason, count in result.rejected.most_common())
+        typer.echo(f"Rejected: {counts}; the first: {result.example}")
     score = score_command(result.path, pictures, choice)
-    typer.echo(f"{result.path}: {counted(result.outputs, 'output')} of {result.model}; next: {score}")
+    typer.echo(f"{result.path}: {pluralize(result.outputs, 'output')} of {result.model}; next: {score}")
 
 
-def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
+def _say_how_long(pictures: Pictures, model: VisionModel, workers: int) -> None:
     """Read the first pictures of many, and say how long all of them will take."""
     from vcrgen.models.base import Request, RequestProblem
 
@@ -107,71 +108,64 @@ def _say_how_long(pictures: Pictures, model: Reader, workers: int) -> None:
         with suppress(RequestProblem):  # which the run counts
             model.reply(Request(images=(picture.data or b"",), language=picture.lang))
     minutes = (time.monotonic() - began) / TRIED * pictures.total / workers / 60
-    many = f"Reading {counted(pictures.total, 'picture')}, {workers} at a time"
-    told = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
-    console.err.print(told, soft_wrap=True)
+    many = f"Reading {pluralize(pictures.total, 'picture')}, {workers} at a time"
+    estimate = f"{many}: about {math.ceil(minutes)} min, if all are like the first {TRIED}."
+    console.err.print(estimate, soft_wrap=True)
 
 
 @baseline.command(
+    "text-only",
     epilog=examples(
-        "vcrgen baseline blind data/my-bloom",
-        "vcrgen baseline blind data/my-bloom --lang en --format md --out blind.md",
-        "vcrgen baseline blind data/my-bloom --transformers models/qwen3-vl-2b",
-    )
+        "vcrgen baseline text-only data/my-bloom",
+        "vcrgen baseline text-only data/my-bloom --lang en --format md --out text-only.md",
+        "vcrgen baseline text-only data/my-bloom --transformers models/qwen3-vl-2b",
+    ),
 )
 @options_of(PredictOptions, only=[*_MODEL, *_ITEMS])
-def blind(
-    dataset: Annotated[Path, typer.Argument(help="A question set with its keys.")],
-    form: Annotated[str, typer.Option("--format", "-f", help="text, md, csv, latex or json.")] = "text",
+def text_only(
+    dataset: Annotated[Path, typer.Argument(help="An MCQ benchmark with its keys.")],
+    form: Format = None,
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     **options: Any,
 ) -> None:
-    """Tell what can be answered of a question set without its pictures: by rules that see only texts, and by a model.
+    """Measure text-only accuracy on an MCQ benchmark: of rules that see only texts, and of a model without the images.
 
     The rules take the longest option, the shortest, the one that shares most words with the question, always A, ...
-    With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view blind.
+    With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view text-only.
     """
-    from vcrgen.cli.terminal import as_text, draw, plain, print_parts
-    from vcrgen.scorer.choices.answers import leaves_of
-    from vcrgen.scorer.choices.blind import FORMATS, blind_report, blind_rows, items_with_keys, render_blind
+    from vcrgen.scorer.mcq.loading import categories_of
+    from vcrgen.scorer.mcq.text_only import items_with_keys, rule_accuracies, text_only_document
     from vcrgen.tasks import bloom
-    from vcrgen.tasks.opening import open_any
+    from vcrgen.tasks.opening import open_task_dataset
 
-    if form not in FORMATS:
-        raise ConfigError(f"Unknown format {form!r}; known: {', '.join(FORMATS)}.")
-    check_targets([out], [dataset])
-    data = open_any(dataset)
+    shown = report_format(form, out, [dataset])
+    data = open_task_dataset(dataset)
     if data.kind.task != bloom.TASK:
-        raise ConfigError(f"{data} is no question set; make one with vcrgen bloom build.")
+        raise ConfigError(f"{data} is no MCQ benchmark; make one with vcrgen bloom build.")
     items, models = items_with_keys(data.select(split=options["split"]), options["limit"]), {}
     if any(value is not None for name, value in options.items() if name not in _ITEMS):
-        name, outputs = _outputs_without_pictures(dataset, data, checked(PredictOptions, given(options)))
+        name, outputs = _text_only_outputs(dataset, data, validate_options(PredictOptions, drop_none(options)))
         models[name] = outputs
-    rows = blind_rows(items, seed=seed, lang=options["lang"], models=models)
-    report = blind_report(str(data), rows, leaves_of(data))
-    parts = [draw(report.table, set(report.levels)), *map(plain, report.says)]
-    if form == "text" and out is None:
-        print_parts(console.out, parts)
-        return
-    write_report(as_text(parts) if form == "text" else render_blind(report, form), out, [])
+    rows = rule_accuracies(items, seed=seed, lang=options["lang"], models=models)
+    write_report(text_only_document(str(data), rows, categories_of(data)), shown, out)
 
 
-def _outputs_without_pictures(folder: Path, data: Dataset, chosen: PredictOptions) -> tuple[str, Outputs]:
-    """What a model says in the blind view, as `vcrgen predict` asks it; nothing that was answered is asked again."""
-    from vcrgen.cli.progress import ConsoleWatcher
+def _text_only_outputs(folder: Path, data: Dataset, chosen: PredictOptions) -> tuple[str, Outputs]:
+    """Ask a model in the text-only view, as `vcrgen predict` does; nothing that was answered is asked again."""
+    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.dataset.views import View
     from vcrgen.predict import job
     from vcrgen.predict.prompts import make_choice_prompt
-    from vcrgen.predict.questions import QuestionChoice
+    from vcrgen.predict.questions import QuestionSelection
     from vcrgen.reading import iter_json_lines
 
     prompt = make_choice_prompt(None, chosen.parameters)
-    choice = QuestionChoice(views=(View.BLIND,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)
+    choice = QuestionSelection(views=(View.TEXT_ONLY,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)
     model = model_of(chosen, prompt)
-    target = default_out(folder, f"{file_name(model)}-blind")
-    with ConsoleWatcher(console.err, doing="asking", unit="questions", kept="answered") as watcher:
-        result = job.predict(data, choice, out=target, model=model, prompt=prompt, watcher=watcher)
+    target = default_out(folder, f"{file_name(model)}-text-only")
+    with ConsoleProgress(console.err, doing="asking", unit="questions", kept="answered") as listener:
+        result = job.predict(data, choice, out=target, model=model, prompt=prompt, listener=listener)
     exit_unless_finished(result, chosen)
     lines = (line for _, line in iter_json_lines(result.path, PredictionError))
     return model.name, {(line["question_id"], line["lang"]): line["output"] for line in lines}

@@ -1,4 +1,4 @@
-"""``vcrgen bloom coverage``: how the items of any sets spread over the leaves of the taxonomy."""
+"""``vcrgen bloom coverage``: the distribution of the items of any sets over the categories of a taxonomy."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vcrgen.cli import console
-from vcrgen.cli.analyze import Form, Out, check_not_read, writable_form, write_report
-from vcrgen.cli.bloom import UNFINISHED, bloom, models_of
+from vcrgen.cli.bloom import bloom, open_models, report_missing
 from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report
 from vcrgen.cli.root import interruption
-from vcrgen.config import BloomCoverageOptions, checked, given
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.bloom import BloomCoverageOptions
 from vcrgen.errors import ConfigError
 from vcrgen.files import output_errors, write_text
-from vcrgen.plurals import counted
 
 if TYPE_CHECKING:
-    from vcrgen.bloom.coverage.filing import Filing
+    from vcrgen.bloom.coverage.classification import Classification
 
 
 @bloom.command(
     epilog=examples(
         "vcrgen bloom coverage data/my-bloom --published",
         "vcrgen bloom coverage MMMU.parquet --endpoint http://127.0.0.1:8000/v1 --model M --save mmmu.csv",
-        "vcrgen bloom coverage data/my-bloom MMMU.parquet --leaves mmmu.csv --out coverage.html",
+        "vcrgen bloom coverage data/my-bloom MMMU.parquet --categories mmmu.csv --out coverage.html",
     )
 )
 @options_of(BloomCoverageOptions)
@@ -34,74 +34,67 @@ def coverage(
     sets: Annotated[
         list[Path],
         typer.Argument(
-            help="Question sets, or files of questions about pictures: what bloom import reads, or any table with a "
+            help="MCQ benchmarks, or files of questions about pictures: what bloom import reads, or any table with a "
             "column question."
         ),
     ],
     published: Annotated[bool, typer.Option("--published", help="Add what is printed of MMMU, with its flaw.")] = False,
-    save: Annotated[Path | None, typer.Option(help="Write the leaf of each item, as --leaves reads it.")] = None,
-    form: Form = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the category of each item, as --categories reads it.")
+    ] = None,
+    form: Format = None,
     out: Out = None,
     **options: Any,
 ) -> None:
-    """Show how the items of sets spread over levels and leaves: what is empty, what is crowded, sets side by side.
+    """Show the distribution of items over levels and categories: empty and crowded categories, sets side by side.
 
-    A set is filed by the list of --leaves if that has its items, else by the model, else as it files its items itself.
-    Every reply is kept when it arrives, as of bloom build. Exit code 3: replies are missing.
+    A set takes the categories of the --categories list if that has its items, else of the model, else its own. Every
+    reply is kept when it arrives, as of bloom build. Exit code 3: replies are missing.
     """
-    from vcrgen.analysis.profile.coverage import coverage_document
-    from vcrgen.bloom.coverage.filing import file_items, write_leaves
-    from vcrgen.bloom.coverage.items import common_taxonomy, open_sets
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.analysis.profile.coverage_report import coverage_document
+    from vcrgen.bloom.coverage.classification import classify_sets, format_categories
+    from vcrgen.bloom.coverage.item_sets import common_taxonomy, open_sets
+    from vcrgen.cli.progress import ConsoleProgress
 
-    chosen = checked(BloomCoverageOptions, given(options))
-    read = [*sets, chosen.ledger, *(file for file in (chosen.leaves, chosen.taxonomy) if file is not None)]
-    shown = writable_form(form, out, read)
-    check_not_read(save, read)
+    chosen = validate_options(BloomCoverageOptions, drop_none(options))
+    read = [*sets, chosen.ledger, *(file for file in (chosen.categories, chosen.taxonomy) if file is not None)]
+    shown = report_format(form, out, read)
+    check_targets([save], read)
     if save and out and save.resolve() == out.resolve():
-        raise ConfigError(f"--save and --out both name {out}; give the leaves of the items and the report a file each.")
-    found = open_sets(sets, chosen)
-    taxonomy = common_taxonomy(found, chosen.taxonomy)
-    models = models_of(chosen) if chosen.model else {}
-    with interruption(keeps=True), ConsoleWatcher(console.err, doing="filing", unit="items", kept="filed") as watcher:
-        filing = file_items(found, taxonomy, chosen, models, watcher=watcher)
-    _tell(filing, chosen)
+        raise ConfigError(
+            f"--save and --out both name {out}; give the categories of the items and the report a file each."
+        )
+    opened = open_sets(sets, chosen)
+    taxonomy = common_taxonomy(opened, chosen.taxonomy)
+    models = open_models(chosen) if chosen.model else {}
+    with (
+        interruption(keeps=True),
+        ConsoleProgress(console.err, doing="classifying", unit="items", kept="classified") as listener,
+    ):
+        found = classify_sets(opened, taxonomy, chosen, models, listener=listener)
+    _report_replies(found, chosen)
     if save is not None:
         with output_errors(save):
-            write_text(save, write_leaves(filing))
-    write_report(coverage_document(filing, settings=_settings(chosen), published=published), shown, out)
+            write_text(save, format_categories(found))
+    write_report(coverage_document(found, settings=_settings(chosen), published=published), shown, out)
 
 
-def _tell(filing: Filing, chosen: BloomCoverageOptions) -> None:
-    """What the replies took; ends the command where some are missing, unless they may be."""
-    if filing.spent is not None:
-        typer.echo(f"{chosen.ledger}: {filing.spent.told}.", err=True)
-    if filing.missing:
-        counts = ", ".join(f"{reason} {count:,}" for reason, count in filing.missing.most_common())
-        typer.echo(
-            f"{counted(filing.missing.total(), 'reply is', 'replies are')} missing: {counts}; the first: "
-            f"{filing.example}.",
-            err=True,
-        )
-        if not chosen.allow_failed:
-            how = "leave out --offline" if chosen.offline else "raise or leave out the limit, if one is reached"
-            typer.echo(
-                f"What was answered is kept: the same command goes on with it ({how}), and with --allow-failed these "
-                "items count as not asked.",
-                err=True,
-            )
-            raise typer.Exit(UNFINISHED)
+def _report_replies(found: Classification, chosen: BloomCoverageOptions) -> None:
+    """Print the usage of the ledger; exit if replies are missing, unless they may be."""
+    if found.usage is not None:
+        typer.echo(f"{chosen.ledger}: {found.usage.summary}.", err=True)
+    report_missing(found.missing, "these items count as missing replies", chosen, is_error=not chosen.allow_failed)
 
 
 def _settings(chosen: BloomCoverageOptions) -> str:
-    """One line that says how the figures were made."""
-    from vcrgen.bloom.making.prompts import prompt_hash
+    """Return the settings of the report in one line."""
+    from vcrgen.bloom.generation.prompts import prompt_hashes
 
     values: dict[str, Any] = {f"vcrgen {version('vcrgen')}": "bloom coverage"}
     if chosen.model:
-        values |= {"model": chosen.model, "judge": chosen.judge, "prompt": prompt_hash("leaf")}
-    if chosen.leaves:
-        values["leaves"] = chosen.leaves.name
+        values |= {"model": chosen.model, "judge": chosen.judge, "prompt": prompt_hashes(["category"])["category"]}
+    if chosen.categories:
+        values["categories"] = chosen.categories.name
     if chosen.taxonomy:
         values["taxonomy"] = chosen.taxonomy.name
     if chosen.sample:

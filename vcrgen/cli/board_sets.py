@@ -1,4 +1,4 @@
-"""``vcrgen leaderboard sets``: the test sets of a board; and what other commands of boards share with it."""
+"""``vcrgen leaderboard sets``, and shared parts of the commands of boards."""
 
 from __future__ import annotations
 
@@ -20,43 +20,45 @@ BoardFolder = Annotated[Path, typer.Argument(help="Folder of the board.")]
 FeedbackKind = Annotated[
     str,
     typer.Option(
-        help="What teams are told of a hidden set: ladder (what beats their best on a part of it), or instant (all "
-        "rounded scores; the key can be read out).",
+        help="Feedback on a hidden set: ladder (improvements of the best score on a split), or instant (all rounded "
+        "scores; they disclose the key).",
         show_default="ladder",
     ),
 ]
 LadderView = Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")]
-Opens = Annotated[str, typer.Option(help="When hidden sets take files: 2026-12-01, in UTC.", show_default="now")]
-Closes = Annotated[str, typer.Option(help="Until when they take them.", show_default="until `close`")]
+Opens = Annotated[
+    str, typer.Option(help="First day of submissions to hidden sets: 2026-12-01, in UTC.", show_default="now")
+]
+Closes = Annotated[str, typer.Option(help="Last day of submissions.", show_default="until `close`")]
 SetName = Annotated[str, typer.Argument(help="Name of the set.")]
 SetSource = Annotated[str, typer.Argument(help="NAME:PATH of a dataset or of a hidden set's key.")]
 
 
 def board_examples(*lines: str) -> str:
-    """Examples of commands of boards, for the help."""
+    """Return examples of commands of boards, for the help."""
     return examples(*(f"vcrgen leaderboard {line}" for line in lines))
 
 
-def open_folder(folder: Path, *, checked: bool = True) -> Board:
-    """The board of a folder."""
+def open_folder(folder: Path) -> Board:
+    """Return the board of a folder."""
     from vcrgen.leaderboard.board import open_board
 
-    return open_board(folder, checked=checked)
+    return open_board(folder)
 
 
 def print_sets(sets: Sequence[TestSet]) -> None:
-    """A table of sets, and a warning for each whose key can be read out."""
+    """Print a table of sets, with a warning for each that discloses its key."""
     from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
     from vcrgen.leaderboard.records import Feedback
 
-    table = console.ruled_table("set", "language", "images", "spans", "answers", "feedback", "state")
+    table = console.ruled_table("set", "language", "images", "spans", "answers", "feedback", "phase")
     for one in sets:
         kind = "hidden" if one.hidden else "public"
         size = (f"{one.questions:,}", f"{one.spans:,}")
-        table.add_row(one.name, one.language, *size, kind, one.phase.feedback.value, one.phase.state)
+        table.add_row(one.name, one.language, *size, kind, one.lifecycle.feedback.value, one.lifecycle.phase)
     console.out.print(table)
     for one in sets:
-        if one.phase.feedback is Feedback.INSTANT:
+        if one.lifecycle.feedback is Feedback.INSTANT:
             console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
@@ -69,7 +71,7 @@ sets = typer.Typer(
 
 @sets.command("list", epilog=board_examples("sets list board"))
 def list_sets(board: BoardFolder) -> None:
-    """List the sets, what teams are told of them, and whether they take files."""
+    """List the sets with their feedback and phase."""
     print_sets(open_folder(board).sets)
 
 
@@ -82,16 +84,16 @@ def add_set(
     opens: Opens = "",
     closes: Closes = "",
 ) -> None:
-    """Put another set on the board."""
+    """Add a set to the board."""
     from vcrgen.leaderboard import rotation
 
-    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.add(open_folder(board), *_named(data), phase)])
+    lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets([rotation.add(open_folder(board), *_named(data), lifecycle)])
 
 
 @sets.command("retire", epilog=board_examples("sets retire board hidden-en"))
 def retire_set(board: BoardFolder, name: SetName) -> None:
-    """Let a set take no more files; its rows stay, and are marked."""
+    """Close a set to submissions; its rows stay, and are marked."""
     from vcrgen.leaderboard.rotation import retire
 
     retire(open_folder(board), name)
@@ -103,16 +105,16 @@ def replace_set(
     board: BoardFolder, name: SetName, data: SetSource, feedback: FeedbackKind = "", view: LadderView = "",
     opens: Opens = "", closes: Closes = "",
 ) -> None:  # fmt: skip
-    """Retire a set and put another one in its place."""
+    """Retire a set and add its successor."""
     from vcrgen.leaderboard import rotation
 
-    phase = rotation.make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), phase)])
+    lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), lifecycle)])
 
 
 @sets.command("dates", epilog=board_examples("sets dates board hidden-en --closes 2027-03-15"))
 def move_dates(board: BoardFolder, name: SetName, opens: Opens = "", closes: Closes = "") -> None:
-    """Change when a set takes files."""
+    """Change the dates of submissions to a set."""
     from vcrgen.leaderboard.rotation import move_dates as run
 
     print_sets([run(open_folder(board), name, opens=opens, closes=closes)])
@@ -127,7 +129,7 @@ def publish_key(
         Path | None, typer.Option(help="The set's public part.", show_default="the folder beside the key")
     ] = None,
 ) -> None:
-    """Write the key of a retired set for everybody, after a check that it is the one which the set committed to."""
+    """Write the key of a retired set for publication, after a check of its commitment."""
     from vcrgen.leaderboard.rotation import publish_key as run
 
     commitment = run(open_folder(board), name, out, public=public)

@@ -14,8 +14,9 @@ from rich.markup import escape
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option, same_options_as
 from vcrgen.cli.root import app
-from vcrgen.config import RUN, BuildConfig
-from vcrgen.plurals import counted
+from vcrgen.config.base import PANEL_RUN
+from vcrgen.config.build import BuildConfig
+from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
     from vcrgen.builder.estimate import BuildEstimate, Range
@@ -53,42 +54,42 @@ def build(
             "hyphens), except --out, --workers and the engine."
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=RUN)] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=PANEL_RUN)] = 1,
     engine: Annotated[
-        str, typer.Option(help="local, ray or spark; the same bytes by each.", rich_help_panel=RUN)
+        str, typer.Option(help="local, ray or spark; the bytes do not depend on it.", rich_help_panel=PANEL_RUN)
     ] = "local",
     address: Annotated[
         str | None,
-        typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=RUN),
+        typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=PANEL_RUN),
     ] = None,
     master: Annotated[
-        str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=RUN)
+        str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=PANEL_RUN)
     ] = None,
     **options: Any,
 ) -> None:
     """Build a VCR dataset from image-caption pairs.
 
-    Interrupted or killed, the same command goes on where it was; the result is the same to the byte.
+    Run the same command again to resume after an interruption; the result is the same to the byte.
     """
     from vcrgen.builder.assemble import REJECTS_FILE
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(config, {"source": source, **options})
     choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
-    with ConsoleWatcher(console.err) as watcher:
-        result = Build(merged, out=out or default_out(merged), engine=choice, watcher=watcher).run()
+    with ConsoleProgress(console.err) as listener:
+        result = Build(merged, out=out or default_out(merged), engine=choice, listener=listener).run()
     manifest = result.manifest
     done = "was complete already" if result.was_complete else "is complete"
     console.out.print(
-        f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {counted(manifest.read, 'pair')}."
+        f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {pluralize(manifest.read, 'pair')}."
     )
     first_mode = [file for file in manifest.files if file.mode == manifest.modes[0]]
     pairs_of = {split: sum(file.rows for file in first_mode if file.split == split) for split in manifest.splits}
     console.print_counts("split", pairs_of)
-    console.print_counts("set aside", manifest.drops)
-    if manifest.drops:
+    console.print_counts("rejected", manifest.rejected)
+    if manifest.rejected:
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
     console.say_next("Look at it", "vcrgen", "preview", result.path)
@@ -99,28 +100,28 @@ def build(
 def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False, **options: Any
 ) -> None:
-    """Show what a build would cost: shards, core-hours, storage, pairs set aside. Nothing is written.
+    """Show what a build would cost: shards, core-hours, storage, rejected pairs. Nothing is written.
 
     Rows spread over the source go through the real stages on this machine, and the whole is computed from them.
     """
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.estimate import estimate
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(options["config"], options)
     engine = {name: options[name] for name in ("workers", "address", "master")}
     EngineChoice(name=options["engine"], **engine)  # refuses options of another engine
-    with ConsoleWatcher(console.err) as watcher:
-        found = estimate(merged, watcher=watcher)
+    with ConsoleProgress(console.err) as listener:
+        found = estimate(merged, listener=listener)
     if as_json:
-        console.out.print_json(json.dumps(asdict(found) | {"share_set_aside": found.share_set_aside}))
+        console.out.print_json(json.dumps(asdict(found) | {"share_rejected": found.share_rejected}))
     else:
         _print_estimate(found, options["workers"])
 
 
 def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
-    """A recipe's configuration, over which the options that were given win."""
-    from vcrgen.config import find_recipe, load_build_config
+    """Return a recipe's configuration, overridden by options."""
+    from vcrgen.config.build import find_recipe, load_build_config
 
     fields = {name: value for name, value in options.items() if name in BuildConfig.model_fields}
     fields["where"] = fields["where"] or None
@@ -135,15 +136,16 @@ def _print_estimate(found: BuildEstimate, workers: int) -> None:
         table.add_row(f"storage, {mode}", shown_bytes(size.value), _between(size, shown_bytes))
     if len(found.bytes) > 1:
         table.add_row("storage, all", shown_bytes(found.total_bytes.value), _between(found.total_bytes, shown_bytes))
-    kept, aside = found.sampled - found.skipped, sum(found.drops.values())
-    reasons = ", ".join(f"{reason} {count}" for reason, count in found.drops.items())
+    kept, rejected = found.sampled - found.skipped, sum(found.rejected.values())
+    reasons = ", ".join(f"{reason} {count}" for reason, count in found.rejected.items())
     lines = [
-        f"{found.source}: {counted(found.rows, 'row')} in {counted(found.source_files, 'file')}, read as "
-        f"{counted(found.shards, 'shard')} of up to {found.shard_size:,}; about {counted(found.files, 'data file')}.",
-        f"Sample: {counted(found.sampled, 'row')}, {kept} of them meet the conditions; {aside} set aside "
-        f"({found.share_set_aside:.0%}{': ' if reasons else ''}{reasons}); "
+        f"{found.source}: {pluralize(found.rows, 'row')} in {pluralize(found.source_files, 'file')}, read as "
+        f"{pluralize(found.shards, 'shard')} of up to {found.shard_size:,}; about "
+        f"{pluralize(found.files, 'data file')}.",
+        f"Sample: {pluralize(found.sampled, 'row')}, {kept} of them meet the conditions; {rejected} rejected "
+        f"({found.share_rejected:.0%}{': ' if reasons else ''}{reasons}); "
         f"{found.seconds_per_row.value * 1e3:.1f} ms a row.",
-        f"In {counted(workers, 'process', 'processes')} like this one: about "
+        f"In {pluralize(workers, 'process', 'processes')} like this one: about "
         f"{_hours(found.core_hours.value / workers)} hours.",
         "Not in it: the start of processes; duplicates. With more than one split, files are written twice and need "
         "twice the room at first.",
@@ -163,7 +165,7 @@ def _hours(hours: float) -> str:
 
 
 def shown_bytes(size: float) -> str:
-    """A size with its decimal unit."""
+    """Return a size with its decimal unit."""
     for unit in UNITS[:-1]:
         if size < 1000:
             return f"{size:.3g} {unit}"

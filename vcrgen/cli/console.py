@@ -1,4 +1,4 @@
-"""Where commands write: results to the standard output, progress and errors beside it."""
+"""Consoles of all commands: results on the standard output, progress and errors on the standard error."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ err = Console(stderr=True)
 
 
 def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
-    """Print a sentence that may hold rich's markup, and that is not broken where the terminal ends."""
+    """Print a sentence with rich's markup, without wrapping."""
     out.print(text, soft_wrap=True, highlight=highlight, style=style)
 
 
 def say_next(what: str, *command: object) -> None:
-    """Print a command to run next, in one line that can be copied whatever its paths are called."""
+    """Print a command to run next as one line that can be copied."""
     say(escape(f"{what}: {shlex.join(map(str, command))}"), highlight=False)
 
 
 def ruled_table(*heads: str | Column) -> Table:
-    """A table with a line below its heads, whose cells take more lines on a narrow terminal and lose nothing."""
+    """Return a table with a line below its heads, whose cells fold on a narrow terminal."""
     table = Table(*heads, box=SIMPLE_HEAD)
     for column in table.columns:
         column.overflow = "fold"
@@ -31,7 +31,7 @@ def ruled_table(*heads: str | Column) -> Table:
 
 
 def print_counts(title: str, counts: Mapping[str, int], *, unit: str = "pairs") -> None:
-    """Print how many there are of each kind, most first; nothing where there is no kind."""
+    """Print counts by kind, the largest first."""
     if counts:
         table = Table(title, unit, box=None, pad_edge=False)
         for name, count in sorted(counts.items(), key=lambda item: -item[1]):

@@ -1,4 +1,4 @@
-"""``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: what is done with a finished dataset."""
+"""``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: statistics and other forms of a finished dataset."""
 
 import json
 from dataclasses import asdict
@@ -9,11 +9,12 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.bloom import inspect_questions
+from vcrgen.cli.bloom import inspect_benchmark
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
-from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.plurals import counted
+from vcrgen.errors import DatasetError, OutputError
+from vcrgen.plurals import pluralize
+from vcrgen.publish.export_formats import EXPORT_FORMATS, MCQ_FORMATS
 
 _Dataset = Annotated[
     Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
@@ -24,18 +25,18 @@ _Dataset = Annotated[
 def inspect(
     dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
 ) -> None:
-    """Show a dataset's statistics as in the paper's Table 4, what was set aside, and its signature.
+    """Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.
 
-    Of a dataset that vcrgen did not build only the statistics are known, without the visible ink. Of a question set:
-    items by level and language, leaves without items, and what the form of its options gives away.
+    For a dataset that vcrgen did not build only the statistics are known, without the visible ink. For a
+    multiple-choice benchmark (MCQ): items by level and language, categories without items, and cues in its options.
     """
     from vcrgen.tasks import bloom
-    from vcrgen.tasks.opening import open_any
+    from vcrgen.tasks.opening import open_task_dataset
     from vcrgen.tasks.vcr import vcr_statistics
 
-    data = open_any(dataset)
+    data = open_task_dataset(dataset)
     if data.kind.task == bloom.TASK:
-        return inspect_questions(data, as_json=as_json)
+        return inspect_benchmark(data, as_json=as_json)
     if data.is_hidden:
         raise DatasetError(f"{data} is the public part of a hidden test set, which has no captions and no answers.")
     manifest, statistics = data.manifest, vcr_statistics(data)
@@ -44,7 +45,7 @@ def inspect(
             "source": manifest and manifest.source,
             "read": manifest and manifest.read,
             "pairs": manifest and manifest.pairs,
-            "drops": manifest and dict(manifest.drops),
+            "rejected": manifest and dict(manifest.rejected),
             "signature": manifest and str(manifest.signature),
             "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
         }
@@ -67,20 +68,20 @@ def inspect(
     console.out.print(table)
     console.out.print(
         "Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible; "
-        "off: spans far from what the mode aims at."
+        "off: spans far from the target of the mode."
     )
     if manifest is None:
-        console.out.print("vcrgen did not build this dataset: it says nothing of what was set aside, and no signature.")
+        console.out.print("vcrgen did not build this dataset: it has no counts of rejected pairs and no signature.")
         return
     console.out.print(
-        f"{counted(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
+        f"{pluralize(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
     )
-    console.print_counts("set aside", manifest.drops)
+    console.print_counts("rejected", manifest.rejected)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
 
 
-def _beside(dataset: Path, out: Path | None, suffix: str) -> Path:
-    """Where to write what is made of a dataset: beside it if nobody says, or here if it is in an object store."""
+def _default_out(dataset: Path, out: Path | None, suffix: str) -> Path:
+    """Return ``out``, or by default a path beside the dataset; in this folder if the dataset is in an object store."""
     from vcrgen.storage import remote_url
 
     if out and remote_url(out.as_posix()):
@@ -94,43 +95,35 @@ def preview(
     datasets: Annotated[list[Path], typer.Argument(help="Datasets, as for `vcrgen inspect`.")],
     out: Annotated[Path | None, out_option("The page.", shown="DATASET-preview.html")] = None,
     limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs or items to show of each dataset.")] = 48,
-    mode: Annotated[str | None, typer.Option(help="Of files that do not say theirs: easy or hard.")] = None,
+    mode: Annotated[str | None, typer.Option(help="Mode of files that do not state theirs: easy or hard.")] = None,
 ) -> None:
     """Write one self-contained HTML page to look at a dataset."""
     from vcrgen.publish.preview import write_preview
-    from vcrgen.publish.preview_questions import write_question_preview
-    from vcrgen.tasks.bloom import TASK
-    from vcrgen.tasks.opening import open_any
 
-    page = _beside(datasets[0], out, "-preview.html")
-    opened = [open_any(dataset) for dataset in datasets]
-    of_questions = {data.kind.task == TASK for data in opened}
-    if len(of_questions) > 1:
-        raise ConfigError("A page shows question sets or datasets of covered texts, not both; write one page of each.")
-    if True in of_questions:
-        if mode is not None:
-            raise ConfigError(f"{opened[0]} is a question set, which has no modes; leave --mode out.")
-        shown, what = write_question_preview(opened, page, limit=limit), "item"
-    else:
-        shown, what = write_preview(datasets, page, limit=limit, mode=mode), "pair"
-    console.say(f"[bold]{escape(str(page))}[/] shows {counted(shown, what)}; open it in a browser.")
+    page = _default_out(datasets[0], out, "-preview.html")
+    shown = write_preview(datasets, page, limit=limit, mode=mode)
+    console.say(f"[bold]{escape(str(page))}[/] shows {shown}; open it in a browser.")
 
 
 @app.command(epilog=examples("vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr"))
 def export(
     dataset: _Dataset,
-    to: Annotated[str, typer.Option(help="vlmevalkit, lmms-eval (also question sets), webdataset or imagefolder.")],
+    to: Annotated[
+        str, typer.Option(help=f"{', '.join(EXPORT_FORMATS)}; of an MCQ benchmark {' or '.join(MCQ_FORMATS)}.")
+    ],
     out: Annotated[Path | None, out_option("A new folder.", shown="DATASET-FORMAT")] = None,
     mode: Annotated[
-        str | None, typer.Option(help="Only this mode; also names that of files that do not say it.")
+        str | None, typer.Option(help="Only this mode; also the mode of files that do not state theirs.")
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="Only this split; also names that of files that do not say it (test).")
+        str | None, typer.Option(help="Only this split; also the split of files that do not state theirs (test).")
     ] = None,
 ) -> None:
-    """Write a dataset in the form another tool reads."""
+    """Write a dataset in the format of another tool."""
     from vcrgen.publish.export import export_dataset
 
-    folder = _beside(dataset, out, f"-{to}")
+    folder = _default_out(dataset, out, f"-{to}")
     result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
-    console.say(f"[bold]{escape(str(folder))}[/]: {counted(result.rows, 'row')} in {counted(result.files, 'file')}.")
+    console.say(
+        f"[bold]{escape(str(folder))}[/]: {pluralize(result.rows, 'row')} in {pluralize(result.files, 'file')}."
+    )

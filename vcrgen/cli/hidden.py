@@ -13,9 +13,11 @@ from typer.core import TyperGroup
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app, interruption
-from vcrgen.config import BuildConfig, HiddenOptions, checked, given, load_build_config
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import ConfigError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
@@ -28,7 +30,7 @@ class _MakeByDefault(TyperGroup):
     """``vcrgen hidden pairs.parquet`` is ``vcrgen hidden make pairs.parquet``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name of the default command before arguments that begin with none."""
+        """Insert the default command before arguments without one."""
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["make", *args]
         return super().parse_args(ctx, args)
@@ -57,41 +59,40 @@ hidden = typer.Typer(
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
 @options_of(HiddenOptions)
 def make(
-    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or a question set.")],
+    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or an MCQ benchmark.")],
     out: Annotated[Path, out_option("Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
     **options: Any,
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
-    Spans, fonts, widths, places and covers (easy or hard, no levels) are drawn from the secret. Interrupted or killed,
-    the same command goes on. Of a question set, items and the order of their options are drawn; interrupted, this
-    begins anew.
+    Spans, fonts, widths, places and covers (easy or hard, no levels) are drawn from the secret. Run the same command
+    again to resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
     """
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.hidden import make_hidden
-    from vcrgen.hidden.questions import make_hidden_questions
-    from vcrgen.tasks.opening import is_question_set, open_any
+    from vcrgen.hidden.mcq import make_hidden_mcq
+    from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
 
     options["where"] = options["where"] or None
     config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
     own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
-    chosen = checked(HiddenOptions, given(own) | {"config": config})
-    is_new, questions = not secret_file.exists(), is_question_set(source)
+    chosen = validate_options(HiddenOptions, drop_none(own) | {"config": config})
+    is_new, questions = not secret_file.exists(), is_mcq_dataset(source)
     if questions and (odd := next((name for name in CONFIG_OPTIONS if options[name] is not None), None)):
-        raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is a question set.")
+        raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is an MCQ benchmark.")
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
         unit = "items" if questions else "pairs"
-        with interruption(keeps=not questions), ConsoleWatcher(console.err, unit=unit) as watcher:
+        with interruption(keeps=not questions), ConsoleProgress(console.err, unit=unit) as listener:
             if questions:
-                result = make_hidden_questions(open_any(source), chosen, **place, watcher=watcher)
+                result = make_hidden_mcq(open_task_dataset(source), chosen, **place, listener=listener)
             else:
-                result = make_hidden(chosen, **place, watcher=watcher)
+                result = make_hidden(chosen, **place, listener=listener)
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
-            told = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
-            console.err.print(told, soft_wrap=True)
+            notice = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
+            console.err.print(notice, soft_wrap=True)
     console.out.print("The set was complete already." if result.was_complete else "The set is complete.")
     for public, key in zip(result.public, result.keys, strict=True):
         console.out.print(
@@ -109,21 +110,21 @@ def _print_questions(report: dict[str, Any]) -> None:
         console.print_counts(title, counts, unit="items")
     parts = "; ".join(f"{part} {counts['items']:,}" for part, counts in report["parts"].items())
     console.out.print(
-        f"{counted(report['items'], 'item')} about {counted(report['pictures'], 'picture')}; parts: {parts}."
+        f"{pluralize(report['items'], 'item')} about {pluralize(report['pictures'], 'picture')}; splits: {parts}."
     )
 
 
 def _print_report(report: dict[str, Any]) -> None:
     table = Table("", "", box=None, pad_edge=False, show_header=False)
     parts = (
-        f"{part} {counted(counts['items'], 'item')}, {counted(counts['spans'], 'span')}"
+        f"{part} {pluralize(counts['items'], 'item')}, {pluralize(counts['spans'], 'span')}"
         for part, counts in report["parts"].items()
     )
-    table.add_row("parts", "; ".join(parts))
+    table.add_row("splits", "; ".join(parts))
     for name in ("fonts", "strip", "covers", "width", "set_aside"):
         if report[name]:
             counts = ", ".join(f"{escape(str(value))} {count:,}" for value, count in report[name].items())
-            table.add_row(name.replace("_", " "), counts)
+            table.add_row(name.replace("set_aside", "rejected"), counts)
     for mode, ink in report["visible_ink"].items():
         table.add_row(
             f"ink, {mode}", f"median {ink['median']}, target {ink['target']}; spans off target: {ink['off_target']}"
@@ -133,12 +134,12 @@ def _print_report(report: dict[str, Any]) -> None:
         table.add_row(
             f"forms {a}, {b}",
             f"share {100 * overlap['same_spans']:.1f} % of spans and {100 * overlap['shared_characters']:.1f} % of "
-            "covered characters",
+            "masked characters",
         )
     for name, forms in report["alike"].items():
         means = ", ".join(f"{mean:g}" for mean in forms["means"])
         table.add_row(f"forms, {name}", f"means {means}; {forms['apart']:.2f} standard deviations apart")
-    console.out.print(f"{counted(report['items'], 'item')}, {counted(report['spans'], 'span')} in a form")
+    console.out.print(f"{pluralize(report['items'], 'item')}, {pluralize(report['spans'], 'span')} in a form")
     console.out.print(table)
 
 
@@ -163,7 +164,7 @@ def verify(
         console.out.print(table)
         failed += len(leaks(checks))
     if failed:
-        console.err.print(f"[bold red]Do not publish this set:[/] {counted(failed, 'check')} failed.")
+        console.err.print(f"[bold red]Do not publish this set:[/] {pluralize(failed, 'check')} failed.")
         raise typer.Exit(1)
     console.out.print("Nothing was found that gives an answer away.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -13,13 +13,16 @@ from vcrgen.cli.board_sets import BoardFolder as _Board
 from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
 from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
-from vcrgen.cli.options import Host, Port, Proxy, out_option
-from vcrgen.cli.progress import ConsoleWatcher
+from vcrgen.cli.options import options_of, out_option
+from vcrgen.cli.progress import ConsoleProgress
 from vcrgen.cli.root import app
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.service import ServiceOptions
 from vcrgen.errors import LeaderboardError
+from vcrgen.extras import needs_extra
 from vcrgen.files import output_errors, write_text
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
@@ -35,7 +38,7 @@ _Database = Annotated[
 
 leaderboard = typer.Typer(
     no_args_is_help=True,
-    help="Take submissions from strangers, score them, show them.",
+    help="Run a leaderboard: receive submissions, score them, publish the ranking.",
     epilog=_examples(
         "init board --data public:data/my-vcr --data hidden-en:hidden-2026/key",
         "token board --team 'Team A'",
@@ -53,44 +56,40 @@ def init(
     title: Annotated[str, typer.Option(help="Head of every page.")] = "Visual Caption Restoration",
     contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
     database: _Database = "",
-    quoted: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
+    reported: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
     feedback: FeedbackKind = "",
     view: LadderView = "",
     opens: Opens = "",
     closes: Closes = "",
 ) -> None:
-    """Make a board; what can be decided about it stands in BOARD/board.yaml."""
-    from vcrgen.config import checked
+    """Make a board, with its settings in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
-    from vcrgen.leaderboard.rotation import make_phase
+    from vcrgen.leaderboard.rotation import make_lifecycle
     from vcrgen.leaderboard.settings import Settings
 
     if not data:
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
-    settings = checked(Settings, {"title": title, "contact": contact, "database": database})
-    phase = make_phase(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets(init_board(board, data, settings, with_quoted=quoted, phase=phase).sets)
+    settings = validate_options(Settings, {"title": title, "contact": contact, "database": database})
+    lifecycle = make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
+    print_sets(init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle).sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)
 
 
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
+@options_of(ServiceOptions)
 def serve(
     board: _Board,
-    host: Host = "127.0.0.1",
-    port: Port = 8000,
-    proxy: Proxy = "",
+    **options: Any,
 ) -> None:
-    """Answer requests and score what is handed in, until stopped with Ctrl-C or SIGTERM."""
+    """Run the service, which takes and scores submissions, until Ctrl-C or SIGTERM."""
     opened = _open(board)
     try:
         from vcrgen.leaderboard.service.serve import serve as run
     except ModuleNotFoundError as missing:
-        raise LeaderboardError(
-            f'The service needs {missing.name}, which is not installed: pip install "vcrgen[serve]".'
-        ) from None
-    run(opened, host=host, port=port, proxy=proxy)
+        raise LeaderboardError(needs_extra("The service", "serve", missing.name)) from None
+    run(opened, validate_options(ServiceOptions, drop_none(options)))
 
 
 @leaderboard.command(epilog=_examples("add board preds.jsonl --model 'My VLM' --team 'Team A' --size 7B --access open"))
@@ -107,15 +106,15 @@ def add(
         str | None, typer.Option("--set", help="The test set.", show_default="the one whose ids the file has")
     ] = None,
 ) -> None:
-    """Hand in outputs without the service, and score them; exit code 1 if they are refused."""
+    """Submit outputs without the service, and score them; exit code 1 if they are rejected."""
     from vcrgen.leaderboard.commands import add as run
-    from vcrgen.leaderboard.facts import check_facts
+    from vcrgen.leaderboard.model_facts import check_facts
 
     facts = check_facts(team=team, model=model, link=link, access=access, size=size, released=released)
     opened = _open(board)
     submission = run(opened, predictions, facts, set_name=test_set)
     if submission.problems:
-        console.say(f"[bold]{escape(str(predictions))}[/] is refused:")
+        console.say(f"[bold]{escape(str(predictions))}[/] is rejected:")
         for problem in submission.problems:
             console.say(f"  {escape(problem)}", highlight=False)
         raise typer.Exit(1)
@@ -123,27 +122,31 @@ def add(
 
 
 def _print_scores(board: Board, submission: Submission) -> None:
-    from vcrgen.leaderboard.views import Views
-    from vcrgen.tasks.task import DEFAULT
+    from vcrgen.leaderboard.queries import BoardQueries
+    from vcrgen.tasks.task import VCR_TASK
 
     with board.reading() as connection:
-        views = Views(board, connection)
-        cells, told = views.cells_of(submission.id), views.told(submission)
-    if told is not None:
-        shown = "not better than the team's best" if told.exact is None else f"{100 * told.exact:g} %"
-        where = f"{told.task.leading.in_text} on {told.view.label}"
-        basis = f"{where} of the feedback part, in steps of {in_points(told.step)}"
+        views = BoardQueries(board, connection)
+        cells, feedback = views.cells_of(submission.id), views.ladder_feedback(submission)
+    if feedback is not None:
+        shown = (
+            "not better than the team's best"
+            if feedback.leading_score is None
+            else f"{100 * feedback.leading_score:g} %"
+        )
+        where = f"{feedback.task.leading.in_text} on {feedback.view.label}"
+        basis = f"{where} of the feedback split, in steps of {in_points(feedback.step)}"
         console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return
-    task = cells[0].track.task if cells else DEFAULT
-    labels = (task.leading.in_text, task.metrics[task.shown[1]].label)
+    task = cells[0].track.task if cells else VCR_TASK
+    labels = (task.leading.in_text, task.metrics[task.main_metrics[1]].label)
     table = console.ruled_table("set", task.axis_label.lower(), "view", *labels, "rank", "of")
     for cell in cells:
-        known = (cell.figures.get(metric) for metric in task.shown)
-        figures = ("" if figure is None else f"{100 * figure.value:.2f}" for figure in known)
-        rank = str(cell.rank) if cell.rank == cell.lowest else f"{cell.rank} ({cell.rank}-{cell.lowest})"
-        table.add_row(submission.set, cell.track.mode, cell.track.view.label, *figures, rank, str(cell.models))
+        known = (cell.estimates.get(metric) for metric in task.main_metrics)
+        estimates = ("" if estimate is None else f"{100 * estimate.value:.2f}" for estimate in known)
+        rank = str(cell.rank) if cell.rank == cell.worst_rank else f"{cell.rank} ({cell.rank}-{cell.worst_rank})"
+        table.add_row(submission.set, cell.track.mode, cell.track.view.label, *estimates, rank, str(cell.models))
     console.out.print(table)
     console.out.print(f"Submission {submission.id} is on the board.", highlight=False)
 
@@ -154,7 +157,7 @@ def export(
     to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
     out: Annotated[Path | None, out_option("A folder, or a file.", shown="BOARD-site; or print")] = None,
 ) -> None:
-    """Write the board as a folder of pages for any web server, or as tables."""
+    """Export the board as a static site, or as tables."""
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
 
     if to not in KINDS:
@@ -163,7 +166,7 @@ def export(
     if to == SITE:
         folder = out or board.absolute().with_name(f"{board.absolute().name}-site")
         count = export_site(opened, folder)
-        console.say(f"[bold]{escape(str(folder))}[/]: {counted(count, 'file')}; open index.html.")
+        console.say(f"[bold]{escape(str(folder))}[/]: {pluralize(count, 'file')}; open index.html.")
         return
     text = export_tables(opened, to)
     if out is None:
@@ -179,7 +182,7 @@ def import_(
     board: _Board,
     tables: Annotated[list[Path], typer.Argument(help="CSV files of publications; JSON files of studies of people.")],
 ) -> None:
-    """Add rows quoted from publications, and scores of people that `study report -f json` wrote; none is ranked."""
+    """Add results quoted from publications, and human baselines of `study report -f json`; neither is ranked."""
     from vcrgen.leaderboard.commands import quote
 
     count = quote(_open(board), tables)
@@ -190,16 +193,16 @@ def import_(
 def token(
     board: _Board,
     team: Annotated[str | None, typer.Option(help="Name of the team.", show_default="list all teams")] = None,
-    label: Annotated[str, typer.Option(help="What the token is for.")] = "",
+    label: Annotated[str, typer.Option(help="Purpose of the token.")] = "",
     group: Annotated[
         str | None,
         typer.Option(help="Group whose teams share one limit; empty: none.", show_default="as it is"),
     ] = None,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the team void.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke all tokens of the team.")] = False,
 ) -> None:
-    """Give a team a token to hand in with, make its tokens void, or list the teams."""
+    """Issue a token to a team, revoke its tokens, or list the teams."""
     from vcrgen.leaderboard import commands
-    from vcrgen.leaderboard.facts import taken_for
+    from vcrgen.leaderboard.model_facts import taken_for
     from vcrgen.leaderboard.store.teams import all_teams
 
     opened = _open(board)
@@ -226,9 +229,9 @@ def token(
 def maintainer(
     board: _Board,
     name: Annotated[str, typer.Argument(help="Name of the maintainer; the public history does not show it.")],
-    revoke: Annotated[bool, typer.Option("--revoke", help="Make all tokens of the maintainer void.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Revoke all tokens of the maintainer.")] = False,
 ) -> None:
-    """Give a maintainer a token for the page on which files are approved, edited and withdrawn, or make it void."""
+    """Issue or revoke a maintainer's token for the page that approves, edits and withdraws submissions."""
     from vcrgen.leaderboard import maintainers
 
     opened = _open(board)
@@ -239,26 +242,26 @@ def maintainer(
         console.err.print("This is the only time it is shown; the board keeps a hash of it.")
 
 
-@leaderboard.command("list", epilog=_examples("list board --state failed"))
+@leaderboard.command("list", epilog=_examples("list board --status failed"))
 def list_(
     board: _Board,
-    state: Annotated[
+    status: Annotated[
         str | None, typer.Option(help="queued, scoring, scored, failed or removed.", show_default="all")
     ] = None,
 ) -> None:
-    """List submissions with their ids, and why those failed that did."""
-    from vcrgen.leaderboard.records import State
-    from vcrgen.leaderboard.store.submissions import listed
+    """List submissions with their ids, and the problems of failed ones."""
+    from vcrgen.leaderboard.records import SubmissionStatus
+    from vcrgen.leaderboard.store.submissions import list_submissions
 
-    if state is not None and state not in list(State):
-        raise LeaderboardError(f"Unknown state {state!r}; known: {', '.join(State)}.")
+    if status is not None and status not in list(SubmissionStatus):
+        raise LeaderboardError(f"Unknown state {status!r}; known: {', '.join(SubmissionStatus)}.")
     with _open(board).reading() as connection:
-        found = listed(connection, State(state) if state else None)
+        found = list_submissions(connection, SubmissionStatus(status) if status else None)
     if not found:
-        console.err.print(f"No submission has the state {state}." if state else "No submission has come yet.")
+        console.err.print(f"No submission has the state {status}." if status else "No submission has come yet.")
     for one in found:
         when = one.received.strftime("%Y-%m-%d %H:%M")
-        line = f"{one.id[:12]}  {when}  {one.state:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"
+        line = f"{one.id[:12]}  {when}  {one.status:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"
         console.say(line, highlight=False)
         for problem in one.problems:
             console.say(f"    {escape(problem)}", highlight=False)
@@ -268,9 +271,9 @@ def list_(
 def remove(
     board: _Board,
     submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
-    reason: Annotated[str, typer.Option(help="Why; the board shows it.")],
+    reason: Annotated[str, typer.Option(help="Reason, which the board shows.")],
 ) -> None:
-    """Take a submission off the board; the log and the model's page keep a trace of it."""
+    """Remove a submission from the board; the log and the model's page record it."""
     from vcrgen.leaderboard.commands import remove as run
 
     removed = run(_open(board), submission, reason)
@@ -283,7 +286,7 @@ def choose(
     board: _Board,
     submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
 ) -> None:
-    """Make a file the one that counts for its model on its set, as its team can; otherwise the last file counts."""
+    """Choose the submission that counts for its model on its set; by default the last one does."""
     from vcrgen.leaderboard.board import maintainer
     from vcrgen.leaderboard.commands import choose as run
 
@@ -295,33 +298,33 @@ def choose(
 def close(
     board: _Board,
     name: SetName,
-    early: Annotated[bool, typer.Option("--early", help="Although its last day is not over.")] = False,
+    early: Annotated[bool, typer.Option("--early", help="Before its last day is over.")] = False,
 ) -> None:
-    """End the phase of a hidden set: score the final part of the files that count, and show all scores at once."""
+    """Close a hidden set: score the final split of the submissions that count, and show all scores."""
     from vcrgen.leaderboard.closing import close as run
 
-    with ConsoleWatcher(console.err, doing="scoring", unit="files", kept="scored") as watcher:
-        count = run(_open(board), name, watcher, early=early)
+    with ConsoleProgress(console.err, doing="scoring", unit="files", kept="scored") as listener:
+        count = run(_open(board), name, listener, early=early)
     console.out.print(
-        f"{escape(name)} is closed; {counted(count, 'model has its scores', 'models have their scores')} on the final "
-        "part."
+        f"{escape(name)} is closed; {pluralize(count, 'model has its scores', 'models have their scores')} on the "
+        "final split."
     )
 
 
 @leaderboard.command(epilog=_examples("rescore board"))
 def rescore(board: _Board) -> None:
-    """Score everything once more, after an update of vcrgen or a changed set; the old scores stay in the database."""
+    """Score all submissions again, after an update of vcrgen or a changed set; old scores stay in the database."""
     from vcrgen.leaderboard.commands import rescore as run
 
     console.out.print(
-        f"{counted(run(_open(board)), 'submission waits', 'submissions wait')} to be scored again, by `serve` or by "
+        f"{pluralize(run(_open(board)), 'submission waits', 'submissions wait')} to be scored again, by `serve` or by "
         "the next `add`."
     )
 
 
 @leaderboard.command(epilog=_examples("log board"))
 def log(board: _Board) -> None:
-    """Print the log of everything that happened, and check that nothing in it was changed."""
+    """Print the log, and verify its hash chain."""
     from vcrgen.leaderboard.store.log import check_log, read_log
     from vcrgen.leaderboard.store.results import check_scores
 
@@ -332,12 +335,12 @@ def log(board: _Board) -> None:
             typer.echo(f"{event.number} {when} {event.actor}: {event.what} {event.subject} {facts}".rstrip())
         count = check_log(read_log(connection))
         check_scores(connection, read_log(connection))
-    console.out.print(f"{counted(count, 'line')}; the chain is whole.", style="dim")
+    console.out.print(f"{pluralize(count, 'line')}; the chain is whole.", style="dim")
 
 
 @leaderboard.command(epilog=_examples("backup board board-2026-11-21.tar.gz"))
 def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.")]) -> None:
-    """Write the whole board into one file, also while it is served. Keep it private."""
+    """Back up the board to one private file, also while the service runs."""
     from vcrgen.leaderboard.backup import backup as run
 
     size = run(_open(board), file)
@@ -351,26 +354,17 @@ def backup(board: _Board, file: Annotated[Path, typer.Argument(help="A new file.
     )
 )
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `vcrgen leaderboard backup` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file of `vcrgen leaderboard backup`.")],
     board: Annotated[Path, typer.Argument(help="A new folder.")],
     database: _Database = "",
     data: _Data = None,
 ) -> None:
-    """Make a board of a backup, in SQLite or PostgreSQL; --data says where a set is on this machine."""
+    """Restore a backup to SQLite or PostgreSQL; --data names the place of a set on this machine."""
     from vcrgen.leaderboard.backup import restore as run
 
     restored = run(file, board, database=database, data=data or [])
     names = ", ".join(one.name for one in restored.sets)
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
-
-
-@leaderboard.command(epilog=_examples("upgrade board"))
-def upgrade(board: _Board) -> None:
-    """Bring the database of an older vcrgen to this version; make a backup first."""
-    from vcrgen.leaderboard.store.migrate import upgrade as run
-
-    run(_open(board, checked=False).engine)
-    console.out.print("The database is up to date.")
 
 
 leaderboard.add_typer(sets, name="sets")

@@ -1,44 +1,36 @@
-"""Options of commands, made from the models of ``vcrgen/config.py``.
+"""Options of commands, made from the models of ``vcrgen/config/``.
 
 A field of such a model is an option of the command: its description is the help, its default is shown, its bounds are
 checked when the model is made. So an option is added in one place, the model.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from vcrgen.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
 
 Command = TypeVar("Command", bound=Callable[..., None])
 NOT_OPTIONS = {"source", "config"}  # fields that are an argument of the command, or made of other options
 
-# What every service is started with.
-Host = Annotated[str, typer.Option(help="Address to listen on.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")]
-Proxy = Annotated[
-    str, typer.Option(help="Addresses of proxies whose word on the client's address counts.", show_default="none")
-]
-
 
 def examples(*lines: str) -> str:
-    """The end of a command's help: one example a line, each of which can be copied."""
+    """Return the end of a command's help: one example a line."""
     return "\n\n".join((f"Example{'s' if len(lines) > 1 else ''}:", *(f"  {line}" for line in lines)))
 
 
 def out_option(about: str, *, shown: str | None = None) -> Any:
-    """The option ``--out`` of a command; an error where it is `-`, which would be the name of a file.
-
-    Args:
-        about: Its help.
-        shown: What is taken, or done, without it.
-    """
+    """Return the option ``--out`` of a command, with ``shown`` as its default; `-` is an error."""
     return typer.Option("--out", "-o", help=about, show_default=shown or False, callback=_named)
 
 
@@ -51,13 +43,10 @@ def _named(out: Path | None) -> Path | None:
 
 
 def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -> Callable[[Command], Command]:
-    """Give a command one option for every field of a model.
-
-    The command is a function with ``**options`` at its end; it gets a value for every field's name, or None for one
-    that was not given.
+    """Give a command one option for every field of a model, in place of its ``**options``; None if not given.
 
     Args:
-        model: A model whose fields were made by :func:`vcrgen.config.option`.
+        model: A model whose fields were made by :func:`vcrgen.config.base.option`.
         only: Names of the fields that become options; all but :data:`NOT_OPTIONS` if not given.
     """
     names = [name for name in model.model_fields if (name in only if only else name not in NOT_OPTIONS)]
@@ -74,7 +63,7 @@ def same_options_as(other: Callable[..., None]) -> Callable[[Command], Command]:
 
 
 def _with_parameters(more: list[inspect.Parameter], *, first: bool = False) -> Callable[[Command], Command]:
-    """Replace a function's ``**options`` by parameters with names, which is where typer looks for them."""
+    """Replace a function's ``**options`` by named parameters, which typer reads."""
 
     def decorate(command: Command) -> Command:
         given = inspect.signature(command, eval_str=True).parameters.values()
@@ -89,7 +78,7 @@ def _with_parameters(more: list[inspect.Parameter], *, first: bool = False) -> C
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
-    """The option of one field; its default is None, as a value that is not given leaves the choice to a recipe."""
+    """Return the option of a field; its default is None, so that a recipe may set it."""
     extra = field.json_schema_extra
     assert isinstance(extra, dict), f"the field {name} was not made by `option`"
     plain: Any = _plain_type(field.annotation)
@@ -109,7 +98,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def _plain_type(annotation: Any) -> type:
-    """What typer has to parse: the model checks the rest, and says it in a sentence that names the option."""
+    """Return the type that typer parses; the model checks the rest."""
     if get_origin(annotation) in (UnionType, Union):  # the latter of a Literal
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     if get_origin(annotation) is Literal:

@@ -1,4 +1,4 @@
-"""What the commands that make outputs share: which pictures are read, where outputs go, and how they are scored."""
+"""Shared parts of the commands that make outputs: the argument, the default path, the command that scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.pictures import Choice, Pictures
+    from vcrgen.dataset.pictures import Pictures, PictureSelection
 
 PictureFolder = Annotated[
     Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
@@ -19,20 +19,20 @@ PictureFolder = Annotated[
 
 
 def default_out(dataset: Path, what: str) -> Path:
-    """Where outputs go if nobody says: beside the dataset, or here if it is in an object store."""
+    """Return the default path of outputs: beside the dataset, or here if it is in an object store."""
     if remote_url(dataset.as_posix()):
         return Path(f"{dataset.name}-{what}.jsonl")
     folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
     return folder.with_name(f"{folder.name}-{what}.jsonl")
 
 
-def score_command(file: Path, pictures: Pictures, choice: Choice) -> str:
-    """The command that scores a file of outputs; of a hidden test set, the key may be where only its owner looks."""
+def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> str:
+    """Return the command that scores a file of outputs."""
     from vcrgen.dataset.key import is_key
 
     data, splits = str(pictures.dataset), pictures.dataset.splits
     if pictures.dataset.is_hidden:
-        folder = pictures.dataset.folder.disk
+        folder = pictures.dataset.folder.local_path
         data = str(Path(data).parent / "key") if folder and is_key(folder.parent / "key") else "KEY"
     words = ["vcrgen", "score", str(file), "--data", data]
     if choice.split or len(splits) > 1:

@@ -14,14 +14,15 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.root import app
-from vcrgen.config import PredictOptions, checked, given
+from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.predict import PredictOptions
 from vcrgen.errors import ConfigError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vcrgen.dataset.pictures import Choice
+    from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.reader import Dataset
     from vcrgen.dataset.views import View
     from vcrgen.models.base import Model
@@ -40,11 +41,11 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --plan --price 2.5,10",
         "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
         "--rpm 500 --max-cost 20 --price 2.5,10",
-        "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answers",
-        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text --out preds.jsonl",
+        "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answer-logprobs",
+        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text-only --out p.jsonl",
         "vcrgen predict data/ladder --endpoint http://127.0.0.1:8000/v1 --model qwen --staircase",
-        "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --letters",
-        "vcrgen predict data/my-bloom --transformers models/qwen3-vl-2b --view both --answers --lang ar",
+        "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --label-logprobs",
+        "vcrgen predict data/my-bloom --transformers models/qwen3-vl-2b --view both --answer-logprobs --lang ar",
     )
 )
 @options_of(PredictOptions)
@@ -59,39 +60,39 @@ def predict(
     ] = False,
     **options: Any,
 ) -> None:
-    r"""Ask a model about the images, and write its answers as outputs to score.
+    r"""Send the images to a model, and write its answers as outputs to score.
 
     Needs the extra `predict` for a model behind a server, pip install "vcrgen\[predict]", or `transformers` for one in
-    this process. Every reply is kept when it arrives: interrupted or killed, the same command goes on where it was.
+    this process. Every reply is kept when it arrives: run the same command again to resume.
     Exit code 3: some images have no reply; the same command asks for them again.
     """
-    from vcrgen.cli.progress import ConsoleWatcher
+    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.predict import job
-    from vcrgen.predict.questions import open_chosen
-    from vcrgen.tasks.opening import open_any
+    from vcrgen.predict.questions import open_selection
+    from vcrgen.tasks.opening import open_task_dataset
 
-    chosen = checked(PredictOptions, given(options))
-    data = open_any(dataset)
+    chosen = validate_options(PredictOptions, drop_none(options))
+    data = open_task_dataset(dataset)
     choice, prompt = _asked(data, chosen)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
-    pictures = open_chosen(data, choice, answers=chosen.answers)
+    pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
     levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
     model = model_of(chosen, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
     if levels is not None:
         _climb(data, levels, chosen, target, model, prompt)
         return
-    with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
+    with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         result = job.predict(
             data, choice, out=target, model=model, prompt=prompt, price=chosen.prices, max_cost=chosen.max_cost,
-            plan=plan, allow_failed=allow_failed, watcher=watcher,
+            plan=plan, allow_failed=allow_failed, listener=listener,
         )  # fmt: skip
     if plan:
         _say_plan(result, chosen)
         return
     exit_unless_finished(result, chosen)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
-    typer.echo(f"{counted(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
+    typer.echo(f"{pluralize(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     following = score_command(result.path, pictures, choice)
@@ -99,11 +100,11 @@ def predict(
         following += " --protocol bloom-code"
     if chosen.canary:
         following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
-    typer.echo(f"{result.path}: {counted(result.tally.replies, 'output')} of {result.model}; next: {following}")
+    typer.echo(f"{result.path}: {pluralize(result.tally.replies, 'output')} of {result.model}; next: {following}")
 
 
 class _Levels(NamedTuple):
-    """What a staircase needs of a dataset."""
+    """The levels of a dataset and the scorer of a staircase."""
 
     key: AnswerKey
     scorer: Scorer
@@ -111,23 +112,23 @@ class _Levels(NamedTuple):
     ink: dict[str, float]  # of each level the mean visible ink of its texts
 
     def judge(self, row: int, mode: str, output: str) -> tuple[list[float], list[bool]]:
-        """Of each text of a question its visible ink, and whether an output restores it."""
+        """Return visible ink and exact match of each span of a question."""
         question = self.key.question(row)
         matches = self.scorer(question.answers, output).matches
         return [span.ink.get(mode, self.ink[mode]) for span in question.spans], [match.exact for match in matches]
 
 
 def _levels(dataset: Path, chosen: PredictOptions, *, plan: bool) -> _Levels:
-    """The answers of a dataset with levels, which have to be known to find out where to ask."""
-    from vcrgen.config import ScoreOptions
+    """Return the answers and levels of a dataset for a staircase."""
+    from vcrgen.config.score import ScoreOptions
     from vcrgen.records import Mode, is_mode
     from vcrgen.scorer.curves import LEAST_LEVELS
-    from vcrgen.scorer.run import Session
+    from vcrgen.scorer.span_session import Session
 
     if plan:
         raise ConfigError("--staircase asks by the answers, so there is no --plan of it; leave one of them out.")
     session = Session(dataset, ScoreOptions(split=chosen.split))
-    modes = sorted(mode for mode in session.key.modes if is_mode(mode) and Mode(mode).ink is not None)
+    modes = sorted(mode for mode in session.key.variants if is_mode(mode) and Mode(mode).ink is not None)
     if len(modes) < LEAST_LEVELS:
         raise ConfigError(
             f"{dataset} has no {LEAST_LEVELS} levels of ink, so there is nothing to climb; build one with vcrgen build "
@@ -141,42 +142,42 @@ def _levels(dataset: Path, chosen: PredictOptions, *, plan: bool) -> _Levels:
 
 
 def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path, model: Model, prompt: Prompt) -> None:
-    """Run a staircase and say what it found."""
-    from vcrgen.cli.progress import ConsoleWatcher
-    from vcrgen.dataset.pictures import Choice
+    """Run a staircase and print its result."""
+    from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.views import VIEWS
     from vcrgen.predict.staircase import find_threshold
     from vcrgen.scorer.curve_tables import curve_sentence
 
     assert levels.key.images is not None
     splits = levels.key.images.splits
-    choice = Choice(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
-    with ConsoleWatcher(console.err, doing="asking", unit="pictures", kept="answered") as watcher:
+    choice = PictureSelection(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
+    with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         result = find_threshold(
             data, choice, levels=levels.ink, questions=len(levels.key), judge=levels.judge,
             signature=levels.signature, out=target, model=model, prompt=prompt, seed=chosen.seed,
-            price=chosen.prices, max_cost=chosen.max_cost, watcher=watcher,
+            price=chosen.prices, max_cost=chosen.max_cost, listener=listener,
         )  # fmt: skip
     if result.curve is None:
         why = f"; the first: {result.example}" if result.example else ""
-        typer.echo(f"{counted(result.missing.total(), 'picture has', 'pictures have')} no reply{why}", err=True)
-        kept = "What was answered is kept: the same command goes on with it."
+        typer.echo(f"{pluralize(result.missing.total(), 'picture has', 'pictures have')} no reply{why}", err=True)
+        kept = "Replies are kept: run the same command again to resume."
         typer.echo(_cost_reached(result.spent, chosen) or kept, err=True)
         raise typer.Exit(UNFINISHED)
     asked, of = sum(result.asked.values()), len(levels.key) * len(levels.ink)
     at = ", ".join(f"{count:,} at {mode}" for mode, count in result.asked.items())
-    typer.echo(f"Asked {asked:,} of {counted(of, 'question')}: {at}.")
-    said = curve_sentence(result.curve)
-    typer.echo(said[0].upper() + said[1:])
-    typer.echo(f"{result.path}: what was found; {_tokens(result.spent)}.")
+    typer.echo(f"Asked {asked:,} of {pluralize(of, 'question')}: {at}.")
+    sentence = curve_sentence(result.curve)
+    typer.echo(sentence[0].upper() + sentence[1:])
+    typer.echo(f"{result.path}: the result; {_tokens(result.spent)}.")
 
 
-def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
-    """Which pictures of a dataset are shown, and what is asked about them."""
-    from vcrgen.dataset.pictures import Choice
+def _asked(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
+    """Return the selected pictures or questions of a dataset, and the prompt."""
+    from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS
     from vcrgen.predict.prompts import make_choice_prompt, make_prompt
-    from vcrgen.predict.questions import QuestionChoice
+    from vcrgen.predict.questions import QuestionSelection
     from vcrgen.tasks import bloom
 
     asks_questions = data.kind.task == bloom.TASK
@@ -187,24 +188,31 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[Choice, Prompt]:
     only: dict[str, Any] = {"mode": chosen.mode, "split": chosen.split, "limit": chosen.limit, "canary": chosen.canary}
     if asks_questions:
         if chosen.staircase:
-            raise ConfigError(f"--staircase is for datasets with levels of ink, and {data} is a question set.")
+            raise ConfigError(f"--staircase is for datasets with levels of ink, and {data} is an MCQ benchmark.")
         if chosen.mode is not None:
-            raise ConfigError(f"{data} is a question set, which has no modes; leave --mode out.")
-        prompt = make_choice_prompt(chosen.preset, chosen.parameters, answers=chosen.answers, letters=chosen.letters)
-        return QuestionChoice(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
-    for name in ("lang", "rotations", "letters"):
+            raise ConfigError(f"{data} is an MCQ benchmark, which has no modes; leave --mode out.")
+        prompt = make_choice_prompt(
+            chosen.preset,
+            chosen.parameters,
+            answer_logprobs=chosen.answer_logprobs,
+            label_logprobs=chosen.label_logprobs,
+        )
+        return QuestionSelection(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
+    for name in ("lang", "rotations", "label_logprobs"):
         if getattr(chosen, name) != type(chosen).model_fields[name].default:
-            raise ConfigError(f"--{name} is for question sets, and {data} is none.")
-    return Choice(views=views[view], **only), make_prompt(chosen.preset, chosen.parameters, answers=chosen.answers)
+            raise ConfigError(f"--{name.replace('_', '-')} is for MCQ benchmarks, and {data} is none.")
+    return PictureSelection(views=views[view], **only), make_prompt(
+        chosen.preset, chosen.parameters, answer_logprobs=chosen.answer_logprobs
+    )
 
 
 def file_name(model: Model) -> str:
-    """A model's name as a part of a file's."""
+    """Return a model's name as part of a file name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
 
 
 def exit_unless_finished(result: JobResult, chosen: PredictOptions) -> None:
-    """Say what has no reply; end the command where no outputs were written."""
+    """Print missing replies; exit if no outputs were written."""
     if result.missing:
         typer.echo(f"{_missing(result)}; the first: {result.example}", err=not result.finished)
     if not result.finished:
@@ -213,7 +221,7 @@ def exit_unless_finished(result: JobResult, chosen: PredictOptions) -> None:
 
 
 def model_of(chosen: PredictOptions, prompt: Prompt) -> Model:
-    """The model that is to be asked: loaded, or behind its address."""
+    """Return the model: loaded, or behind its address."""
     return _model_here(chosen.transformers, chosen, prompt) if chosen.transformers else _model_served(chosen)
 
 
@@ -230,29 +238,29 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
 
 
 def _model_served(chosen: PredictOptions) -> Model:
-    from vcrgen.models.address import address_of, key_of
+    from vcrgen.models.address import parse_address, read_key
     from vcrgen.models.endpoint import EndpointModel, Limits
 
     assert chosen.endpoint is not None and chosen.model is not None
-    address = address_of(chosen.endpoint, chosen.model, chosen.profile)
-    if chosen.answers and not address.kind.likelihoods:
+    address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
+    if chosen.answer_logprobs and not address.kind.gives_candidate_logprobs:
         raise ConfigError(
-            f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answers works with "
-            "vLLM (--profile vllm), and with a model in this process (--transformers)."
+            f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
+            "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
         )
-    key = key_of(chosen.key_env, address)
+    key = read_key(chosen.key_env, address)
     limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
     return EndpointModel(address, chosen.model, key=key, limits=limits)
 
 
 def _missing(result: JobResult) -> str:
     counts = ", ".join(f"{reason} {count:,}" for reason, count in result.missing.most_common())
-    one, many = (f"of {counted(result.asked, 'picture')} {verb}" for verb in ("has", "have"))
-    return f"{counted(result.missing.total(), one, many)} no reply: {counts}"
+    one, many = (f"of {pluralize(result.total, 'picture')} {verb}" for verb in ("has", "have"))
+    return f"{pluralize(result.missing.total(), one, many)} no reply: {counts}"
 
 
 def _cost_reached(spent: ReplyTally, chosen: PredictOptions) -> str:
-    """What ended a run that was not to cost more; empty where that is not what ended it."""
+    """Return the sentence of a run that ended at --max-cost; empty for other runs."""
     if chosen.max_cost is None or spent.cost is None or spent.cost < chosen.max_cost:
         return ""
     return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(spent)}). Raise it to go on with the rest."
@@ -273,28 +281,28 @@ def _tokens(tally: ReplyTally) -> str:
     if not tally.tokens["input"] and not tally.tokens["output"]:
         return "the server counts no tokens"
     cost = "" if tally.cost is None else f", cost {tally.cost:,.4g}"
-    return f"{counted(tally.tokens['input'], 'token')} read, {tally.tokens['output']:,} written{cost}"
+    return f"{pluralize(tally.tokens['input'], 'token')} read, {tally.tokens['output']:,} written{cost}"
 
 
 def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
-    """Say what the whole run takes, by what the replies took that are there."""
+    """Print calls, tokens, cost and time of the whole run, estimated from the replies so far."""
     spent, replies = result.spent, result.spent.replies
     if not replies:
         typer.echo(f"{_missing(result)}; the first: {result.example}", err=True)
         raise typer.Exit(UNFINISHED)
-    left = result.left
+    left = result.pending
     read, written = (spent.tokens[name] / replies for name in ("input", "output"))
     seconds = spent.seconds / replies * left / (1 if chosen.transformers else chosen.concurrency)
     if chosen.rpm:
         seconds = max(seconds, left / chosen.rpm * 60)
     if chosen.tpm:
         seconds = max(seconds, left * (read + written) / chosen.tpm * 60)
-    typer.echo(f"Calls: {result.asked:,}, of which {left:,} are left to make.")
+    typer.echo(f"Calls: {result.total:,}, of which {left:,} are left to make.")
     typer.echo(f"Tokens of these: {left * read:,.0f} to read, {left * written:,.0f} to write.")
     if chosen.prices is not None:
         cost = left * (read * chosen.prices[0] + written * chosen.prices[1]) / 1_000_000
         typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
     elif chosen.endpoint:
         typer.echo("Cost: give --price IN,OUT to have it told.")
-    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else counted(math.ceil(seconds), "second")
-    typer.echo(f"Time: about {time}. Measured on {counted(replies, 'reply', 'replies')}, which are kept.")
+    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else pluralize(math.ceil(seconds), "second")
+    typer.echo(f"Time: about {time}. Measured on {pluralize(replies, 'reply', 'replies')}, which are kept.")

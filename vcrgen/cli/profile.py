@@ -1,4 +1,4 @@
-"""``vcrgen profile``: scores of models on a question set, level by level and leaf by leaf, as one page."""
+"""``vcrgen profile``: scores of models on an MCQ benchmark, level by level and category by category, as one page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from vcrgen.cli.analyze import Form, Out, writable_form, write_report
 from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config import AnalysisOptions, checked, given
+from vcrgen.config.analysis import AnalysisOptions
+from vcrgen.config.base import drop_none, validate_options
 from vcrgen.errors import AnalysisError
 
-PAGE = Path("profile.html")  # where the page goes if nobody says
+PAGE = Path("profile.html")  # the default of --out for HTML
 
 
 @app.command(
@@ -29,30 +30,30 @@ def profile(
     scores: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="What vcrgen score wrote of a question set (preds.scores.json), or tables of leaf scores (level, "
-            "subcategory, leaf, count, and a column for each model and language such as my-model_en) whose names end "
-            "in the method, as in scores_rae.csv."
+            help="Results of vcrgen score on an MCQ benchmark (preds.scores.json), or tables of category scores "
+            "(level, subcategory, leaf, count, and a column for each model and language such as my-model_en) whose "
+            "names end in the method, as in scores_rae.csv."
         ),
     ] = None,
     example: Annotated[bool, typer.Option("--example", help="Take the published scores of BloomBench.")] = False,
-    form: Form = None,
+    form: Format = None,
     out: Out = None,
     **options: Any,
 ) -> None:
-    """Show what models can do, level by level and leaf by leaf: in each language, by each method, with every gap.
+    """Show the accuracy profile of models: by level and category, in each language, by each method, with every gap.
 
-    Several models stand on one page. Leaves are said to differ only after Benjamini-Hochberg.
+    Several models stand on one page. Categories are said to differ only after Benjamini-Hochberg.
     """
     from vcrgen.analysis.profile.example import ABOUT, example_profiles, example_sections
-    from vcrgen.analysis.profile.read import read_profiles
-    from vcrgen.analysis.profile.report import profile_document
+    from vcrgen.analysis.profile.profile_report import profile_document
+    from vcrgen.analysis.profile.read_tables import read_profiles
 
-    chosen = checked(AnalysisOptions, given(options))
+    chosen = validate_options(AnalysisOptions, drop_none(options))
     if example and scores:
         raise AnalysisError("--example takes the place of files; give one of them.")
     if form == "html" and out is None:
         out = PAGE
-    shown = writable_form(form, out, scores or [])
+    shown = report_format(form, out, scores or [])
     made_by = f"vcrgen {version('vcrgen')}: profile"
     if example:
         data = example_profiles()

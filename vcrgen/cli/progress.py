@@ -1,4 +1,4 @@
-"""How a long job tells a person that it goes on: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a long job: a bar on a terminal, a line now and then elsewhere."""
 
 import time
 from collections import Counter
@@ -10,25 +10,25 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 LINE_SECONDS = 10.0
 
 
-class ConsoleWatcher(Watcher):
-    """Shows what is done, the rate, the time that is left, and how many items were kept and set aside.
+class ConsoleProgress(ProgressListener):
+    """Shows progress, rate, remaining time, and the numbers of kept and rejected items.
 
     Args:
-        console: Where to write; it knows whether it is a terminal.
-        doing: What is done, in a word.
-        unit: What is counted, in the plural.
-        kept: What became of an item that was not set aside, in a word.
+        console: The console.
+        doing: The activity, in a word.
+        unit: The items, in the plural.
+        kept: The participle for kept items.
     """
 
     def __init__(self, console: Console, *, doing: str = "building", unit: str = "pairs", kept: str = "built") -> None:
         self._console, self._doing, self._unit, self._word = console, doing, unit, kept
         self._done = self._total = self._resumed = self._kept = 0
-        self._drops: Counter[str] = Counter()
+        self._rejected: Counter[str] = Counter()
         self._note = ""
         self._started = self._last_line = time.monotonic()
         whole = [Column(no_wrap=True) for _ in range(5)]  # where a terminal is narrow the bar shrinks, then the detail
@@ -51,7 +51,7 @@ class ConsoleWatcher(Watcher):
         self._bar.stop()
 
     def begin(self, total: int, done: int) -> None:
-        """Show how many items there are, and how many of them an earlier run has done."""
+        """Show the number of items, and of those that an earlier run finished."""
         self._total, self._done, self._resumed = total, done, done
         if done:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
@@ -59,14 +59,14 @@ class ConsoleWatcher(Watcher):
         self._bar.reset(self._task, total=total, completed=done, description=self._doing)
 
     def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
-        """Show that more items are done; where there is no terminal, every :data:`LINE_SECONDS` at most."""
+        """Show more finished items; without a terminal, every :data:`LINE_SECONDS` at most."""
         self._done += done
         self._kept += kept
-        self._drops.update(drops)
-        top = ", ".join(f"{reason} {count:,}" for reason, count in self._drops.most_common(2))
-        counts = f"{self._kept:,} {self._word}, {self._drops.total():,} set aside" + (f" ({top})" if top else "")
-        # Where nothing is set aside, what is kept is what is done.
-        detail = ", ".join(part for part in (self._note, counts if self._drops or not self._note else "") if part)
+        self._rejected.update(drops)
+        top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
+        counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
+        # Without rejected items, the kept ones are the finished ones.
+        detail = ", ".join(part for part in (self._note, counts if self._rejected or not self._note else "") if part)
         self._bar.update(self._task, advance=done, detail=detail)
         now = time.monotonic()
         if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
@@ -79,7 +79,7 @@ class ConsoleWatcher(Watcher):
             self._console.print(f"{counted}, {detail}", soft_wrap=True)
 
     def stage(self, text: str, /) -> None:
-        """Show that the job works on something other than its items."""
+        """Show a stage of the job."""
         if text:
             self._bar.update(self._task, description=text)
 
@@ -89,7 +89,7 @@ class ConsoleWatcher(Watcher):
 
 
 def _shown_rate(rate: float, unit: str) -> str:
-    """So many in a second, or in a minute of what takes longer than a second."""
+    """Return a rate a second, or a minute if it is below 1."""
     return f"{rate:,.1f} {unit}/s" if rate >= 1 else f"{60 * rate:,.1f} {unit}/min"
 
 

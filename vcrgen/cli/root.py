@@ -1,30 +1,115 @@
-"""The command ``vcrgen``: what every command shares. The commands are in the other modules of this room."""
+"""The command ``vcrgen``: the table of its commands, and what all of them share.
+
+A command's module is imported when the command is called: ``vcrgen --help`` and shell completion need the table only.
+"""
 
 import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from vcrgen.cli import console
 from vcrgen.cli.options import examples
-from vcrgen.errors import VcrgenError
 
-GOES_ON = ("build", "hidden", "baseline", "predict", "finetune")  # commands that take up what an interruption left
-# In the order in which somebody meets them; the help lists those that are not named here behind them.
-ORDER = (
-    *("build", "plan", "inspect", "preview", "export", "hidden", "predict", "baseline", "finetune"),
-    *("score", "compare", "validate", "contamination", "bloom", "profile", "analyze", "leaderboard", "study"),
-    *("fonts", "calibrate", "doctor"),
-)
+
+class CommandRow(NamedTuple):
+    """A command below ``vcrgen``.
+
+    Attributes:
+        help: The first paragraph of its help.
+        modules: Modules of this package that add it, and its own commands, to ``app``.
+        resumes: Whether it continues what an interruption left.
+    """
+
+    help: str
+    modules: tuple[str, ...]
+    resumes: bool = False
+
+
+# In the order of the help.
+COMMANDS = {
+    "build": CommandRow("Build a VCR dataset from image-caption pairs.", ("build",), True),
+    "plan": CommandRow(
+        "Show what a build would cost: shards, core-hours, storage, rejected pairs. Nothing is written.", ("build",)
+    ),
+    "inspect": CommandRow(
+        "Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.", ("datasets",)
+    ),
+    "preview": CommandRow("Write one self-contained HTML page to look at a dataset.", ("datasets",)),
+    "export": CommandRow("Write a dataset in the format of another tool.", ("datasets",)),
+    "hidden": CommandRow("Make test sets whose answers stay secret, and check that they do.", ("hidden",), True),
+    "predict": CommandRow("Send the images to a model, and write its answers as outputs to score.", ("predict",), True),
+    "baseline": CommandRow("Baselines of OCR and of text-only rules, to compare models with.", ("baseline",), True),
+    "finetune": CommandRow(
+        "Fine-tune a model by LoRA to recover masked text, on a dataset or on examples made while it trains.",
+        ("finetune",),
+        True,
+    ),
+    "score": CommandRow(
+        "Score model outputs: exact match and Jaccard index of the nearest n-gram, with confidence intervals.",
+        ("score",),
+    ),
+    "compare": CommandRow(
+        "Compare saved scores pair by pair, with the tables and tests of vcrgen score --compare.", ("score",)
+    ),
+    "validate": CommandRow(
+        "Check files of outputs without scoring them; exit code 1 if --strict would reject one.", ("score",)
+    ),
+    "contamination": CommandRow(
+        "Test whether a model has seen a dataset: text-only answers, fresh pairs, other spans, the canary.",
+        ("contamination",),
+    ),
+    "bloom": CommandRow(
+        "Make multiple-choice benchmarks (MCQ): questions about pictures at Bloom's levels.",
+        ("bloom", "bloom_audit", "bloom_coverage"),
+    ),
+    "profile": CommandRow(
+        "Show the accuracy profile of models: by level and category, in each language, by each method, with every gap.",
+        ("profile",),
+    ),
+    "analyze": CommandRow(
+        "Analyze a benchmark by the scores of models: redundant tasks and items, with confidence intervals. Needs the "
+        r'extra `analysis`: pip install "vcrgen\[analysis]".',
+        ("analyze", "analyze_items"),
+    ),
+    "leaderboard": CommandRow(
+        "Run a leaderboard: receive submissions, score them, publish the ranking.", ("leaderboard",)
+    ),
+    "study": CommandRow(
+        "Run a human baseline study: invite raters, show them the items, report their results.", ("study",)
+    ),
+    "fonts": CommandRow("List, check and fetch fonts.", ("fonts",)),
+    "calibrate": CommandRow("Show how much the covers hide in a font, and draw a specimen image.", ("fonts",)),
+    "doctor": CommandRow(
+        "Check the installation: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault.",
+        ("doctor",),
+    ),
+}
+
+
+class _LoadedCommands(Mapping[str, Any]):
+    """Every command by its name; a command's modules are imported when it is taken."""
+
+    def __getitem__(self, name: str) -> Any:
+        for module in COMMANDS[name].modules:
+            import_module(f"vcrgen.cli.{module}")
+        _join_lines(app)
+        group = typer.main.get_group(app)
+        assert isinstance(group, Commands)
+        return group.registered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 class _Interrupted(KeyboardInterrupt):
@@ -35,9 +120,9 @@ class _Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruption(*, keeps: bool) -> Iterator[None]:
-    """Around a job that takes up what an interruption left, or does not, where its command is no guide to that.
+    """State whether the job in the block can be resumed, where its command alone does not decide it.
 
-    For example, a set of pairs that ``vcrgen hidden`` makes is gone on with, and a set of questions begins anew.
+    For example, ``vcrgen hidden`` resumes a set of pairs, and begins a set of questions anew.
     """
     try:
         yield
@@ -46,17 +131,41 @@ def interruption(*, keeps: bool) -> Iterator[None]:
 
 
 class Commands(TyperGroup):
-    """Ends a command that failed: what a user can mend is one sentence and exit code 2, never a traceback."""
+    """The group ``vcrgen``, whose commands are loaded on call and whose errors are one sentence and exit code 2.
+
+    Args:
+        commands: Those that the imported modules have registered so far.
+        options: As of any group.
+    """
+
+    def __init__(self, *, commands: dict[str, Any] | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.registered = commands or {}
+        self.commands = _LoadedCommands()  # type: ignore[assignment]
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names of all commands, as the help shows them."""
-        return sorted(super().list_commands(ctx), key=lambda name: (*ORDER, name).index(name))
+        """Return the names of all commands in the order of the help."""
+        return list(COMMANDS)
+
+    def _overview(self) -> TyperGroup:
+        """Return the same group with stand-ins of its commands, which know their names and helps only."""
+        commands: dict[str, Any] = {name: TyperCommand(name, help=row.help) for name, row in COMMANDS.items()}
+        return TyperGroup(
+            name=self.name, commands=commands, params=self.params, help=self.help, epilog=self.epilog,
+            rich_markup_mode=self.rich_markup_mode,
+        )  # fmt: skip
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help without importing any command."""
+        self._overview().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete a command's name, or an option of the group, without importing any command."""
+        ctx.command = self._overview()
+        return ctx.command.shell_complete(ctx, incomplete)
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Read the command line and run it, so that any letter can be printed.
-
-        What goes into a file or a pipe is UTF-8, on Windows too. A terminal that lacks a letter shows its number.
-        """
+        """Run the command line with UTF-8 in files and pipes; a terminal shows missing characters as escapes."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 encoding = None if stream.isatty() else "utf-8"
@@ -64,7 +173,12 @@ class Commands(TyperGroup):
         return super().main(*args, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the command; turn errors of the user into one sentence and exit code 2."""
+        from rich.markup import escape
+
+        from vcrgen.cli import console
+        from vcrgen.errors import VcrgenError
+
         try:
             return super().invoke(ctx)
         except VcrgenError as error:
@@ -73,7 +187,8 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as stopped:
             goes_on = "What was finished is kept; run the same command again to go on."
             nothing = "Nothing is half written; the command begins anew next time."
-            keeps = stopped.keeps if isinstance(stopped, _Interrupted) else ctx.invoked_subcommand in GOES_ON
+            row = COMMANDS.get(ctx.invoked_subcommand)
+            keeps = stopped.keeps if isinstance(stopped, _Interrupted) else row is not None and row.resumes
             console.err.print(f"Interrupted. {goes_on if keeps else nothing}", soft_wrap=True)
             sys.exit(130)
         except BrokenPipeError:
@@ -85,11 +200,7 @@ class Commands(TyperGroup):
 
 
 def _explain_names(error: Any) -> None:
-    """Say of words too many that are files how they came there: a shell wrote them in place of a pattern.
-
-    Only a command that reads pairs takes a pattern itself. The error is of typer's own class or click's, as the version
-    has it.
-    """
+    """Add a hint to an error about extra arguments that are files: the shell expanded a pattern without quotes."""
     words = re.fullmatch(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", getattr(error, "message", None) or "")
     if (
         words
@@ -105,8 +216,8 @@ def _explain_names(error: Any) -> None:
 app = typer.Typer(
     name="vcrgen",
     cls=Commands,
-    help="Build, hide, score and rank Visual Caption Restoration data, images with captions of which a model sees only "
-    "parts of some letters, and question sets by Bloom's levels.",
+    help="Build, hide, score and rank data of Visual Caption Restoration (VCR), images with partly masked captions, "
+    "and multiple-choice benchmarks (MCQ) at Bloom's levels.",
     epilog=examples(
         "vcrgen build",
         "vcrgen preview data/vcr-samples-en-both",
@@ -114,18 +225,15 @@ app = typer.Typer(
         "vcrgen score preds.jsonl --data data/my-vcr",
     ),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    # Whoever writes `licence` or `license` in the name of an option is understood; the help shows one of them.
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "token_normalize_func": lambda name: name.replace("licence", "license"),
-    },
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def _show_version(wanted: bool) -> None:
+    from importlib.metadata import version
+
     if wanted:
         typer.echo(f"vcrgen {version('vcrgen')}")
         raise typer.Exit
@@ -137,14 +245,14 @@ def main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take what stands before a command."""
+    """Parse options before the command."""
 
 
-def join_lines(commands: typer.Typer) -> None:
-    """Let the help of all commands be wrapped where a terminal ends, not where the lines of the code do, too."""
+def _join_lines(commands: typer.Typer) -> None:
+    """Join the lines of each help paragraph, so that only the terminal wraps it."""
     for command in commands.registered_commands:
         paragraphs = (inspect.getdoc(command.callback) or "").split("\n\n")
         command.help = command.help or "\n\n".join(" ".join(text.split()) for text in paragraphs)
     for group in commands.registered_groups:
         if group.typer_instance is not None:
-            join_lines(group.typer_instance)
+            _join_lines(group.typer_instance)

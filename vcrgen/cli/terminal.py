@@ -1,4 +1,4 @@
-"""Tables and sentences on a terminal, drawn by rich. What comes from a file is a text: no markup, no control codes."""
+"""Tables and sentences on a terminal, drawn by rich. Text from files is escaped: no markup, no control codes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
+from vcrgen.report.document import LIMITATIONS, LONG_TABLES_OMITTED, Document
 from vcrgen.report.escape import escape_terminal
-from vcrgen.report.table import Between, Interval, Table, TableCell, percent, show
-from vcrgen.scorer.choices.session import FoundItem
+from vcrgen.report.table import Interval, NumberInterval, Table, TableCell, percent, show
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
-from vcrgen.scorer.join import problem_text
+from vcrgen.scorer.mcq.session import ItemExample
+from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
-from vcrgen.scorer.run import Found, Validation
-from vcrgen.scorer.tables import SCORES, comparison_table, remarks, report_tables
+from vcrgen.scorer.score_report import remarks, score_document
+from vcrgen.scorer.score_tables import SCORES, comparison_table
+from vcrgen.scorer.session import Validation
+from vcrgen.scorer.span_session import ScoredExample
 from vcrgen.tasks.bloom import LETTERS
-from vcrgen.tasks.task import DEFAULT, QUESTIONS, TASKS
+from vcrgen.tasks.task import MCQ_TASK, TASKS, VCR_TASK
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "Length ratio": "Ratio", "No n-gram": "Short", "Thinking": "Think"}
@@ -49,16 +52,43 @@ def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
 
 
 def as_text(parts: Iterable[RenderableType]) -> str:
-    """One part after another, as they stand in a file."""
+    """Return the parts as text for a file."""
     page = io.StringIO()
     print_parts(Console(file=page, width=TEXT_WIDTH), parts)
     return page.getvalue()
 
 
+def show_document(document: Document) -> Iterator[RenderableType]:
+    """Yield the sentences and tables of a report, without charts and long tables."""
+    yield plain(document.title, "bold")
+    if document.lead:
+        yield plain(document.lead)
+    for text in document.alerts:
+        yield plain(f"Warning: {text}", "bold red")
+    for section in document.sections:
+        if not (section.text or section.notes or section.tables):
+            continue  # of charts and long tables alone
+        if section.title:
+            yield plain(f"\n{section.title}", "bold")
+        yield from map(plain, section.text)
+        for table in section.tables:
+            yield draw(table, (), wrapped=True)
+        for text in section.notes:
+            yield plain(f"- {text}")
+    if any(section.details for section in document.sections):
+        yield plain(f"\n{LONG_TABLES_OMITTED}", "dim")
+    if document.limitations:
+        yield plain(f"\n{LIMITATIONS}", "bold")
+        for text in document.limitations:
+            yield plain(f"- {text}")
+    if document.settings:
+        yield plain(document.settings, "dim")
+
+
 def show_scores(
     results: Sequence[RunResult], comparisons: Sequence[Comparison], *, groups: bool
 ) -> Iterator[RenderableType]:
-    """The tables of a scoring.
+    """Yield the tables of scores.
 
     Args:
         results: One signature for all.
@@ -72,11 +102,11 @@ def show_scores(
     for result in results:
         yield plain(f"{result.title}: {result.format}, language {result.lang}", "bold")
         task = result.task
-        for table in report_tables([result]):
+        for table in (table for section in score_document([result]).sections for table in section.tables):
             if table.title == SCORES:
-                said = ", as published" if task is DEFAULT else ""
-                chance = f"; chance {percent(known)}" if (known := task.metrics[task.shown[0]].chance) else ""
-                title = f"{SCORES} (sd over {task.units}{said}; intervals over {task.clusters}{chance})"
+                note = ", as published" if task is VCR_TASK else ""
+                chance = f"; chance {percent(known)}" if (known := task.metrics[task.main_metrics[0]].chance) else ""
+                title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
                 table = replace(table, title=title)
             if groups or not table.title.startswith("By "):
                 yield draw(table, {"Model", f"sd {task.clusters}", "Chance"})
@@ -96,22 +126,24 @@ def show_scores(
 
 
 def show_validation(validation: Validation) -> Iterator[RenderableType]:
-    """What is odd about a file."""
+    """Return the problems of a file."""
     models = f", model {', '.join(validation.models)}" if validation.models else ""
-    yield plain(f"{validation.name}: {counted(validation.outputs, 'output')}, format {validation.format}{models}.")
+    yield plain(f"{validation.name}: {pluralize(validation.outputs, 'output')}, format {validation.format}{models}.")
     if validation.subset:
-        yield plain(f"  Only the subset {validation.subset} is looked at: {counted(validation.questions, 'question')}.")
+        yield plain(
+            f"  Only the subset {validation.subset} is looked at: {pluralize(validation.questions, 'question')}."
+        )
     for (variant, view), count in validation.cells.items():
-        asked = validation.asked[variant, view]
-        yield plain(f"  {view.label}, {variant}: outputs for {count} of {counted(asked, 'question')}.")
+        asked = validation.requested[variant, view]
+        yield plain(f"  {view.label}, {variant}: outputs for {count} of {pluralize(asked, 'question')}.")
     for kind, (count, places) in validation.problems.items():
         first = f" First: {', '.join(places)}." if places else ""
-        yield plain(f"  {problem_text(kind, count)}.{first}", "yellow")
+        yield plain(f"  {describe_problem(kind, count)}.{first}", "yellow")
     yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
 
 
-def show_found(found: Found) -> Iterator[RenderableType]:
-    """One item with what was matched, highlighted in the output."""
+def show_found(found: ScoredExample) -> Iterator[RenderableType]:
+    """Yield an example with its matches, highlighted in the output."""
     yield plain(f"{found.question_id}  ({found.view.label}, mode {found.mode})", "bold")
     for number, match in enumerate(found.matches, start=1):
         yield _explained(number, match)
@@ -119,30 +151,30 @@ def show_found(found: Found) -> Iterator[RenderableType]:
             yield _highlighted(found.output, match)
 
 
-def show_item(found: FoundItem) -> Iterator[RenderableType]:
-    """One item of a question set: the question, its options, what the model said, and the scores."""
+def show_item(found: ItemExample) -> Iterator[RenderableType]:
+    """Yield an MCQ item: question, options, outputs, and scores."""
     item, result = found.item, found.result
     question = item.questions[found.lang]
     yield plain(f"{item.question_id}  ({found.view.label}, {found.lang})  {item.path}", "bold")
     yield plain(question.text)
     for number, option in enumerate(question.options):
         marks = ((item.answer, "right"), (item.trap, "trap"), (result.choice, "chosen"))
-        said = ", ".join(word for place, word in marks if place == number)
-        yield plain(f"  {LETTERS[number]}  {option}{f'  ({said})' if said else ''}")
-    for each in found.said:
+        notes = ", ".join(word for place, word in marks if place == number)
+        yield plain(f"  {LETTERS[number]}  {option}{f'  ({notes})' if notes else ''}")
+    for each in found.responses:
         if each.output is not None:
             rotation = f" (rotation {each.rotation})" if each.rotation else ""
             yield plain(f"  output{rotation}: {each.output}")
-        for name, figures in (("log-probability a token", each.logprobs), ("labels", each.letters)):
+        for name, figures in (("log-probability a token", each.logprobs), ("labels", each.label_logprobs)):
             if figures is not None:
                 means = (sum(of) / len(of) if isinstance(of, tuple) else of for of in figures)
                 yield plain(f"  {name}: {', '.join(f'{mean:.3f}' for mean in means)}")
-    known = ((name, score) for name, score in zip(QUESTIONS.metrics, result.scores, strict=True) if score == score)
+    known = ((name, score) for name, score in zip(MCQ_TASK.metrics, result.scores, strict=True) if score == score)
     yield plain(f"  outcome: {result.outcome}\n  {', '.join(f'{name} {percent(score)}' for name, score in known)}")
 
 
 def show_signature(short: str, signature: str) -> RenderableType:
-    """A signature, in one line however wide the terminal is.
+    """Return a signature as one line for any terminal.
 
     Args:
         short: Its short form, or an empty text.
@@ -154,13 +186,13 @@ def show_signature(short: str, signature: str) -> RenderableType:
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Text that does nothing to a terminal but stand there."""
+    """Return text without control codes."""
     return Text(escape_terminal(text), style=style)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FittedTable:
-    """A table that loses no digit on a narrow terminal: what does not fit stands in further blocks, with the labels."""
+    """A table that continues in further blocks, with the labels, on a narrow terminal."""
 
     title: str
     heads: Sequence[str]
@@ -178,14 +210,14 @@ class _FittedTable:
             above = Text("")
 
     def _least(self, number: int) -> int:
-        """How narrow a column can be: heads are broken between words, cells only if they are labels to be wrapped."""
+        """Return the least width of a column: heads break between words, cells only if they are labels."""
         texts = self.heads[number].split()
         for row in self.rows:
             texts += row[number].split() if self.wrapped and number < self.labels else [row[number]]
         return max(map(cell_len, texts), default=0)
 
     def _blocks(self, least: Sequence[int], width: int) -> Iterator[list[int]]:
-        """The columns of each block: all that are left if they fit, else up to a break, else as many as fit."""
+        """Yield the columns of each block: all that are left if they fit, else up to a break, else as many as fit."""
         start, count = self.labels, len(self.heads)
         room = width - min(sum(least[:start]) + start, width // 2)  # labels take half of a terminal at most
         while True:
@@ -213,7 +245,7 @@ class _FittedTable:
 
 
 def draw(table: Table, left_out: Collection[str], *, wrapped: bool = False) -> RenderableType:
-    """A table, without the columns of some heads, that fits a terminal of any width.
+    """Return a table without the columns of some heads, for a terminal of any width.
 
     Args:
         table: Where it is too wide, heads take several lines; then it is drawn in blocks, each with all labels, which
@@ -233,7 +265,7 @@ def draw(table: Table, left_out: Collection[str], *, wrapped: bool = False) -> R
 
 
 def _short(cell: TableCell) -> str:
-    if isinstance(cell, Interval | Between):
+    if isinstance(cell, Interval | NumberInterval):
         return "..".join(cell.ends)
     return _SHORT.get(show(cell), show(cell))
 

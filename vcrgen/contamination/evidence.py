@@ -1,20 +1,17 @@
-"""From spans that were restored or not to shares with intervals, and to differences with tests.
-
-Images are what is resampled: spans of one image are no independent evidence.
-"""
+"""Shares of recovered spans with intervals, and differences with tests; bootstraps are clustered by image."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
-from vcrgen.contamination.outputs import Cell, Hits, ModelOutputs
-from vcrgen.contamination.records import Contrast, RestoredShare, UnguessedShare
+from vcrgen.contamination.outputs import Cell, ModelOutputs, SpanResults
+from vcrgen.contamination.records import Contrast, RecoveredShare, UnguessedShare
 from vcrgen.dataset.views import View
 from vcrgen.scorer.results import Estimate
-from vcrgen.stats.bootstrap import Resampled, Sums, means_of, resampled_means
-from vcrgen.stats.intervals import difference_interval, difference_p, spreads
-from vcrgen.stats.paired import paired
+from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import difference_interval, difference_p, sd_and_intervals
+from vcrgen.stats.paired import paired_difference
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -24,28 +21,28 @@ Spans = Set[tuple[str, int]]
 
 
 class _Column(NamedTuple):
-    """Some spans of the same images: their share that was restored, and what it is made of."""
+    """The exact match on some spans of the same images, with its bootstrap."""
 
     exact: Estimate
     spans: int
     images: int  # that have one of these spans
-    resampled: Resampled
+    resampled: BootstrapMean
 
 
-def restored_share(outputs: ModelOutputs, cell: Cell, *, seed: int) -> RestoredShare:
+def recovered_share(outputs: ModelOutputs, cell: Cell, *, seed: int) -> RecoveredShare:
     """The exact match on all spans of a mode and view."""
     (column,) = _columns([list(outputs.cells[cell].values())], seed)
     return _share(outputs, cell, column)
 
 
 def guessed_spans(runs: Sequence[ModelOutputs], cell: Cell) -> Spans:
-    """The spans that one run at least restored in a mode and view."""
+    """The spans that at least one run recovered in a mode and view."""
     return {
         (question_id, number)
         for run in runs
-        for question_id, hits in run.cells[cell].items()
-        for number, hit in enumerate(hits)
-        if hit.exact
+        for question_id, results in run.cells[cell].items()
+        for number, result in enumerate(results)
+        if result.exact
     }
 
 
@@ -56,10 +53,10 @@ def unguessed_share(
 
     None where there is no such question, or nothing that was not guessed.
     """
-    answered = {question_id: hits for question_id, hits in outputs.cells[cell].items() if question_id in known}
+    answered = {question_id: results for question_id, results in outputs.cells[cell].items() if question_id in known}
     left = [
-        tuple(hit for number, hit in enumerate(hits) if (question_id, number) not in guessed)
-        for question_id, hits in answered.items()
+        tuple(result for number, result in enumerate(results) if (question_id, number) not in guessed)
+        for question_id, results in answered.items()
     ]
     if not any(left):
         return None
@@ -69,7 +66,7 @@ def unguessed_share(
 
 def unpaired_contrast(ours: ModelOutputs, theirs: ModelOutputs, cell: Cell, *, seed: int) -> Contrast:
     """The set against other pairs, in a mode and view that both have."""
-    a, b = (restored_share(each, cell, seed=seed) for each in (ours, theirs))
+    a, b = (recovered_share(each, cell, seed=seed) for each in (ours, theirs))
     low, high = difference_interval(a.exact, b.exact)
     value = a.exact.value - b.exact.value
     p = difference_p(value, low, high)
@@ -83,8 +80,8 @@ def paired_contrast(ours: ModelOutputs, theirs: ModelOutputs, cell: Cell, *, see
     no image in common, or nothing is left.
     """
     pairs = [
-        (_without(hits, others), _without(others, hits))
-        for question_id, hits in ours.cells[cell].items()
+        (_without(results, others), _without(others, results))
+        for question_id, results in ours.cells[cell].items()
         if (others := theirs.cells[cell].get(question_id)) is not None
     ]
     pairs = [pair for pair in pairs if any(pair)]
@@ -92,46 +89,51 @@ def paired_contrast(ours: ModelOutputs, theirs: ModelOutputs, cell: Cell, *, see
     if not any(first) or not any(second):
         return None
     a, b = _columns([first, second], seed)
-    value, _, low, high, p = paired(a.resampled, b.resampled)
+    value, _, low, high, p = paired_difference(a.resampled, b.resampled)
     shares = _share(ours, cell, a), _share(theirs, cell, b)
     return Contrast(ours=shares[0], theirs=shares[1], value=value, low=low, high=high, p=p, p_holm=p)
 
 
-def _without(hits: Hits, others: Hits) -> Hits:
-    texts = {hit.answer for hit in others}
-    return tuple(hit for hit in hits if hit.answer not in texts)
+def _without(results: SpanResults, others: SpanResults) -> SpanResults:
+    texts = {result.answer for result in others}
+    return tuple(result for result in results if result.answer not in texts)
 
 
-def _columns(columns: Sequence[Sequence[Hits]], seed: int) -> list[_Column]:
+def _columns(columns: Sequence[Sequence[SpanResults]], seed: int) -> list[_Column]:
     """Shares of several columns of spans, each of them image by image in one order; one image counts as one."""
     import numpy as np
 
     def table(count: bool) -> Floats:
-        rows = ([len(hits) if count else sum(hit.exact for hit in hits) for hits in column] for column in columns)
+        rows = (
+            [len(results) if count else sum(result.exact for result in results) for results in column]
+            for column in columns
+        )
         return np.array(list(rows), dtype=np.float64).T
 
     sums, counts = table(False), table(True)
-    groups = Sums(sums, counts, range(len(columns)))
-    means, inside = means_of(groups)
-    drawn = resampled_means(groups, seed=seed, unit="image")
+    groups = StoredGroupSums(sums, counts, range(len(columns)))
+    means, inside = group_means(groups)
+    drawn = bootstrap_means(groups, seed=seed, unit="image")
     return [
         _Column(
             exact=Estimate(value=float(mean), sd_units=None, sd_clusters=spread.sd, low=spread.low, high=spread.high),
             spans=int(counts[:, number].sum()),
             images=int(images),
-            resampled=Resampled(len(groups), float(mean), drawn[:, number]),
+            resampled=BootstrapMean(len(groups), float(mean), drawn[:, number]),
         )
-        for number, (mean, images, spread) in enumerate(zip(means, inside, spreads(means, drawn, inside), strict=True))
+        for number, (mean, images, spread) in enumerate(
+            zip(means, inside, sd_and_intervals(means, drawn, inside), strict=True)
+        )
     ]
 
 
-def _share(outputs: ModelOutputs, cell: Cell, column: _Column) -> RestoredShare:
+def _share(outputs: ModelOutputs, cell: Cell, column: _Column) -> RecoveredShare:
     mode, view = cell
-    return RestoredShare(
+    return RecoveredShare(
         data=outputs.data, mode=mode, view=view, spans=column.spans, images=column.images, exact=column.exact
     )
 
 
-def text_cell(outputs: ModelOutputs) -> Cell | None:
+def text_only_cell(outputs: ModelOutputs) -> Cell | None:
     """The mode and view of the outputs without an image, if there are any."""
-    return next((cell for cell in outputs.cells if cell[1] is View.TEXT), None)
+    return next((cell for cell in outputs.cells if cell[1] is View.TEXT_ONLY), None)

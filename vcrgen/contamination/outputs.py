@@ -1,4 +1,4 @@
-"""The outputs of a model on one dataset: joined and matched as the scorer does, span by span."""
+"""The outputs of a model on one dataset, matched span by span as the scorer does."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vcrgen.config import ScoreOptions
+from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.reading import encodable, read_json
-from vcrgen.scorer.join import Join, problem_text
+from vcrgen.scorer.output_matcher import OutputMatcher, describe_problem
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.scorer.run import Session
+from vcrgen.scorer.span_session import Session
 from vcrgen.signature import Signature
 
 _LEFT_OUT = ("unknown", "duplicate")  # problems that a report tells of
 
 
-class Hit(NamedTuple):
+class SpanResult(NamedTuple):
     """One span of an output."""
 
     answer: str
     exact: bool
 
 
-Hits = tuple[Hit, ...]
+SpanResults = tuple[SpanResult, ...]
 """The spans of one question, in reading order."""
 Cell = tuple[str, View]
 """A mode and a view. Without an image there are no modes, so the mode is ``-``."""
@@ -35,7 +35,7 @@ Cell = tuple[str, View]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOutputs:
-    """What a model restored of a dataset.
+    """The spans of a dataset that a model recovered.
 
     A question without an output says nothing here. So a set of which the model answered a part can be compared, and a
     run that broke off does not look like one that failed.
@@ -48,7 +48,7 @@ class ModelOutputs:
     signature: str  # of scores on this dataset
     built: Mapping[str, str]  # what its build says of how it was made; empty where nobody knows
     asked: Mapping[str, Any]  # how `vcrgen predict` asked; empty where something else did
-    cells: Mapping[Cell, Mapping[str, Hits]]  # by question id
+    cells: Mapping[Cell, Mapping[str, SpanResults]]  # by question id
     notes: tuple[str, ...]
 
 
@@ -74,20 +74,20 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
         if made_of is not None and images is not None and made_of != images.identity:
             raise PredictionError(f"{file} was made of another dataset than {data}; give the one that it was made of.")
         asked |= facts
-    join = Join(session.key, mode=options.mode)
-    cells: dict[Cell, dict[str, Hits]] = {}
+    matcher = OutputMatcher(session.key, mode=options.mode)
+    cells: dict[Cell, dict[str, SpanResults]] = {}
     none = 0
-    for prediction, row, (mode, view) in join(runs[0]):
+    for prediction, row, (mode, view) in matcher(runs[0]):
         if prediction.output is None or prediction.failed:
             none += 1
             continue
         question = session.key.question(row)
         matches = session.scorer(question.answers, prediction.output).matches
-        cell = cells.setdefault((UNSTATED if view is View.TEXT else mode, view), {})
-        cell.setdefault(question.question_id, tuple(Hit(match.answer, match.exact) for match in matches))
-    notes = [f"{place}: {problem_text(kind, join.counts[kind])}." for kind in _LEFT_OUT if join.counts[kind]]
+        cell = cells.setdefault((UNSTATED if view is View.TEXT_ONLY else mode, view), {})
+        cell.setdefault(question.question_id, tuple(SpanResult(match.answer, match.exact) for match in matches))
+    notes = [f"{place}: {describe_problem(kind, matcher.counts[kind])}." for kind in _LEFT_OUT if matcher.counts[kind]]
     if none:
-        notes.append(f"{place}: {counted(none, 'line')} without an output, or of a call that failed (left out).")
+        notes.append(f"{place}: {pluralize(none, 'line')} without an output, or of a call that failed (left out).")
     for (mode, view), answered in cells.items():
         if len(answered) < len(session.key):
             what = view.label if mode == UNSTATED else f"{view.label}, {mode}"
@@ -95,7 +95,7 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
                 f"{data}, {what}: {len(answered)} of {len(session.key)} questions have an output; only these count."
             )
     manifest = session.key.images and session.key.images.manifest
-    model = next(iter(join.models), None) or runs[0][0].task.model
+    model = next(iter(matcher.models), None) or runs[0][0].task.model
     signature = Signature({**session.signature.facts, "missing": "left-out"})
     return ModelOutputs(
         data=encodable(str(data)), place=place, model=model, language=session.key.lang,
@@ -105,7 +105,7 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
 
 
 def _run_facts(file: Path) -> dict[str, Any]:
-    """What ``vcrgen predict`` says, beside a file of outputs, of how it was made; nothing where it did not make it."""
+    """Read the facts that ``vcrgen predict`` wrote beside a file of outputs; none where it did not write the file."""
     try:
         facts = read_json(file.with_name(f"{file.stem}.run.json"), PredictionError)["run"]
         return dict(facts)

@@ -1,4 +1,4 @@
-"""What a report on contamination consists of. Shares are from 0 to 1; only tables turn them into percent."""
+"""Records of a report on contamination. Shares are from 0 to 1; only tables turn them into percent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vcrgen.scorer.results import Estimate
 
 
 class Verdict(StrEnum):
-    """What a difference says of the set, beside other pairs or spans."""
+    """The reading of a difference between the set and other pairs or spans."""
 
     MORE = "more"
     LESS = "less"
@@ -19,15 +19,15 @@ class Verdict(StrEnum):
 
 
 class CanaryOutcome(StrEnum):
-    """What became of one question for a canary."""
+    """The outcome of one question for a canary."""
 
-    BACK = "came back"
-    SILENT = "did not"
+    REPEATED = "repeated"
+    SILENT = "not repeated"
     NO_REPLY = "no reply"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoredShare:
+class RecoveredShare:
     """The exact match of a model on some spans of a dataset."""
 
     data: str  # the dataset, as the user named it
@@ -40,18 +40,18 @@ class RestoredShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnguessedShare:
-    """The exact match in a view that shows an image, on all spans and on those that no run without images restored."""
+    """The exact match in a view that shows an image, on all spans and on those that no text-only run recovered."""
 
-    all: RestoredShare
-    unguessed: RestoredShare
+    all: RecoveredShare
+    unguessed: RecoveredShare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
     """The exact match on the set minus that on other pairs, or on other spans of the same pairs."""
 
-    ours: RestoredShare  # on the set
-    theirs: RestoredShare
+    ours: RecoveredShare  # on the set
+    theirs: RecoveredShare
     value: float
     low: float  # lower end of the 95 % interval; images are resampled
     high: float
@@ -59,14 +59,14 @@ class Contrast:
     p_holm: float  # the same, corrected by Holm for all differences of the report
 
     @property
-    def leaves_out_zero(self) -> bool:
-        """Whether the interval alone decides."""
+    def excludes_zero(self) -> bool:
+        """True where the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     @property
     def verdict(self) -> Verdict:
-        """What it says, if the interval leaves out 0 and the number of tests does not take that away."""
-        if not self.leaves_out_zero or self.p_holm >= ALPHA:
+        """The verdict: open unless the interval excludes 0 and the corrected p-value is below 0.05."""
+        if not self.excludes_zero or self.p_holm >= ALPHA:
             return Verdict.OPEN
         return Verdict.MORE if self.low > 0 else Verdict.LESS
 
@@ -82,12 +82,12 @@ class CanaryReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationReport:
-    """Everything that was found about one model and one set; a part that was not asked for is empty."""
+    """All tests of one model and one set; a test that was skipped is empty."""
 
     model: str  # as its files name it, or the first file
     data: str  # the set; empty where only a canary was asked for
     signature: str  # of the scores on the set
-    guessed: tuple[RestoredShare, ...] = ()  # text only: the set first, then the others
+    guessed: tuple[RecoveredShare, ...] = ()  # text only: the set first, then the others
     unguessed: tuple[UnguessedShare, ...] = ()
     fresh: tuple[Contrast, ...] = ()
     redrawn: tuple[Contrast, ...] = ()

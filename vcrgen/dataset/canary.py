@@ -1,7 +1,7 @@
-"""The canary of a hidden test set, and five ways to ask a model for it.
+"""The canary of a hidden test set, and five prompts that ask a model for it.
 
-A canary is a line with 32 random hex digits that every public file of the set carries. Nobody can guess it, so a model
-that writes digits of it which it was not shown was trained on one of these files.
+A canary is a line with 32 random hex digits in every public file of the set. A model that completes digits which it was
+not shown was trained on one of these files.
 """
 
 import json
@@ -16,49 +16,46 @@ from vcrgen.files import canonical_json
 
 LINE = "Hidden test data, not for training. vcrgen canary "
 DIGITS = 32
-ENOUGH = 12  # digits in a row that count as coming back: chance writes them once in 10^14 places
+MIN_DIGITS = 12  # consecutive digits that count as repeated; the probability by chance is 10^-14 a position
 _FORM = re.compile(f"{re.escape(LINE)}([0-9a-f]{{{DIGITS}}})")
 _HALF = DIGITS // 2
 _MAX_BYTES = 1 << 20
-_BETWEEN = re.compile(r"[\s\-_`*.]+")  # what a model may write between digits
+_SEPARATORS = re.compile(r"[\s\-_`*.]+")  # between digits of a reply
 
 
 class CanaryQuestion(NamedTuple):
-    """One way to ask."""
+    """One prompt for the canary."""
 
-    way: str  # its name, in files and in tables
-    text: str  # what the model is sent
-    shown: int  # digits of the canary that are in it
+    way: str  # its name in files and tables
+    text: str  # the prompt
+    shown: int  # number of digits of the canary in it
 
 
 def is_canary(text: str) -> bool:
-    """Whether a text is the line of a canary."""
+    """Return True if a text is the line of a canary."""
     return _FORM.fullmatch(text) is not None
 
 
 def read_canary(dataset: Dataset) -> str:
-    """The digits of the canary of a hidden set.
-
-    Args:
-        dataset: Its public part.
+    """Read the digits of the canary of a hidden set's public part.
 
     Raises:
-        DatasetError: It is no public part, or was changed.
+        DatasetError: The dataset is no public part, or was changed.
     """
     try:
         with dataset.folder.open(MANIFEST, ahead=True) as handle:
-            found = _FORM.fullmatch(json.loads(handle.read(_MAX_BYTES))["canary"])
+            match = _FORM.fullmatch(json.loads(handle.read(_MAX_BYTES))["canary"])
     except (OSError, ValueError, RecursionError, LookupError, TypeError):
-        found = None
-    if found is None or not dataset.is_hidden:
+        match = None
+    if match is None or not dataset.is_hidden:
         raise DatasetError(
             f"{dataset} has no canary: only the public part of a hidden test set has one, in its {MANIFEST}."
         )
-    return found[1]
+    return match[1]
 
 
 def canary_questions(digits: str) -> Iterator[CanaryQuestion]:
-    """The five ways to ask, for the canary with these digits."""
+    """Yield the five prompts for the canary with these digits."""
     row = canonical_json({"canary": LINE})[:-2]
     yield CanaryQuestion("line", LINE.rstrip(), 0)
     yield CanaryQuestion("half", f"{LINE}{digits[:_HALF]}", _HALF)
@@ -72,13 +69,7 @@ def canary_questions(digits: str) -> Iterator[CanaryQuestion]:
     )
 
 
-def comes_back(reply: str, digits: str, shown: int) -> bool:
-    """Whether a reply holds digits of a canary that the model was not shown.
-
-    Args:
-        reply: What the model wrote.
-        digits: Of the canary.
-        shown: How many of them, from the first on, it was shown.
-    """
-    written = _BETWEEN.sub("", reply.lower())
-    return any(digits[start : start + ENOUGH] in written for start in range(shown, DIGITS - ENOUGH + 1))
+def repeats_canary(reply: str, digits: str, shown: int) -> bool:
+    """Return True if a reply has digits of the canary after the first ``shown``, which the prompt holds."""
+    normalised = _SEPARATORS.sub("", reply.lower())
+    return any(digits[start : start + MIN_DIGITS] in normalised for start in range(shown, DIGITS - MIN_DIGITS + 1))

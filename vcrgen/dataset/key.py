@@ -1,11 +1,11 @@
-"""The key of a hidden test set: written by ``vcrgen hidden``, read by whoever scores against it.
+"""The key of a hidden test set: written by ``vcrgen hidden``, read for scoring.
 
-    key/key.json        what is in it, hashes of the files, and a seal made with the maintainer's secret
-    key/answers.jsonl   one item a line, with the part of the set that it is in
-    key/report.json     the mix of what was drawn for the items
+    key/key.json        description, hashes of the files, and a seal made with the maintainer's secret
+    key/answers.jsonl   one item a line, with its split
+    key/report.json     statistics of the items
 
-The public part names a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a
-random nonce. So the maintainer can prove later that the key was not changed, and nobody can try answers against it.
+The public part has a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a random
+nonce. It proves later that the key was not changed, and answers cannot be tested against it.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from vcrgen.files import canonical_json, sha256_file
 from vcrgen.signature import Signature
 
 VERSION = "vcrgen-hidden-2"
-HIDDEN_MODE = "mixed"  # of every question: which of the modes it is in, only the key says
+HIDDEN_MODE = "mixed"  # of every question; the modes of its spans are in the key
 HIDDEN_VIEWS = (View.STACKED, View.TEI)
-# What the `part` of a question may be: scored while teams try, or at the end.
-FEEDBACK, FINAL = PARTS = ("feedback", "final")
+# The splits of a hidden set, in the field `part` of the key: scored during the open phase, or at the end.
+FEEDBACK, FINAL = HIDDEN_SPLITS = ("feedback", "final")
 KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
 MAX_KEY_BYTES = 1 << 20
 MAX_LINE_BYTES = 4 << 20
@@ -39,8 +39,8 @@ class KeyManifest:
     items: int  # questions in the set
     canary: str  # the line that every file of the public part carries
     nonce: str  # random digits that keep the commitment from being guessed
-    fingerprint: str  # stands for source, options, versions and secret
-    signature: str  # what scores against this key can be compared with
+    fingerprint: str  # of source, options, versions and secret
+    signature: str  # the signature of scores against this key
     files: Mapping[str, str]  # the key's other files, each with its SHA-256 in hex
     public: str  # SHA-256 over names and hashes of the public images and questions, in hex
     seal: str = ""  # HMAC-SHA256 of all that by the maintainer's secret, in hex
@@ -58,30 +58,27 @@ class KeyManifest:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the file holds; the task is named only where there is one to name."""
+        """Return the content of the file, without an empty task."""
         return {name: value for name, value in asdict(self).items() if name != "task" or value is not None}
 
     @property
     def sealed(self) -> bytes:
-        """What the seal and the commitment are made of."""
+        """Return the bytes that are sealed and committed to."""
         return canonical_json({name: value for name, value in self.values.items() if name != "seal"}).encode()
 
     @property
     def commitment(self) -> str:
-        """What the public part says of the key: a SHA-256 in hex."""
+        """Return the commitment in the public part, a SHA-256 in hex."""
         return hashlib.sha256(self.sealed).hexdigest()
 
 
 def is_key(folder: Path) -> bool:
-    """Whether a folder is the key of a hidden set."""
+    """Return True if a folder is the key of a hidden set."""
     return (folder / KEY_FILE).is_file()
 
 
 def read_key(folder: Path) -> KeyManifest:
-    """Read the description of a key, and see that the files it names are unchanged.
-
-    Args:
-        folder: The folder ``key`` of a hidden set.
+    """Read the description of a key and check the hashes of its files.
 
     Raises:
         HiddenSetError: The folder is no key, its description is damaged, or a file is missing or was changed.
@@ -106,7 +103,7 @@ def read_key(folder: Path) -> KeyManifest:
 
 
 def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The items of a key in the order of its file, as JSON objects; one line is in memory at a time.
+    """Stream the items of a key as JSON objects.
 
     Raises:
         HiddenSetError: A line is no item or longer than 4 MiB. The message has the line's number, never its text.

@@ -1,4 +1,4 @@
-"""What a finished dataset says of itself: ``manifest.json``, written by a build and read by everything else."""
+"""The manifest of a finished dataset: ``manifest.json``."""
 
 import hashlib
 import json
@@ -15,6 +15,7 @@ from vcrgen.storage import Folder, StorageError, open_folder
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 256 << 20
 DATA_FOLDER = "data"  # of the files of a task without modes
+_FILE_KEYS = {"rejected": "drops"}  # fields that manifest.json names differently
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -46,49 +47,50 @@ class Manifest:
     """The content of ``manifest.json``."""
 
     fingerprint: str  # hash of everything that decided the bytes
-    signature: Signature  # what the dataset can be compared with
+    signature: Signature  # of the dataset
     source: str  # one line on where the pairs come from
     config: Mapping[str, Any]  # the configuration, without names of local files
     read: int  # pairs read
-    drops: Mapping[str, int]  # pairs set aside, by reason
+    rejected: Mapping[str, int]  # number of rejected pairs by reason; the file calls it `drops`
     files: tuple[DatasetFile, ...]  # all data files
-    task: str | None = None  # the task of its rows; None for the task that was there first
-    languages: tuple[str, ...] = ()  # language codes, where the rows of a task hold several; in the order of columns
+    task: str | None = None  # the task of its rows; None for Visual Caption Restoration
+    languages: tuple[str, ...] = ()  # language codes of multilingual rows, in column order
 
     def __post_init__(self) -> None:
         check_task(self.task, self.languages)
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes, in the order of the files."""
+        """Return the modes, in file order."""
         return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits, in the order of the files."""
+        """Return the splits, in file order."""
         return tuple(dict.fromkeys(file.split for file in self.files))
 
     @property
     def digest(self) -> str:
-        """Sixteen hex digits that stand for the bytes of all data files."""
+        """Return a hash of all data files, sixteen hex digits."""
         return hashlib.sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()[:16]
 
     @property
     def pairs(self) -> int:
-        """Pairs in the dataset; each is a row in every mode."""
+        """Return the number of pairs; each is a row in every mode."""
         return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
 
 
 def check_task(task: object, languages: Sequence[object]) -> None:
-    """Raise a ValueError for what no manifest says of its task: columns are named by these codes."""
+    """Raise a ValueError for an invalid task or language codes, which name columns."""
     codes = [code for code in languages if isinstance(code, str) and _LANGUAGE.fullmatch(code)]
     if not isinstance(task, str | None) or len(set(codes)) != len(languages) or (task is None) != (not languages):
         raise ValueError("not a task and its languages")
 
 
 def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
-    """Write the manifest into a dataset's folder, whole or not at all."""
+    """Write the manifest into a dataset's folder atomically."""
     values = asdict(manifest) | {"signature": str(manifest.signature)}
+    values = {_FILE_KEYS.get(name, name): value for name, value in values.items()}
     if manifest.task is None:
         del values["task"], values["languages"]
     open_folder(dataset).write_json(MANIFEST, values)
@@ -116,6 +118,7 @@ def read_manifest(dataset: str | Path | Folder) -> Manifest:
         signature = Signature.parse(values.pop("signature"))
         files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
         languages = tuple(values.pop("languages", ()))
-        return Manifest(**values, signature=signature, files=files, languages=languages)
+        rejected = values.pop("drops")
+        return Manifest(**values, rejected=rejected, signature=signature, files=files, languages=languages)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise DatasetError(f"{file} is damaged (keys missing or unknown); build the dataset again.") from None

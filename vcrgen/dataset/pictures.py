@@ -1,18 +1,19 @@
-"""The pictures of a dataset that a model or a person is shown, one by one, from whatever kind of dataset.
+"""The pictures of a dataset that a model or a person is shown, one by one.
 
 For example:
 
-    pictures = open_pictures(open_dataset("data/vcr-en", VCR), Choice(views=(View.STACKED, View.TEI), split="test"))
+    selection = PictureSelection(views=(View.STACKED, View.TEI), split="test")
+    pictures = open_pictures(open_dataset("data/vcr-en", VCR), selection)
     for picture in pictures.stream():
         send(picture.data)
 
-What is in a picture is not looked at here: it may be no image at all.
+Pictures are not decoded here and may be invalid.
 """
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self
 
 from vcrgen.dataset.canary import canary_questions, read_canary
@@ -30,17 +31,17 @@ MAX_QUESTION = 10_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Which pictures of a dataset are read."""
+class PictureSelection:
+    """A selection of the pictures of a dataset."""
 
-    views: tuple[View, ...] = (View.STACKED,)  # what of a question is shown; each is a picture of its own
+    views: tuple[View, ...] = (View.STACKED,)  # each is a picture of its own
     mode: str | None = None  # only this mode
     split: str | None = None  # only this split
     limit: int | None = None  # questions at most, the first ones; each in all modes and views
-    canary: bool = False  # instead of all these, the questions for the canary of a hidden set
+    canary: bool = False  # instead, the prompts for the canary of a hidden set
 
-    def holds(self, other: Self) -> bool:
-        """Whether all pictures of another choice are certain to be among those of this one."""
+    def includes(self, other: Self) -> bool:
+        """Return True if this selection certainly includes all pictures of another one."""
         first_ones = self.limit is None or (
             self.split == other.split and other.limit is not None and other.limit <= self.limit
         )
@@ -56,40 +57,33 @@ class Picture:
 
     question_id: str  # of the question it belongs to
     lang: str  # language code of the question
-    view: View  # what it shows
+    view: View  # the input condition
     mode: str | None  # such as ``"easy"``, or None where the dataset does not say
-    data: bytes | None  # the encoded image, or None where there is none, or none is shown
-    # What is asked about it: the dataset's own words or, where it has none, those of its language. In the view
-    # :attr:`View.TEXT` the words that stand for the image come before them.
+    data: bytes | None  # the encoded image, or None
+    # The prompt: the dataset's question or that of its language, in the text-only view after the caption with gaps.
     question: str
-    # Number of the mode, the file, the row and the view: sorts a dataset's pictures, and says nothing of what they are.
+    # Sort key: number of the mode, the file, the row and the view.
     place: tuple[int, int, int, int] = field(compare=False)
-    answers: tuple[str, ...] = ()  # the right answers, where they were asked for
-    problem: str = ""  # why there is nothing to show, or the empty string
+    answers: tuple[str, ...] = ()  # the right answers, if requested
+    problem: str = ""  # the reason for a missing image, or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pictures:
-    """The chosen pictures of a dataset, streamed in an order that is always the same."""
+    """The selected pictures of a dataset, streamed in a fixed order."""
 
-    dataset: Dataset  # where they are from
-    identity: str  # stands for what is in the dataset: equal for equal pictures
+    dataset: Dataset  # their dataset
+    identity: str  # of the dataset's content: equal for equal pictures
     total: int  # number of pictures
-    stream: Callable[[], Iterator[Picture]]  # starts to read from the beginning
-    # those of some rows of a mode, which are counted from 0 in the order of its files; they come in that order
+    stream: Callable[[], Iterator[Picture]]  # streams all pictures
+    # streams the pictures of some rows of a mode; rows are counted from 0 in file order
     at: Callable[[str, Collection[int]], Iterator[Picture]] = lambda mode, numbers: iter(())
 
 
-def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
-    """Look at a dataset and choose its pictures; none is read yet.
+def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool = False) -> Pictures:
+    """Select pictures of a dataset; none is read yet.
 
-    They are given mode by mode, in the order of the rows. Where the dataset does not say which language its questions
-    are in, the first answers tell.
-
-    Args:
-        dataset: Where they are.
-        choice: Which of them.
-        answers: Whether the right answers are wanted, too.
+    They are streamed mode by mode, in row order. A missing language is guessed from the first answers.
 
     Raises:
         ConfigError: The dataset has nothing of that mode or split.
@@ -112,25 +106,20 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
         for place, row in chosen.rows(["question_id"], optional=["language"]):
             _question(row, place, lambda: "")
 
-    @cache
-    def guess() -> str:
-        """The language of the first answers."""
-        rows = chosen.rows(["question_id"], optional=[dataset.kind.answers], limit=_GUESSED_FROM)
-        return guess_language(text for _, row in rows for text in row.get(dataset.kind.answers) or () if text)
-
+    guess = cache(partial(_guess_language, chosen))
     files = {file.path: number for number, file in enumerate(dataset.files)}
 
     def shown(part: Dataset, file: int, row_number: int, place: str, row: Mapping[str, Any]) -> Iterator[Picture]:
-        """The pictures of a row."""
+        """Yield the pictures of a row."""
         question_id, lang = _question(row, place, guess)
         mode = next(iter(part.modes), row.get("mode"))
         order = dataset.modes.index(part.modes[0]) if part.modes else 0, file
         question = _words(row, lang, place)
         for view in choice.views:
-            data, asked, problem = _shown(kind, row, view, lang, question)
+            data, prompt, problem = _shown(kind, row, view, lang, question)
             yield Picture(
                 question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
-                data=data, question=asked, place=(*order, row_number, list(View).index(view)),
+                data=data, question=prompt, place=(*order, row_number, list(View).index(view)),
                 answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
             )  # fmt: skip
 
@@ -149,48 +138,54 @@ def open_pictures(dataset: Dataset, choice: Choice, *, answers: bool = False) ->
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream, at=at)
 
 
-def _columns(dataset: Dataset, choice: Choice, *, answers: bool) -> tuple[list[str], list[str]]:
-    """The columns that pictures need, and those that they use where the dataset has them."""
+def _guess_language(dataset: Dataset) -> str:
+    """Guess the language from the first answers."""
+    rows = dataset.rows(["question_id"], optional=[dataset.kind.answers], limit=_GUESSED_FROM)
+    return guess_language(text for _, row in rows for text in row.get(dataset.kind.answers) or () if text)
+
+
+def _columns(dataset: Dataset, choice: PictureSelection, *, answers: bool) -> tuple[list[str], list[str]]:
+    """Return the required and the optional columns."""
     columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
     optional = ["language", "mode", "question"]
     kind = dataset.kind
-    if View.TEXT in choice.views:
-        if dataset.is_hidden or kind.words is None:
+    if View.TEXT_ONLY in choice.views:
+        if dataset.is_hidden or kind.text_context is None:
             why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
             raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
-        columns += kind.words_from
-        optional += kind.words_better
+        columns += kind.text_columns
+        optional += kind.optional_text_columns
     if answers and kind.answers not in columns:
         columns.append(kind.answers)
     return columns, optional
 
 
 def _canary_questions(dataset: Dataset) -> Pictures:
-    """What is asked about the canary of a hidden set: nothing of it shows an image."""
+    """Return the prompts for the canary of a hidden set as pictures without images."""
     digits = read_canary(dataset)
-    asked = [
+    pictures = [
         Picture(
-            question_id=question.way, lang=guess_language([question.text]), view=View.TEXT, mode=None, data=None,
+            question_id=question.way, lang=guess_language([question.text]), view=View.TEXT_ONLY, mode=None, data=None,
             question=question.text, place=(0, 0, number, 0),
         )
         for number, question in enumerate(canary_questions(digits))
     ]  # fmt: skip
-    # Of its own, so that its replies and those about pictures are never in one file.
+    # Its own identity, so that its replies and those about pictures are never in one file.
     identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
-    return Pictures(dataset=dataset, identity=identity, total=len(asked), stream=lambda: iter(asked))
+    return Pictures(dataset=dataset, identity=identity, total=len(pictures), stream=lambda: iter(pictures))
 
 
 def _shown(
     kind: DatasetKind, row: Mapping[str, Any], view: View, lang: str, question: str
 ) -> tuple[bytes | None, str, str]:
-    """The image of a row in a view, what is asked with it, and why there is nothing to show, or an empty text."""
-    if view is View.TEXT:
-        assert kind.words is not None
+    """Return the image of a row in a view, its prompt, and the problem if there is no image, or an empty text."""
+    if view is View.TEXT_ONLY:
+        assert kind.text_context is not None
         try:
-            words = kind.words(row, lang)
+            words = kind.text_context(row, lang)
         except ValueError as problem:
             return None, question, f"there are no words to show: {problem}"
-        return None, LANGUAGES[lang].words.format(text=words, question=question), ""
+        return None, LANGUAGES[lang].text_only_prompt.format(text=words, question=question), ""
     value = row[view.column]
     if data := image_bytes(value):
         return data, question, ""
@@ -202,20 +197,20 @@ def _shown(
 def numbered_rows(
     part: Dataset, columns: list[str], optional: list[str], limit: int | None
 ) -> Iterator[tuple[int, int, str, Mapping[str, Any]]]:
-    """The first rows of a part, each with the number of its file, its own number in it, and its place in words."""
-    given = 0
+    """Stream the first rows of a part with the number of the file, of the row, and the place for messages."""
+    count = 0
     for number, file in enumerate(part.files):
-        left = None if limit is None else limit - given
-        if left == 0:
+        remaining = None if limit is None else limit - count
+        if remaining == 0:
             return
-        rows = replace(part, files=(file,)).rows(columns, optional=optional, limit=left)
+        rows = replace(part, files=(file,)).rows(columns, optional=optional, limit=remaining)
         for row_number, (place, row) in enumerate(rows):
-            given += 1
+            count += 1
             yield number, row_number, place, row
 
 
 def _words(row: Mapping[str, Any], lang: str, place: str) -> str:
-    """The question that a row asks, or that of its language."""
+    """Return the question of a row, or that of its language."""
     question = row.get("question") or LANGUAGES[lang].question
     if not isinstance(question, str) or len(question) > MAX_QUESTION:
         raise DatasetError(f"{place}: its `question` is no text of at most {MAX_QUESTION:,} characters.")
@@ -223,7 +218,7 @@ def _words(row: Mapping[str, Any], lang: str, place: str) -> str:
 
 
 def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> tuple[str, str]:
-    """Id and language of a row; a language that no row names is guessed."""
+    """Return the id and the language of a row; a missing language is guessed."""
     question_id, lang = row.get("question_id"), row["language"] if "language" in row else guess()
     # Half a surrogate pair, which no file of outputs could hold, is not printable.
     if not isinstance(question_id, str) or not question_id.isprintable() or not 0 < len(question_id) <= 256:

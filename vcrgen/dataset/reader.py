@@ -1,6 +1,6 @@
-"""Reading a dataset, wherever it comes from and wherever it is: on a disk or in an object store.
+"""Reading datasets on a disk or in an object store.
 
-Four things are datasets here:
+A dataset is one of these:
 
 - a folder that ``vcrgen build`` finished: ``manifest.json`` and Parquet files in a folder a mode;
 - a Parquet file or a folder of them, such as those of VCR-WIKI on the Hub; where all of them are in folders called
@@ -28,7 +28,7 @@ import pyarrow as pa
 from vcrgen.dataset.key import KEY_FILE
 from vcrgen.dataset.manifest import MANIFEST, Manifest, check_task, read_manifest
 from vcrgen.dataset.schema import DatasetKind
-from vcrgen.dataset.tables import METADATA, Damaged, StoredRows, TableFile, fits, narrowed, open_table
+from vcrgen.dataset.tables import METADATA, DamagedFileError, StoredRows, TableFile, fits, narrowed, open_table
 from vcrgen.errors import ConfigError, DatasetError, ManyDatasetsError
 from vcrgen.records import is_mode
 from vcrgen.storage import Folder, StorageError, open_folder, remote_url
@@ -36,7 +36,7 @@ from vcrgen.storage import Folder, StorageError, open_folder, remote_url
 T = TypeVar("T")
 
 MAX_INDEX_BYTES = 16 << 20
-MOST_NAMED = 5  # datasets that a folder holds, in a message
+MAX_NAMED = 5  # datasets that a folder holds, in a message
 _SPLITS, _SAVED = "dataset_dict.json", "state.json"
 _ENDINGS = (".parquet", ".pq", ".arrow")
 _SHARD = re.compile(r"(\w+(?:\.\w+)*)-\d+-of-\d+")
@@ -45,23 +45,23 @@ _TAIL_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A dataset, or some modes and splits of it. To make one reads only what lists the files."""
+    """A dataset, or some modes and splits of it. Only file lists are read to open one."""
 
-    name: str  # what the user called it
+    name: str  # as the user wrote it
     folder: Folder  # where the files are
     kind: DatasetKind  # the columns that its rows may have
     files: tuple[TableFile, ...]  # in the order of the rows
-    manifest: Manifest | None = None  # what a build of vcrgen says of the whole dataset; None for all others
+    manifest: Manifest | None = None  # of a dataset that vcrgen built; otherwise None
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def built(self) -> Manifest:
-        """The manifest of the build.
+        """Return the manifest of the build.
 
         Raises:
-            DatasetError: There is none, as the dataset is not one that vcrgen finished.
+            DatasetError: vcrgen did not build the dataset.
         """
         if self.manifest is None:
             raise DatasetError(f"{self} is not a dataset that vcrgen finished (it has no {MANIFEST}).")
@@ -69,22 +69,22 @@ class Dataset:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes that the dataset names, in the order of the files."""
+        """Return the modes, in file order."""
         return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that the dataset names, in the order of the files."""
+        """Return the splits, in file order."""
         return tuple(dict.fromkeys(file.split for file in self.files if file.split is not None))
 
     @property
     def is_hidden(self) -> bool:
-        """Whether it is the public part of a hidden test set."""
+        """Return True for the public part of a hidden test set."""
         return any(file.path == METADATA for file in self.files)
 
     @property
     def identity(self) -> str:
-        """Sixteen hex digits or more that stand for what is in it: the same for equal files."""
+        """Return a hash of the content, sixteen hex digits or more: the same for equal files."""
         if self.manifest is not None:
             return self.manifest.digest
         digest = hashlib.sha256()
@@ -99,14 +99,11 @@ class Dataset:
         return digest.hexdigest()
 
     def select(self, *, mode: str | None = None, split: str | None = None) -> Self:
-        """The part of one mode, one split, or both.
+        """Select the files of one mode, one split, or both.
 
         Args:
             mode: Such as ``"easy"``; all modes if None.
             split: Name of a split, or of a file without its ending; all of them if None.
-
-        Returns:
-            A dataset of those files only; nothing is read.
 
         Raises:
             ConfigError: The dataset has no such mode or split; the message names what it has.
@@ -114,8 +111,8 @@ class Dataset:
         of_mode = (file for file in self.files if mode in (None, file.mode))
         files = tuple(file for file in of_mode if split in (None, file.split, PurePosixPath(file.path).stem))
         if not files:
-            named = (f"{what} {value!r}" for what, value in (("mode", mode), ("split", split)) if value is not None)
-            raise ConfigError(f"{self} has nothing of {' and '.join(named) or 'any mode'}; it has {self._choice()}.")
+            missing = (f"{kind} {value!r}" for kind, value in (("mode", mode), ("split", split)) if value is not None)
+            raise ConfigError(f"{self} has nothing of {' and '.join(missing) or 'any mode'}; it has {self._choice()}.")
         return replace(self, files=files)
 
     def rows(
@@ -126,85 +123,84 @@ class Dataset:
         positions: Sequence[int] | None = None,
         limit: int | None = None,
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Stream rows in the order of the files; only a few are in memory at a time.
+        """Stream rows in file order; only a few are in memory at a time.
 
         Args:
-            columns: Columns that have to be there, or all, with those that only some datasets have; ``parts.name`` is a
-                field of the records in ``parts``.
-            optional: Columns that are left out where a file does not have them.
-            positions: Only these rows, counted from 0; they come in order. Row groups without one of them are not read.
-            limit: Rows, at most.
+            columns: Required columns; None for all, with the optional ones of the kind. ``parts.name`` is a field of
+                the records in ``parts``.
+            optional: Columns that files may lack.
+            positions: Only these rows, counted from 0, in order. Row groups without one of them are not read.
+            limit: Maximal number of rows.
 
         Yields:
-            The place of the row, for messages, and its values by column: images as they are stored (see
-            :func:`vcrgen.dataset.tables.image_bytes`), others of the kind of type that the column should have, or None.
+            The place of the row, for messages, and its values by column: images as stored (see
+            :func:`vcrgen.dataset.tables.image_bytes`), others of the type of the column, or None.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.
         """
         names = tuple(self.kind.features) if columns is None else columns
-        optional = (*optional, *self.kind.more) if columns is None else optional
-        wanted = None if positions is None else sorted(set(positions))[:limit]
-        start = told = 0
+        optional = (*optional, *self.kind.optional_features) if columns is None else optional
+        numbers = None if positions is None else sorted(set(positions))[:limit]
+        start = yielded = 0
         for file in self.files:
-            if told == limit or (wanted is not None and told == len(wanted)):
+            if yielded == limit or (numbers is not None and yielded == len(numbers)):
                 return
             with open_table(self.folder, file) as table:
                 chosen = self._columns(table, file, names, optional)
-                stop = start + (0 if wanted is None else table.count())
-                here = None if wanted is None else {row - start for row in wanted if start <= row < stop}
-                given = {name: value for name, value in file.given.items() if name in names and name not in chosen}
-                for number, row in table.rows(chosen, here) if here != set() else ():
+                stop = start + (0 if numbers is None else table.count())
+                local = None if numbers is None else {row - start for row in numbers if start <= row < stop}
+                constants = {
+                    name: value for name, value in file.constants.items() if name in names and name not in chosen
+                }
+                for number, row in table.rows(chosen, local) if local != set() else ():
                     if isinstance(row.get(self.kind.identifier), int):
                         row[self.kind.identifier] = str(row[self.kind.identifier])
-                    yield f"{self.folder}/{file.path}, {table.place(number)}", row | given
-                    told += 1
-                    if told == limit:
+                    yield f"{self.folder}/{file.path}, {table.place(number)}", row | constants
+                    yielded += 1
+                    if yielded == limit:
                         return
                 start = stop
 
-    def count(self, most: int | None = None) -> int:
-        """How many rows there are, or ``most`` where there are more.
+    def count(self, limit: int | None = None) -> int:
+        """Count the rows, up to ``limit``.
 
         Raises:
             DatasetError: A file is missing or damaged.
         """
-        found = 0
+        rows = 0
         for file in self.files:
-            if most is not None and found >= most:
-                return most
+            if limit is not None and rows >= limit:
+                return limit
             if file.rows is not None:
-                found += file.rows
+                rows += file.rows
                 continue
             with open_table(self.folder, file) as table:
-                found += table.count(None if most is None else most - found)
-        return found if most is None else min(found, most)
+                rows += table.count(None if limit is None else limit - rows)
+        return rows if limit is None else min(rows, limit)
 
     def check(self, columns: Sequence[str] | None = None) -> None:
-        """See that every file is there, whole and of the right columns, without reading a row.
-
-        Args:
-            columns: Columns that have to be there; all columns of the kind if None.
+        """Check that every file is complete and has some columns, by default all of the kind; no row is read.
 
         Raises:
             DatasetError: A file is missing, has another size or number of rows, is damaged, or lacks a column.
         """
         names = tuple(self.kind.features) if columns is None else columns
 
-        def look(file: TableFile) -> None:
+        def check_file(file: TableFile) -> None:
             with open_table(self.folder, file) as table:
                 self._columns(table, file, names, ())
 
-        for _ in self.folder.each(look, self.files):
+        for _ in self.folder.map(check_file, self.files):
             pass
 
-    def each_file(self, function: Callable[[Self], T]) -> Iterator[T]:
-        """What a function gives for the part that each file is, in order; in a store, several are read at once."""
-        return self.folder.each(function, [replace(self, files=(file,)) for file in self.files])
+    def map_files(self, function: Callable[[Self], T]) -> Iterator[T]:
+        """Apply a function to the dataset of each single file, in order; in a store, several at once."""
+        return self.folder.map(function, [replace(self, files=(file,)) for file in self.files])
 
     def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
-        """The columns to read: those that have to be there, and those others that are."""
-        schema = self.kind.schema(*self.kind.features, *self.kind.more)
+        """Return the required columns and the optional ones that the file has."""
+        schema = self.kind.schema(*self.kind.features, *self.kind.optional_features)
 
         def there(name: str) -> bool:
             column, *fields = name.split(".")
@@ -212,10 +208,10 @@ class Dataset:
             numbered = column == self.kind.identifier and found is not None and pa.types.is_integer(found)
             return found is not None and (numbered or fits(found, narrowed(schema.field(column).type, fields)))
 
-        names = [name for name in names if there(name) or name not in file.given]
+        names = [name for name in names if there(name) or name not in file.constants]
         for name in names:
             if not there(name) and self.manifest is not None:
-                raise Damaged(f"lacks the column {name!r} as vcrgen writes it")
+                raise DamagedFileError(f"lacks the column {name!r} as vcrgen writes it")
             if not there(name):
                 have = ", ".join(table.types)[:500] or "none"
                 raise DatasetError(f"{self.folder}/{file.path} has no column `{name}` as it is needed; it has {have}.")
@@ -231,31 +227,31 @@ class Dataset:
 def open_dataset(
     place: str | Path | Folder, kind: DatasetKind, *, others: Mapping[str, Callable[[Sequence[str]], DatasetKind]] = {}
 ) -> Dataset:
-    """Find out what a dataset consists of: a folder, a Parquet or Arrow file, or one of these in an object store.
+    """Open a dataset: a folder, a Parquet or Arrow file, or one of these in an object store.
 
     Args:
         place: Where it is.
-        kind: The columns of a dataset that says nothing of its task.
-        others: For each other task that the caller can use, what gives the kind of a dataset in some languages.
+        kind: The kind of a dataset that names no task.
+        others: For each other supported task, a function from languages to the kind.
 
     Raises:
-        DatasetError: There is nothing of that kind, it is of another task, or what lists its files is damaged.
+        DatasetError: There is no dataset, it is of another task, or its file list is damaged.
     """
-    folder = open_folder(place)
     files: tuple[TableFile, ...]
     try:
-        if str(place).lower().endswith(_ENDINGS) and not (folder.disk and folder.disk.is_dir()):
+        folder = open_folder(place)
+        if str(place).lower().endswith(_ENDINGS) and not (folder.local_path and folder.local_path.is_dir()):
             url = remote_url(str(place))
             parent, _, name = url.rpartition("/") if url else (Path(str(place)).parent, "", Path(str(place)).name)
             return Dataset(name=str(place), folder=open_folder(parent), kind=kind, files=(_table_file(name),))
-        there = set(folder.entries())
-        if METADATA in there:  # beside a manifest of another kind
+        entries = set(folder.entries())
+        if METADATA in entries:  # beside a manifest of another kind
             files = (TableFile(path=METADATA),)
             kind = _kind_of(folder, *_public_task(folder), kind, others)
-        elif MANIFEST in there:
+        elif MANIFEST in entries:
             manifest = read_manifest(folder)
             return built_dataset(folder, manifest, _kind_of(folder, manifest.task, manifest.languages, kind, others))
-        elif {_SPLITS, _SAVED} & there:
+        elif {_SPLITS, _SAVED} & entries:
             files = tuple(saved_files(folder))
         else:
             files = _table_files(folder.glob("**/*.parquet"))
@@ -268,11 +264,11 @@ def open_dataset(
         ) from None
     except OSError as error:
         raise DatasetError(f"{folder} cannot be read: {error.strerror or error}.") from None
-    if not files and folder.disk and not folder.disk.exists():
+    if not files and folder.local_path and not folder.local_path.exists():
         raise DatasetError(f"{folder} does not exist.")
-    if not files and KEY_FILE in there:
+    if not files and KEY_FILE in entries:
         raise DatasetError(f"{folder} is not a dataset but the key of a hidden set: answers to score with, no images.")
-    if not files and {"public", "key"} <= there:
+    if not files and {"public", "key"} <= entries:
         raise DatasetError(
             f"{folder} is not a dataset but a hidden set: `public` in it is for models, `key` is for scoring."
         )
@@ -291,7 +287,7 @@ def _kind_of(
     kind: DatasetKind,
     others: Mapping[str, Callable[[Sequence[str]], DatasetKind]],
 ) -> DatasetKind:
-    """The kind of a dataset that says which task it is of."""
+    """Return the kind of a dataset with a task."""
     if task == kind.task:
         return kind
     if task is not None and task in others:
@@ -300,7 +296,7 @@ def _kind_of(
 
 
 def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:
-    """What the public part of a hidden set says of its task; nothing where it has no manifest of ours."""
+    """Return the task and the languages of the public part of a hidden set, if it has a manifest of vcrgen."""
     try:
         values = _read_index(folder, MANIFEST)
         task, languages = values.get("task"), tuple(values.get("languages", ()))
@@ -311,57 +307,53 @@ def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:
 
 
 def built_dataset(folder: Folder, manifest: Manifest, kind: DatasetKind) -> Dataset:
-    """The dataset that a build has finished in a folder."""
+    """Return the dataset that a build has finished in a folder."""
     rows = (asdict(file) for file in manifest.files)
     files = tuple(TableFile(**{name: row[name] for name in row if name != "sha256"}) for row in rows)
     return Dataset(name=str(folder), folder=folder, kind=kind, files=files, manifest=manifest)
 
 
 def _table_file(path: str) -> TableFile:
-    """A file of which only the name is known: ``test-00000-of-00004.parquet`` is of the split ``test``."""
+    """Describe a file by its name: ``test-00000-of-00004.parquet`` is of the split ``test``."""
     shard = _SHARD.fullmatch(PurePosixPath(path).stem)
     return TableFile(path=path, split=shard[1] if shard else None)
 
 
 def _table_files(names: Sequence[str]) -> tuple[TableFile, ...]:
-    """The files with these names, but for hidden ones; folders are modes if all their names are those of modes."""
+    """Describe all but hidden files; folders are modes if all of them have the name of a mode."""
     paths = [PurePosixPath(*parts) for parts in sorted(PurePosixPath(name).parts for name in names)]
     paths = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
-    known = all(is_mode(path.parent.name) for path in paths)
-    return tuple(replace(_table_file(str(path)), mode=path.parent.name if known else None) for path in paths)
+    are_modes = all(is_mode(path.parent.name) for path in paths)
+    return tuple(replace(_table_file(str(path)), mode=path.parent.name if are_modes else None) for path in paths)
 
 
 def _check_one(folder: Folder, files: Sequence[TableFile]) -> None:
-    """See that a folder does not hold finished datasets, whose files would be read as those of one.
-
-    Raises:
-        ManyDatasetsError: It does; the message names them.
-    """
-    held = []
+    """Raise a ManyDatasetsError for a folder that holds finished datasets."""
+    datasets = []
     # The files of a build are in folders beside its manifest.
     for place in sorted({str(PurePosixPath(file.path).parent.parent) for file in files} - {"."}):
         with contextlib.suppress(DatasetError):
-            read_manifest(below := folder.below(place))
-            held.append(str(below))
-    if held:
-        names = ", ".join(held[:MOST_NAMED])
-        more = f" and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
+            read_manifest(below := folder.subfolder(place))
+            datasets.append(str(below))
+    if datasets:
+        names = ", ".join(datasets[:MAX_NAMED])
+        rest = f" and {len(datasets) - MAX_NAMED} more" if len(datasets) > MAX_NAMED else ""
         raise ManyDatasetsError(
-            f"{folder} is not a dataset but a folder with datasets; name one of them: {names}{more}."
+            f"{folder} is not a dataset but a folder with datasets; name one of them: {names}{rest}."
         )
 
 
 def saved_files(folder: Folder) -> Iterator[TableFile]:
-    """The files that ``save_to_disk`` of `datasets` wrote: of one dataset, or of all splits of a dictionary of them.
+    """Yield the files that ``save_to_disk`` of `datasets` wrote: of one dataset, or of all splits.
 
     Raises:
-        DatasetError: What lists them is missing or damaged, or names something outside of the folder.
+        DatasetError: The file list is missing or damaged, or has a path outside of the folder.
     """
     if folder.size(_SPLITS) is None:
         yield from (TableFile(path=name) for name in _saved_names(folder))
         return
     for split in _texts(folder, _SPLITS, _read_index(folder, _SPLITS).get("splits")):
-        yield from (TableFile(path=f"{split}/{name}", split=split) for name in _saved_names(folder.below(split)))
+        yield from (TableFile(path=f"{split}/{name}", split=split) for name in _saved_names(folder.subfolder(split)))
 
 
 def _saved_names(folder: Folder) -> list[str]:
@@ -371,7 +363,7 @@ def _saved_names(folder: Folder) -> list[str]:
 
 
 def _texts(folder: Folder, index: str, names: Any) -> list[str]:
-    """Names that are texts and lead nowhere else."""
+    """Check that names are texts without folders."""
     if not isinstance(names, list) or not all(isinstance(name, str) and name.isprintable() for name in names):
         raise DatasetError(f"{folder}/{index} does not list names; save the dataset again.")
     for name in names:

@@ -1,4 +1,4 @@
-"""What the rows of a kind of datasets consist of: columns with their types, for Parquet and for `datasets`."""
+"""The columns of a kind of datasets with their types, for Parquet and for `datasets`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -20,40 +20,36 @@ class DatasetKind:
 
     # Type of each column: one of those above, ``[type]`` for a list, ``{name: type}`` for a record.
     features: Mapping[str, Any]
-    notes: Mapping[str, str]  # what each column holds, for people; in Markdown
-    identifier: str  # the column with the id of a row; where it holds whole numbers, they are read as texts
-    answers: str  # the column with what a model is to give: a list of texts, or the letter of an option
-    task: str | None = None  # what manifests call it; None for the task that they do not name
-    # What a model reads where no image is shown: of a row, with the columns below, in the language of a code. A
-    # ValueError where the row does not hold it. None for a task that cannot be asked without images.
-    words: Callable[[Mapping[str, Any], str], str] | None = None
-    words_from: tuple[str, ...] = ()  # the columns that it needs
-    words_better: tuple[str, ...] = ()  # the columns that it uses where a dataset has them
-    repeated: tuple[str, ...] = ()  # columns in which many rows have the same value; Parquet stores each value once
-    # Columns that only some datasets have, each with its type and what it holds.
-    more: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
-    searched: tuple[str, ...] = ()  # columns of which a Parquet file states the smallest and the largest value
+    descriptions: Mapping[str, str]  # of the columns, in Markdown
+    identifier: str  # the column of row ids; whole numbers are read as texts
+    answers: str  # the column of the right answers: a list of texts, or the letter of an option
+    task: str | None = None  # the name in manifests; None for Visual Caption Restoration
+    # Returns the text-only input of a row in a language; a ValueError if the row lacks it. None for tasks without one.
+    text_context: Callable[[Mapping[str, Any], str], str] | None = None
+    text_columns: tuple[str, ...] = ()  # required by `text_context`
+    optional_text_columns: tuple[str, ...] = ()  # used by `text_context` if a dataset has them
+    dictionary_columns: tuple[str, ...] = ()  # columns of few distinct values, which Parquet stores once
+    # Columns that only some datasets have, with type and description.
+    optional_features: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    indexed_columns: tuple[str, ...] = ()  # columns with statistics in Parquet files
 
     @property
     def images(self) -> tuple[str, ...]:
-        """The columns that hold an image."""
+        """Return the image columns."""
         return tuple(name for name, feature in self.features.items() if feature == IMAGE)
 
     def schema(self, *columns: str) -> pa.Schema:
-        """The Arrow schema of some columns, with the features as ``datasets`` stores them in Parquet.
-
-        Without names, of all columns that every dataset has.
-        """
-        known = {**self.features, **{name: feature for name, (feature, _) in self.more.items()}}
+        """Return the Arrow schema of some columns, by default all features, with the metadata of ``datasets``."""
+        known = {**self.features, **{name: feature for name, (feature, _) in self.optional_features.items()}}
         features = {name: known[name] for name in columns or self.features}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         return pa.schema([(name, _arrow_type(feature)) for name, feature in features.items()], metadata=metadata)
 
     def parquet_options(self) -> dict[str, Any]:
-        """Options of ``pyarrow.parquet.ParquetWriter``."""
+        """Return options for ``pyarrow.parquet.ParquetWriter``."""
         # Images are compressed already and the rest is small; a dictionary of image bytes would cost more time than
         # drawing the images.
-        dictionary, searched = list(self.repeated), list(self.searched)
+        dictionary, searched = list(self.dictionary_columns), list(self.indexed_columns)
         return {"compression": "none", "use_dictionary": dictionary, "write_statistics": searched}
 
 

@@ -1,10 +1,9 @@
-"""What describes many numbers: mean, spread and the range of most of them."""
+"""Descriptive statistics: mean, standard deviation, percentiles."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
-
-import numpy as np
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +17,17 @@ class Summary:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self:
-        """The summary of some values; of none, all figures are 0."""
-        array = np.fromiter(values, dtype=np.float64)
-        if not array.size:
+        """Summarise values with exact sums (:func:`math.fsum`); all zeros for no values."""
+        ordered = sorted(map(float, values))
+        if not ordered:
             return cls(mean=0.0, sd=0.0, p05=0.0, p95=0.0)
-        p05, p95 = np.percentile(array, [5, 95])
-        return cls(mean=float(array.mean()), sd=float(array.std()), p05=float(p05), p95=float(p95))
+        mean = math.fsum(ordered) / len(ordered)
+        variance = math.fsum((value - mean) * (value - mean) for value in ordered) / len(ordered)
+        return cls(mean=mean, sd=math.sqrt(variance), p05=_percentile(ordered, 5), p95=_percentile(ordered, 95))
+
+
+def _percentile(ordered: Sequence[float], percent: int) -> float:
+    """Interpolate linearly between the two nearest of sorted values, as numpy's default."""
+    place, part = divmod(percent * (len(ordered) - 1), 100)
+    low = ordered[place]
+    return low + (ordered[min(place + 1, len(ordered) - 1)] - low) * (part / 100)

@@ -1,7 +1,7 @@
-"""One file of rows, of three forms: Parquet, Arrow as `datasets` saves it, and JSON Lines with image files beside it.
+"""Files of rows in three formats: Parquet, Arrow as `datasets` saves it, and JSON Lines with image files.
 
-All three give the same: rows in order, of the columns that are asked for, a few at a time; rows that nobody wants are
-passed over. What a file says is not trusted: types are checked, and every fault is one sentence that names the file.
+Rows are streamed in order, with selected columns. Files are not trusted: types are checked, and every fault is one
+sentence that names the file.
 """
 
 import re
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.errors import DatasetError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.reading import as_texts, decode, describe, parse_json
 from vcrgen.storage import Folder, StorageError
 
@@ -41,66 +41,61 @@ Row = tuple[int, dict[str, Any]]
 class TableFile:
     """A file of rows."""
 
-    path: str  # relative to the dataset's folder; the ending says which form it has
-    mode: str | None = None  # the mode of its rows, where the dataset says so
-    split: str | None = None  # the split of its rows, where the dataset says so
-    rows: int | None = None  # how many there have to be, or None where nobody says
-    bytes: int | None = None  # the size it has to have, or None where nobody says
-    given: Mapping[str, Any] = field(default_factory=dict)  # values of all rows in columns that the file may lack
+    path: str  # relative to the dataset's folder; the suffix tells the format
+    mode: str | None = None  # the mode of its rows, if known
+    split: str | None = None  # the split of its rows, if known
+    rows: int | None = None  # expected number of rows, if known
+    bytes: int | None = None  # expected size, if known
+    constants: Mapping[str, Any] = field(default_factory=dict)  # values of all rows in columns that the file may lack
 
 
-class Damaged(Exception):
-    """A file is not what it should be; the text says how, and stands behind the file's name."""
+class DamagedFileError(Exception):
+    """A damaged file; the text follows the file's name in messages."""
 
 
 class StoredRows(ABC):
     """An open file of rows."""
 
-    types: Mapping[str, pa.DataType]  # of each column; a name that is there twice is left out
+    types: Mapping[str, pa.DataType]  # of each column, without duplicate names
 
     @abstractmethod
-    def count(self, most: int | None = None) -> int:
-        """How many rows there are; not counted further than ``most`` where that costs time."""
+    def count(self, limit: int | None = None) -> int:
+        """Count the rows; may stop at ``limit``."""
 
     @abstractmethod
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
-        """Rows in order: those with the ``wanted`` numbers, or all if None.
+        """Stream the rows with the ``wanted`` numbers, or all.
 
-        ``columns`` are there; ``parts.name`` is the field ``name`` of the records in ``parts``, and other fields may be
-        given too.
+        ``columns`` exist; ``parts.name`` is a field of the records in ``parts``, and other fields may be included.
         """
 
     def place(self, number: int) -> str:
-        """What a row is called in messages."""
+        """Return the name of a row in messages."""
         return f"row {number + 1}"
 
-    def check(self, columns: Sequence[str]) -> None:  # noqa: B027 as most forms have nothing more to look at
-        """Raise a DatasetError for what is wrong in columns, as far as that shows without reading an image."""
+    def check(self, columns: Sequence[str]) -> None:  # noqa: B027 optional
+        """Raise a DatasetError for invalid columns, without reading an image."""
 
 
 @contextmanager
 def open_table(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
-    """Open a file of rows, and close it at the end of the block.
-
-    Args:
-        folder: Where it is.
-        file: Its name, and the size in bytes and number of rows that it has to have, if they are known.
+    """Open a file of rows, and close it after the block.
 
     Raises:
-        DatasetError: It is missing, of another size or number of rows, or damaged; found on opening or in the block.
+        DatasetError: It is missing, of another size or number of rows, or damaged; raised on opening or in the block.
     """
     try:
         size = folder.size(file.path)
         if size is None:
-            raise Damaged("is missing")
+            raise DamagedFileError("is missing")
         if file.bytes not in (None, size):
-            raise Damaged(f"has {counted(size, 'byte')} where the manifest says {file.bytes}")
+            raise DamagedFileError(f"has {pluralize(size, 'byte')} where the manifest says {file.bytes}")
         with _opened(folder, file) as table:
             if file.rows is not None and file.rows != (rows := table.count()):
-                raise Damaged(f"has {counted(rows, 'row')} where the manifest says {file.rows}")
+                raise DamagedFileError(f"has {pluralize(rows, 'row')} where the manifest says {file.rows}")
             yield table
         return
-    except Damaged as error:
+    except DamagedFileError as error:
         problem = str(error)
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: text that is not UTF-8
         problem = f"cannot be read ({(str(error).splitlines() or [type(error).__name__])[0][:200]})"
@@ -115,13 +110,13 @@ def _opened(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
         yield _Arrow(folder, file)
     else:
         # So that a read holds a buffer of each column, and not a whole row group.
-        options = {"pre_buffer": False, "buffer_size": _DISK_BUFFER if folder.disk else _STORE_BUFFER}
+        options = {"pre_buffer": False, "buffer_size": _DISK_BUFFER if folder.local_path else _STORE_BUFFER}
         with folder.open(file.path) as handle, pq.ParquetFile(handle, **options) as parquet:
             yield _Parquet(parquet)
 
 
 def fits(found: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether values of one type can be read as another: as text, whole numbers, images and so on, of any width."""
+    """Return True if one type can be read as another of the same class (text, integer, image) of any width."""
     types = pa.types
     if types.is_dictionary(found):
         found = found.value_type
@@ -142,7 +137,7 @@ def fits(found: pa.DataType, expected: pa.DataType) -> bool:
 
 
 def narrowed(kind: pa.DataType, fields: Sequence[str]) -> pa.DataType:
-    """A type of records, or of lists of them, with one field only; ``fields`` leads to that field."""
+    """Reduce a type of records, or of lists of them, to the single field at the path ``fields``."""
     if not fields:
         return kind
     if pa.types.is_list(kind):
@@ -155,7 +150,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def image_bytes(value: Any) -> bytes | None:
-    """The encoded image in a value of an image column; None where there is none."""
+    """Return the encoded image in a value of an image column, or None."""
     data = value.get("bytes") if isinstance(value, dict) else value
     return data if isinstance(data, bytes) else None
 
@@ -165,13 +160,13 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _rows_together(types: Mapping[str, pa.DataType], columns: Sequence[str]) -> int:
-    """How many rows to decode at a time."""
+    """Return the number of rows to decode at a time."""
     images = any(fits(types[column], _IMAGE_TYPE) for column in columns if column in types)
     return _IMAGE_ROWS if images else _TEXT_ROWS
 
 
 def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int] | None, size: int) -> Iterator[Row]:
-    """The rows of batches, decoded ``size`` at a time; with images one at a time, as Python objects are a copy."""
+    """Decode batches ``size`` rows at a time; image rows one at a time, as Python objects are copies."""
     for batch in batches:
         for first in range(0, batch.num_rows, size):
             part = batch.slice(first, size)
@@ -195,7 +190,7 @@ class _Parquet(StoredRows):
         self._parquet = parquet
         self.types = _types(parquet.schema_arrow)
 
-    def count(self, most: int | None = None) -> int:
+    def count(self, limit: int | None = None) -> int:
         return int(self._parquet.metadata.num_rows)
 
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
@@ -210,17 +205,17 @@ class _Parquet(StoredRows):
             start = stop
 
     def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
-        """Raise Damaged where a column of a group says that it unpacks to far more than columns of datasets do."""
+        """Raise DamagedFileError for a column chunk with an implausible compression ratio."""
         metadata = self._parquet.metadata.row_group(group)
         for column in map(metadata.column, range(metadata.num_columns)):
             unpacked, most = column.total_uncompressed_size, max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size)
             if column.path_in_schema in paths and unpacked > most:
-                raise Damaged(
+                raise DamagedFileError(
                     f"unpacks to {unpacked >> 20} MiB in {column.path_in_schema}, which is no column of a dataset"
                 )
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
-        """The leaves of columns: ``parts.list.element.name`` for ``parts.name``; other writers have other middles."""
+        """Return the leaf paths of columns, as ``parts.list.element.name`` of ``parts.name``, for any writer."""
         leaves = [self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))]
         plain = {leaf: re.sub(r"\.(list\.(element|item)|bag\.array_element)\b", "", leaf) for leaf in leaves}
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]
@@ -232,14 +227,14 @@ class _Arrow(StoredRows):
         with self._stream() as stream:
             self.types = _types(stream.schema)
 
-    def count(self, most: int | None = None) -> int:
-        found = 0
+    def count(self, limit: int | None = None) -> int:
+        rows = 0
         with self._stream() as stream:
             for batch in stream:
-                found += batch.num_rows
-                if most is not None and found >= most:
+                rows += batch.num_rows
+                if limit is not None and rows >= limit:
                     break
-        return found
+        return rows
 
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
         names = list(dict.fromkeys(column.partition(".")[0] for column in columns))
@@ -249,16 +244,16 @@ class _Arrow(StoredRows):
     @contextmanager
     def _stream(self) -> Iterator[pa.ipc.RecordBatchStreamReader]:
         folder, path = self._folder, self._file.path
-        source = pa.memory_map(str(folder.disk / path)) if folder.disk else folder.open(path, ahead=True)
+        source = pa.memory_map(str(folder.local_path / path)) if folder.local_path else folder.open(path, ahead=True)
         with source as opened, pa.ipc.open_stream(opened) as stream:
             yield stream
 
 
 class _ImageFiles(StoredRows):
-    """The questions of a hidden test set: a line for each, with the name of a file for every image.
+    """The questions of a hidden test set: one a line, with file names of images.
 
     ``{"question_id": "5f…", "stacked_image_file_name": "stacked_image/5f….png"}`` is read as the columns
-    ``question_id`` and ``stacked_image``. Only the images that are asked for are read.
+    ``question_id`` and ``stacked_image``. Only requested images are read.
     """
 
     def __init__(self, folder: Folder, path: str) -> None:
@@ -271,7 +266,7 @@ class _ImageFiles(StoredRows):
         images = {column: _IMAGE_TYPE for name in names if (column := name.removesuffix(_FILE_FIELD)) != name}
         self.types = dict.fromkeys(lists, pa.list_(pa.string())) | dict.fromkeys(names, pa.string()) | images
 
-    def count(self, most: int | None = None) -> int:
+    def count(self, limit: int | None = None) -> int:
         return len(self._lines)
 
     def place(self, number: int) -> str:
@@ -297,7 +292,7 @@ class _ImageFiles(StoredRows):
         return {"bytes": _read_image(self._folder, name), "path": name}
 
     def _file_name(self, number: int, column: str) -> str:
-        """A file's name from a row, if it is one of those that a test set gives and so leads nowhere else."""
+        """Return the name of an image file of a row; only COLUMN/ID.png is valid."""
         name = self._lines[number][1].get(column + _FILE_FIELD)
         if isinstance(name, str):
             folder, _, file = name.partition("/")
@@ -310,7 +305,7 @@ class _ImageFiles(StoredRows):
 
 
 def _read_lines(folder: Folder, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of the file that lists images, with the numbers of their lines from 1."""
+    """Yield the objects of the questions' file with their line numbers from 1."""
     with folder.open(path, ahead=True) as handle:
         data = handle.read(MAX_METADATA_BYTES + 1)
     if len(data) > MAX_METADATA_BYTES:
@@ -331,7 +326,7 @@ def _read_lines(folder: Folder, path: str) -> Iterator[tuple[int, dict[str, Any]
 
 
 def _read_image(folder: Folder, name: str) -> bytes | None:
-    """The bytes of an image file, not many more than are allowed; None where it cannot be read."""
+    """Read an image file, at most one byte above the limit; None if it cannot be read."""
     try:
         if folder.size(name) is None:  # a named pipe would be waited on for ever
             return None

@@ -1,6 +1,6 @@
-"""Hidden test sets: what participants get, what stays with the maintainer, and the proof that nothing leaks."""
+"""Hidden test sets: public part, key, and verification that nothing leaks."""
 
-from vcrgen.config import HiddenOptions
+from vcrgen.config.hidden import HiddenOptions
 from vcrgen.hidden.run import HiddenResult, make_hidden
 from vcrgen.hidden.verify import Check, verify
 

@@ -1,4 +1,4 @@
-"""Earlier hidden sets, whose pairs a new one must not hold: known by their public part, their key, or both."""
+"""Earlier hidden sets, whose pairs a new one must not hold: read from public part or key."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from vcrgen.hidden.public import IMAGE_FOLDERS, Pixels, content_digest, image_na
 from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
 
 
-def earlier_parts(place: str) -> list[Path]:
-    """The public parts and keys that a folder is or holds, also those of several forms; none for all that is no set."""
+def find_earlier_sets(place: str) -> list[Path]:
+    """Return the public parts and keys that a folder is or holds, of all forms."""
     folder = Path(place).expanduser()
     sets = [folder, *sorted(folder.glob("form-*"))] if folder.is_dir() else []
     return [part for one in sets for part in (one, one / "public", one / "key") if is_key(part) or _is_public(part)]
 
 
 def part_digest(part: Path) -> str:
-    """Stands for what is in a public part or a key."""
+    """Return a hash of a public part or a key."""
     try:
         return sha256_file(part / ANSWERS) if is_key(part) else content_digest(part)
     except OSError as error:
@@ -33,10 +33,10 @@ def part_digest(part: Path) -> str:
 
 
 def add_part(reference: Reference, part: Path) -> None:
-    """Take in the pairs of a public part, of which only the pictures are known, or of a key.
+    """Add the pairs of a key, or the pictures of a public part.
 
     Raises:
-        HiddenSetError: An image is damaged, or the key is none; the message quotes nothing of it.
+        HiddenSetError: A file is damaged; the message quotes nothing of it.
     """
     try:
         for picture, caption in _pairs_of_key(part) if is_key(part) else _pictures_of_public(part):
@@ -53,10 +53,10 @@ def _unusable(part: Path, reason: str) -> HiddenSetError:
     return HiddenSetError(f"{part} cannot be compared with, because it cannot be read: {reason}; copy the set again.")
 
 
-def _pairs_of_key(key: Path) -> Iterator[tuple[Bits | None, str]]:
+def _pairs_of_key(key: Path) -> Iterator[tuple[Bits, str]]:
     for item in read_answers(key):
-        picture = np.frombuffer(bytes.fromhex(item["picture"]), np.uint8) if "picture" in item else None
-        if picture is not None and 8 * picture.size != BITS:
+        picture = np.frombuffer(bytes.fromhex(item["picture"]), np.uint8)
+        if 8 * picture.size != BITS:
             raise ValueError("not the hash of a picture")
         yield picture, str(item["caption"])
 
@@ -73,11 +73,7 @@ def _pictures_of_public(public: Path) -> Iterator[tuple[Bits, None]]:
 
 
 def picture_inside(stacked: Pixels, only_it: Pixels) -> Pixels:
-    """The picture of a question, without the strip: TEI shows what the strip looks like and, by its place, how high.
-
-    Args:
-        stacked: VI+TEI, the strip above or below the picture, and one white row between them.
-        only_it: TEI only: the strip in the middle, white above and below.
+    """Extract the picture (VI) from the two views of a question: VI+TEI, and TEI alone on white.
 
     Raises:
         ValueError: They are not the two views of one question.

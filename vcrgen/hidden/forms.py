@@ -1,4 +1,4 @@
-"""Items of a hidden set: pairs set, masked, covered and drawn as the secret says."""
+"""Items of a hidden set: layout, mask and covers drawn from the secret."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
-from vcrgen.builder.compose import MOST_VISIBLE, compose_images, draw_parts
+from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts
 from vcrgen.builder.encode import encode_png
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import Prepared
+from vcrgen.builder.records import PreparedItem
 from vcrgen.builder.rows import span_row
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.canary import LINE
-from vcrgen.hidden.choices import EMS, LEAST_WIDTH, Slot, cover_modes, slot_for
+from vcrgen.hidden.design import EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Mode, Reason, Reject, Span
+from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.text.graphemes import clusters
-from vcrgen.typeset.cover import ROWS, CoverRule, Gray, measure_cover, seeded, span_cells
+from vcrgen.typeset.cover import CoverRule, Gray, measure_span, span_cells, with_seed
+from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import WORD
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.style import Style, make_style
 
-# Where spans hide a letter, or are those of an earlier form of the pair, spans are drawn this often, and the drawing
-# with the most others counts.
+# Attempts to draw spans that hide no letter and differ from earlier forms; the attempt with the most such spans counts.
 DRAWINGS = 24
 # Of each letter at least this share of its ink stays visible, in both modes. Some, such as 一, have nearly all of it
 # where the covers are. In a cursive script that holds for each word: a fifth of the Arabic letters would be hidden, but
 # they are parts of one stroke, which goes on beside them.
-LEAST_OF_A_LETTER = 0.1
+MIN_LETTER_INK = 0.1
 # New is a span that shares at most half of its characters with every span of the forms before; if there is none, one
 # that is not quite the same.
-MOST_SHARED = (0.5, 0.99)
-# Stacked images higher than this many widths are set aside, as in VCR-WIKI: 900 px at 300.
-MOST_RATIO = 3
+MAX_SHARED = (0.5, 0.99)
+# Stacked images higher than this many widths are rejected, as in VCR-WIKI: 900 px at 300.
+MAX_RATIO = 3
 _STYLES = 64  # fonts in one size that are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class FormItem:
     """One item of one form."""
 
     question_id: str  # random digits
@@ -51,25 +51,23 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedItem:
     """One pair with its spans, before a pixel of it is covered."""
 
-    slot: Slot
-    prepared: Prepared
+    slot: ItemDesign
+    prepared: PreparedItem
     spans: tuple[Span, ...]  # in reading order
     visible: float  # ink that covers leave of each span, as a share: mean of both modes, summed over the spans
 
     @property
     def statistics(self) -> tuple[int, ...]:
-        """What forms should have alike: spans, letters of the caption, covered letters, visible ink in thousandths."""
+        """Return the matched statistics: spans, letters of the caption, masked letters, visible ink in thousandths."""
         covered = sum(span.end - span.start for span in self.spans)
         return len(self.spans), len(self.prepared.layout.text), covered, round(1000 * self.visible)
 
 
-class FormMaker:
-    """Makes items of forms.
-
-    ``fonts`` are names of faces, or font files.
+class FormBuilder:
+    """Builder of the items of forms; ``fonts`` are names of faces or font files.
 
     Raises:
         VcrgenError: A font or the text pipeline cannot be used.
@@ -80,67 +78,62 @@ class FormMaker:
         self._secret, self._fonts = secret, fonts
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
         for font in fonts:
-            self._style(font, round(LEAST_WIDTH / EMS))  # so that an unusable one is found before anything is written
+            self._style(font, round(MIN_WIDTH / EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
-        """The line that every public file of a form carries."""
+        """Return the canary of every public file of a form."""
         return LINE + self._secret.token("canary", str(form))
 
-    def plan(self, item: Item, number: int, form: int = 0, known: Sequence[Span] = ()) -> Planned | Reject:
-        """Choose what an item looks like and what is covered.
+    def plan(self, item: Item, number: int, form: int = 0, known: Sequence[Span] = ()) -> PlannedItem | Reject:
+        """Draw the design and the spans of an item.
 
         Args:
             item: The pair.
             number: The number of the item in its form.
-            form: The number of the form, where several forms have the same pair.
-            known: The spans of the forms of this pair before, of which this one takes others.
+            form: The number of the form, if several forms have the same pair.
+            known: The spans of the pair's earlier forms, to be avoided.
         """
-        slot = slot_for(self._secret, number, form, self._fonts)
+        slot = draw_design(self._secret, number, form, self._fonts)
         style = self._style(slot.font, slot.font_size)
-        prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MOST_RATIO * slot.width))
+        prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MAX_RATIO * slot.width))
         if isinstance(prepared, Reject):
             return prepared
-        prepared = replace(prepared, layout=prepared.layout.uncut())
+        prepared = replace(prepared, layout=prepared.layout.with_whole_letters())
         ink = WHITE - render_strip(prepared.layout)
         spans = self._spans(prepared, ink, form, known)
         if isinstance(spans, Reject):
             return spans
-        left = (share for span in spans for share in _visible(span, prepared, ink, self._rules(prepared, span, form)))
-        visible = sum(left) / len(prepared.style.covers)
-        return Planned(slot=slot, prepared=prepared, spans=spans, visible=visible)
+        shares = (share for span in spans for share in _visible(span, prepared, ink, self._rules(prepared, span, form)))
+        visible = sum(shares) / len(prepared.style.calibrations)
+        return PlannedItem(slot=slot, prepared=prepared, spans=spans, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
-        """The face alone, without fallbacks: a caption that it cannot set is set aside.
-
-        Where no cover is even in a size, the nearest size in which it is, the next larger one first; if there is none
-        near, the size itself.
-        """
+        """Return the style of one face without fallbacks, in the nearest size with even covers."""
         styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
             style = make_style(self.pipeline.language, chain, width=0, max_height=0, cover=self.pipeline.config.cover)
             styles.append(style)
-            if all(cover.even for cover in styles[-1].covers.values()):
+            if all(cover.is_even for cover in styles[-1].calibrations.values()):
                 return styles[-1]
         return styles[0]
 
-    def _rules(self, prepared: Prepared, span: Span, form: int) -> dict[Mode, CoverRule]:
-        """The rule of a span's cover in each mode; its form is drawn from the secret where it has one."""
-        rules = {mode: calibration.rule for mode, calibration in prepared.style.covers.items()}
+    def _rules(self, prepared: PreparedItem, span: Span, form: int) -> dict[Mode, CoverRule]:
+        """Return the cover rule of a span in each mode, seeded by the secret."""
+        rules = {mode: calibration.rule for mode, calibration in prepared.style.calibrations.items()}
         if self.pipeline.config.cover == ROWS:
             return rules
         rng = self._secret.random(f"cover form/{form}", f"{prepared.keys.pair} {span.start}")
         seed = int(rng.random() * (1 << 53))
-        return {mode: seeded(rule, seed) for mode, rule in rules.items()}
+        return {mode: with_seed(rule, seed) for mode, rule in rules.items()}
 
-    def _spans(self, prepared: Prepared, ink: Gray, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
-        """Spans that show something of each letter, and share little with those of the forms before.
+    def _spans(self, prepared: PreparedItem, ink: Gray, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
+        """Select spans that leave some ink of each letter and overlap little with those of earlier forms.
 
-        Short captions may leave no others than those of the forms before. Covers that are not rows may hide whole
-        letters, as such covers do; their spans only have to be covered at all.
+        Covers with masks may hide whole letters; their spans only have to be covered at all.
         """
 
-        def shared(span: Span) -> float:  # the largest part of its characters that one of the known spans has, too
+        def shared(span: Span) -> float:  # its largest overlap with a known span, as a share
             counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
             return max([0, *counts]) / (span.end - span.start)
 
@@ -151,8 +144,8 @@ class FormMaker:
             if self.pipeline.config.cover == ROWS:
                 parts = [word.span() for word in WORD.finditer(span.text)]
                 parts = parts if self.pipeline.language.cursive else clusters(span.text)
-                return _shows_each(parts, span, prepared, ink, rules)
-            return max(_visible(span, prepared, ink, rules)) <= MOST_VISIBLE
+                return _shows_each_letter(parts, span, prepared, ink, rules)
+            return max(_visible(span, prepared, ink, rules)) <= MAX_VISIBLE
 
         usable = cache(shows_all)
         drawings: list[tuple[Span, ...]] = []
@@ -164,15 +157,15 @@ class FormMaker:
             drawings.append(tuple(filter(usable, spans)))
             if not known and len(drawings[-1]) == len(spans):
                 break
-        for most in MOST_SHARED:
-            new = [tuple(span for span in spans if shared(span) <= most) for spans in drawings]
-            if best := max(new, key=len):
+        for max_shared in MAX_SHARED:
+            distinct = [tuple(span for span in spans if shared(span) <= max_shared) for spans in drawings]
+            if best := max(distinct, key=len):
                 return best
         detail = "every text that can be masked has a letter of which its cover would hide nearly all"
-        none = Reject(source_id=prepared.item.source_id, reason=Reason.NO_NGRAM, detail=detail)
-        return max(drawings, key=len) or none
+        rejected = Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_NGRAM, detail=detail)
+        return max(drawings, key=len) or rejected
 
-    def draw(self, planned: Planned, form: int, before: int, picture: str) -> Form:
+    def draw(self, planned: PlannedItem, form: int, before: int, picture: str) -> FormItem:
         """Draw an item.
 
         Args:
@@ -182,7 +175,7 @@ class FormMaker:
             picture: The hash of its picture, in hex, for the key.
         """
         prepared, slot = planned.prepared, planned.slot
-        modes = dict(zip(planned.spans, cover_modes(self._secret, form, before, len(planned.spans)), strict=True))
+        modes = dict(zip(planned.spans, draw_cover_modes(self._secret, form, before, len(planned.spans)), strict=True))
         rules = {span: self._rules(prepared, span, form)[mode] for span, mode in modes.items()}
         encode = partial(encode_png, note=self.canary(form))
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
@@ -195,23 +188,23 @@ class FormMaker:
             "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
             "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
         }  # fmt: skip
-        return Form(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
+        return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
 
 
-def _visible(span: Span, prepared: Prepared, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:
-    """The share of a span's ink that the cover of each mode leaves; ``ink`` is the darkness of the uncovered strip."""
+def _visible(span: Span, prepared: PreparedItem, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:
+    """Return the visible ink of a span under the cover of each mode; ``ink`` is the darkness of the strip."""
     cells = span_cells(span, prepared.layout)
-    made = ([rule.cover(cell) for cell in cells] for rule in rules.values())
-    return [measure_cover(span, cells, covers, ink).visible_ink for covers in made]
+    covers_by_mode = ([rule.cover(cell) for cell in cells] for rule in rules.values())
+    return [measure_span(span, cells, covers, ink).visible_ink for covers in covers_by_mode]
 
 
-def _shows_each(
-    parts: Iterable[tuple[int, int]], span: Span, prepared: Prepared, ink: Gray, rules: Mapping[Mode, CoverRule]
+def _shows_each_letter(
+    parts: Iterable[tuple[int, int]], span: Span, prepared: PreparedItem, ink: Gray, rules: Mapping[Mode, CoverRule]
 ) -> bool:
-    """Whether the covers of both modes leave something of each part of a span that has a letter or a digit."""
+    """Return True if both modes leave ink of each part of a span that has a letter or a digit."""
     for start, end in parts:
         text = span.text[start:end]
         part = Span(start=span.start + start, end=span.start + end, text=text, tokens=(text,))
-        if any(map(str.isalnum, text)) and min(_visible(part, prepared, ink, rules)) < LEAST_OF_A_LETTER:
+        if any(map(str.isalnum, text)) and min(_visible(part, prepared, ink, rules)) < MIN_LETTER_INK:
             return False
     return True

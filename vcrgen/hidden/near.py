@@ -1,4 +1,4 @@
-"""Bit strings that are nearly the same, found without comparing each with each."""
+"""Near-duplicate search for bit strings by Hamming distance, without all comparisons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 BITS = 256
 GROUPS = 17
 # Bits that may differ between copies; other pictures differ in about half. 17 groups with two each would be 34.
-NEAR = 32
+MAX_DISTANCE = 32
 
 Bits = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int32]
@@ -22,7 +22,7 @@ _VALUES = 1 << 16  # of a group of 16 bits
 
 
 class NearIndex:
-    """Strings of 256 bits, and whether one of them differs from another string in at most 32 bits.
+    """An index of strings of 256 bits for search within a Hamming distance of 32.
 
     The bits of a string go into 17 groups of 15 or 16 bits. Two strings that differ in at most 32 bits differ in
     at most one bit of some group: with two or more in each of the 17 they would differ in 34. So it is enough to look
@@ -42,7 +42,7 @@ class NearIndex:
         self._starts = np.stack([np.searchsorted(ordered[:, group], edges) for group in range(GROUPS)])
 
     def candidates(self, string: Bits) -> Rows:
-        """Numbers of the strings that are looked at for one string, some of them more than once."""
+        """Return the numbers of the strings to compare with one string, possibly with repetitions."""
         groups = np.arange(GROUPS)[:, None]
         values = _group_values(string[None, :])[0][:, None] ^ _ONE_BIT_OR_NONE
         starts = self._starts[groups, values].ravel()
@@ -55,20 +55,20 @@ class NearIndex:
         rows: Rows = self._rows[positions, np.repeat(groups.repeat(values.shape[1]), counts)]
         return rows
 
-    def has_near(self, string: Bits) -> bool:
-        """Whether a string of the index differs from this one in at most 32 bits."""
-        return any_near(self._strings[self.candidates(string)], string)
+    def contains_near(self, string: Bits) -> bool:
+        """Return True if a string of the index differs from this one in at most 32 bits."""
+        return has_near_duplicate(self._strings[self.candidates(string)], string)
 
     def near(self, string: Bits) -> list[int]:
-        """Numbers of the strings of the index that differ from this one in at most 32 bits, from the lowest on."""
+        """Return the ascending numbers of the strings that differ from this one in at most 32 bits."""
         rows = self.candidates(string)
-        found: list[int] = np.unique(rows[_distances(self._strings[rows], string) <= NEAR]).tolist()
+        found: list[int] = np.unique(rows[_distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
         return found
 
 
-def any_near(strings: Bits, string: Bits) -> bool:
-    """Whether one of some strings, shape (number, 32), differs from another string in at most 32 bits."""
-    return bool((_distances(strings, string) <= NEAR).any())
+def has_near_duplicate(strings: Bits, string: Bits) -> bool:
+    """Return True if one of some strings, shape (number, 32), differs from another in at most 32 bits."""
+    return bool((_distances(strings, string) <= MAX_DISTANCE).any())
 
 
 def _distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
@@ -77,7 +77,7 @@ def _distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
 
 
 def _group_values(strings: Bits) -> npt.NDArray[np.int64]:
-    """The value of each group of each string, one column a group."""
+    """Return the value of each group of each string, one column a group."""
     bits = np.zeros((len(strings), 16 * GROUPS), np.uint8)
     bits[:, :BITS] = np.unpackbits(strings, axis=1)
     by_group = bits.reshape(len(strings), 16, GROUPS).transpose(0, 2, 1)

@@ -6,7 +6,7 @@
     public/manifest.json        version, language, number of items, canary, commitment to the key
     public/README.md
 
-Every file carries the canary, and every file has the same time stamp.
+VI is the image, TEI the text embedded in it. Every file carries the canary, and every file has the same time stamp.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import hashlib
 import io
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +24,22 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from vcrgen.dataset.key import VERSION
+from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.tables import METADATA
 from vcrgen.dataset.views import View
-from vcrgen.errors import HiddenSetError
-from vcrgen.files import canonical_json, sha256_file
+from vcrgen.errors import HiddenSetError, OutputError
+from vcrgen.files import canonical_json, sha256_file, write_json, write_text
+from vcrgen.hidden.secret import Secret
+from vcrgen.signature import Signature
 from vcrgen.text.languages import LANGUAGES
 
-# The folders of a public part that have its images, each named after what is shown: of pairs, and of question sets.
+# The image folders of a public part: of pairs, and of MCQ benchmarks.
 IMAGE_FOLDERS = (View.STACKED.column, View.TEI.column)
-QUESTION_FOLDERS = (View.IMAGE.value,)
+MCQ_FOLDERS = (View.IMAGE.value,)
 README = "README.md"
-# 1 January 2000: a time that every file system and archive can store, and that tells nothing.
+# 1 January 2000: valid in every file system and archive.
 TIME_STAMP = 946_684_800
-# What is read of a set, which may be anybody's.
 MAX_FILE_BYTES = 64 << 20
 MAX_PIXELS = 64_000_000
 
@@ -44,46 +47,34 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def image_name(view: str, question_id: str) -> str:
-    """The path of an image inside the public part."""
+    """Return the path of an image inside the public part."""
     return f"{view}/{question_id}.png"
 
 
-def metadata_row(question_id: str, language: str, canary: str) -> dict[str, str]:
-    """What participants are told of an item; ``datasets`` reads the file names as images."""
-    row = {"question_id": question_id, "question": LANGUAGES[language].question, "language": language}
-    return row | {f"{view}_file_name": image_name(view, question_id) for view in IMAGE_FOLDERS} | {"canary": canary}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicFormat:
+    """The public part of one kind of hidden sets: of pairs, or of MCQ benchmarks."""
 
+    folders: tuple[str, ...]  # image folders, named after views
+    facts: tuple[str, ...]  # fields of the manifest that only this kind has
+    question_row: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]  # of an item of the key or a row
+    title: Callable[[Mapping[str, Any]], str]  # first paragraphs of the README, of a manifest
 
-def questions_text(ids: Iterable[str], *, language: str, canary: str) -> str:
-    """The text of the questions' file: rows in the order of the random ids, so that the source's order is gone."""
-    rows = (canonical_json(metadata_row(question_id, language, canary)) for question_id in sorted(ids))
-    return "".join(row + "\n" for row in rows)
+    def manifest(self, *, items: int, canary: str, commitment: str, **facts: Any) -> dict[str, Any]:
+        """Return the content of ``manifest.json``."""
+        return {
+            "version": VERSION, "items": items, "views": list(self.folders), "canary": canary,
+            "commitment": commitment, **facts,
+        }  # fmt: skip
 
+    def questions_text(self, items: Iterable[Mapping[str, Any]], manifest: Mapping[str, Any]) -> str:
+        """Return the text of ``metadata.jsonl``, sorted by random ids, so that the source's order is lost."""
+        ordered = sorted(items, key=lambda item: str(item["question_id"]))
+        return "".join(canonical_json(self.question_row(item, manifest)) + "\n" for item in ordered)
 
-def content_digest(public: Path, views: Sequence[str] = IMAGE_FOLDERS) -> str:
-    """SHA-256 over names and hashes of questions and images: what the key says of the public part."""
-    names = [METADATA, *sorted(f"{view}/{file.name}" for view in views for file in (public / view).iterdir())]
-    lines = (f"{sha256_file(public / name)}  {name}\n" for name in names)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def public_manifest(*, language: str, items: int, canary: str, commitment: str) -> dict[str, Any]:
-    """What the public part says of itself."""
-    facts = {"version": VERSION, "language": language, "items": items, "views": list(IMAGE_FOLDERS)}
-    return facts | {"canary": canary, "commitment": commitment}
-
-
-def public_readme(manifest: dict[str, Any]) -> str:
-    """What participants have to know; the same words for every set."""
-    name, question = LANGUAGES[manifest["language"]].name, LANGUAGES[manifest["language"]].question
-    return f"""# Hidden VCR test set ({name})
-
-{manifest["items"]} images with captions of which some texts are covered, so that only parts of them are left.
-`stacked_image` is picture and caption (VI+TEI), `only_it_image` the caption alone (TEI). The answers are kept
-secret; send outputs as JSON Lines with `question_id`, `view` (`stacked` or `tei`) and `output`.
-
-The question for every image: {question}
-
+    def readme(self, manifest: Mapping[str, Any]) -> str:
+        """Return the text of ``README.md``, the same for every set."""
+        return f"""{self.title(manifest)}
 ```python
 from datasets import load_dataset
 
@@ -96,26 +87,90 @@ Please keep these files out of training data. {manifest["canary"]}
 """
 
 
+def pair_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the public row of a pair; ``datasets`` reads the file names as images."""
+    question_id, language = item["question_id"], manifest["language"]
+    row = {"question_id": question_id, "question": LANGUAGES[language].question, "language": language}
+    files = {f"{view}_file_name": image_name(view, question_id) for view in IMAGE_FOLDERS}
+    return row | files | {"canary": manifest["canary"]}
+
+
+def _pair_title(manifest: Mapping[str, Any]) -> str:
+    language = LANGUAGES[manifest["language"]]
+    return f"""# Hidden VCR test set ({language.name})
+
+{manifest["items"]} images with captions of which some texts are covered, so that only parts of them are left.
+`stacked_image` is picture and caption (VI+TEI), `only_it_image` the caption alone (TEI). The answers are kept
+secret; send outputs as JSON Lines with `question_id`, `view` (`stacked` or `tei`) and `output`.
+
+The question for every image: {language.question}
+"""
+
+
+PAIR_FORMAT = PublicFormat(
+    folders=IMAGE_FOLDERS, facts=("language",), question_row=pair_question_row, title=_pair_title
+)
+
+
+def content_digest(public: Path, views: Sequence[str] = IMAGE_FOLDERS) -> str:
+    """Return the SHA-256 over names and hashes of questions and images, which the key holds."""
+    names = [METADATA, *sorted(f"{view}/{file.name}" for view in views for file in (public / view).iterdir())]
+    lines = (f"{sha256_file(public / name)}  {name}\n" for name in names)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def write_set(
+    public: Path, key: Path, form: PublicFormat, answers: Sequence[Mapping[str, Any]], report: Mapping[str, Any],
+    *, secret: Secret, number: int, fingerprint: str, signature: Signature, canary: str, **facts: Any,
+) -> None:  # fmt: skip
+    """Write the key, and the public part except for the images, which exist."""
+    manifest = form.manifest(items=len(answers), canary=canary, commitment="", **facts)
+    write_text(public / METADATA, form.questions_text(answers, manifest))
+    write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
+    write_json(key / REPORT, report)
+    described = KeyManifest(
+        version=VERSION, language="+".join(facts.get("languages") or [facts["language"]]), task=facts.get("task"),
+        items=len(answers), canary=canary, nonce=secret.token("nonce", str(number)), fingerprint=fingerprint,
+        signature=str(signature), public=content_digest(public, form.folders),
+        files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
+    )  # fmt: skip
+    write_json(key / KEY_FILE, described.values | {"seal": secret.seal(described.sealed)})
+    manifest["commitment"] = described.commitment
+    write_json(public / MANIFEST, manifest)
+    write_text(public / README, form.readme(manifest))
+
+
+def is_complete(out: Path, targets: Sequence[Path], fingerprint: str) -> bool:
+    """Return True if all forms of a set exist; an OutputError for another finished set."""
+    if not all(is_key(target / "key") and (target / "public").is_dir() for target in targets):
+        return False
+    if any(read_key(target / "key").fingerprint != fingerprint for target in targets):
+        raise OutputError(
+            f"{out} holds another hidden set (other source, options, versions or secret); choose another --out."
+        )
+    return True
+
+
 def stamp(folder: Path) -> None:
-    """Give every file and folder the same time, the folders after what is in them."""
+    """Set the same time on every file and folder, the folders last."""
     for path in [*sorted(folder.rglob("*"), reverse=True), folder]:
         os.utime(path, (TIME_STAMP, TIME_STAMP))
 
 
 def public_files(public: Path) -> Iterator[Path]:
-    """All files of a public part, in order."""
+    """Yield all files of a public part, in order."""
     return (path for path in sorted(public.rglob("*")) if not path.is_dir())
 
 
 def read_file(file: Path) -> bytes:
-    """The bytes of a file of a set; a HiddenSetError, which does not name it, if it is too large."""
+    """Read a file of a set; a HiddenSetError, which does not name it, if it is too large."""
     if file.stat().st_size > MAX_FILE_BYTES:
         raise HiddenSetError(f"a file is larger than {MAX_FILE_BYTES >> 20} MiB")
     return file.read_bytes()
 
 
 def read_pixels(file: Path) -> Pixels:
-    """The pixels of a PNG of a set, shape (height, width, 3); a HiddenSetError if it has too many."""
+    """Read the pixels of a PNG of a set, shape (height, width, 3); a HiddenSetError for too many."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         image = Image.open(io.BytesIO(read_file(file)), formats=("PNG",))

@@ -1,4 +1,4 @@
-"""Pairs that a hidden set must not hold, because they are known or in it already: found by picture and by caption."""
+"""Deduplication against known pairs, by picture and by caption."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from PIL import Image
 
 from vcrgen.builder.images import load_image
 from vcrgen.builder.sources import Source, check_columns, iter_items
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
-from vcrgen.hidden.near import Bits, NearIndex, any_near
+from vcrgen.hidden.near import Bits, NearIndex, has_near_duplicate
 from vcrgen.text.normalise import normalise_caption
 
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
 HASH_ROWS = 16
 # Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
 MARGIN = 3
-# Letters and digits of a caption that count, so that a caption cut after five lines is still the same.
+# Letters and digits of a caption that are compared, so that a caption shortened to five lines still matches.
 CAPTION_START = 40
 HASH_WIDTH = 256  # px: larger pictures are brought to this width before they are hashed
-# Pictures that came in after the index was made are compared one by one; from so many on it is made anew.
-MOST_UNINDEXED = 1000
+# Pictures added after the index was built are compared one by one; from this number on, it is rebuilt.
+MAX_UNINDEXED = 1000
 
 
 class Reference:
@@ -39,7 +39,7 @@ class Reference:
         return len(self._captions)
 
     def add_source(self, source: Source, config: BuildConfig) -> None:
-        """Take in every pair of a source; a SourceError if a row cannot be read, or columns are missing."""
+        """Add every pair of a source; a SourceError for unreadable rows or missing columns."""
         check_columns(source, config)
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):
@@ -49,29 +49,29 @@ class Reference:
                 self.add(item.image, item.caption)
 
     def add(self, image: bytes | None, caption: str | None) -> None:
-        """Take in one pair; a picture that cannot be decoded counts by its caption alone."""
+        """Add one pair; without a decodable picture, by its caption alone."""
         self.add_hash(None if image is None else self.hash(image), caption)
 
     def add_hash(self, picture: Bits | None, caption: str | None) -> None:
-        """Take in one pair by the hash of its picture, or None, and its caption."""
+        """Add one pair by the hash of its picture, or None, and its caption."""
         if start := caption_start(caption or ""):
             self._captions.add(start)
         if picture is not None:
             self._pictures.append(picture.tobytes())
 
     def match(self, picture: Bits | None, caption: str) -> str | None:
-        """Why a pair is known, given the hash of its picture: ``caption`` or ``picture``; None if it is not."""
+        """Return the match of a pair, ``caption`` or ``picture``, given the hash of its picture; None without one."""
         if caption_start(caption) in self._captions:
             return "caption"
         if picture is None:
             return None
-        if len(self._pictures) - self._indexed >= MOST_UNINDEXED:
+        if len(self._pictures) - self._indexed >= MAX_UNINDEXED:
             self._index, self._indexed = NearIndex(self._pictures), len(self._pictures)
         others = np.frombuffer(b"".join(self._pictures[self._indexed :]), np.uint8).reshape(-1, picture.size)
-        return "picture" if self._index.has_near(picture) or any_near(others, picture) else None
+        return "picture" if self._index.contains_near(picture) or has_near_duplicate(others, picture) else None
 
     def hash(self, image: bytes) -> Bits | None:
-        """The hash of an encoded picture, or None if it cannot be decoded."""
+        """Return the hash of an encoded picture, or None if it cannot be decoded."""
         try:
             width = min(HASH_WIDTH, Image.open(io.BytesIO(image)).width)
             picture = load_image(image, width=max(1, width), **self._limits)
@@ -81,13 +81,13 @@ class Reference:
 
 
 def caption_start(caption: str) -> str:
-    """The first letters and digits of a caption, whatever its case, spaces and punctuation."""
+    """Return the first letters and digits of a caption, without case, spaces and punctuation."""
     folded = normalise_caption(caption).casefold()
     return "".join(filter(str.isalnum, folded))[:CAPTION_START]
 
 
 def difference_hash(picture: Image.Image) -> Bits:
-    """256 bits: whether each cell of a picture is clearly brighter than the one on its left."""
+    """Return the difference hash: a bit for each of 256 cells that is clearly brighter than its left neighbour."""
     gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
     cells = np.asarray(gray, dtype=np.int16)
     return np.packbits(cells[:, 1:] > cells[:, :-1] + MARGIN)

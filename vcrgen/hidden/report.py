@@ -1,4 +1,4 @@
-"""How a hidden set is mixed, and how much its forms share: counts, and no answer."""
+"""Reports of hidden sets: counts, and the overlap of forms, without answers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from vcrgen.text.languages import LANGUAGES
 Answer = Mapping[str, Any]
 
 
-def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, int]) -> dict[str, Any]:
-    """The mix of one form: of the lines of its key, and of the numbers of pairs set aside, by reason."""
-    covers = LANGUAGES[language].covers
+def summary_report(answers: Sequence[Answer], *, language: str, rejected: Mapping[str, int]) -> dict[str, Any]:
+    """Summarise one form: the items of its key, and the numbers of rejected pairs by reason."""
+    covers = LANGUAGES[language].cover_targets
     spans = [span for answer in answers for span in answer["spans"]]
     ink = {mode: [s["visible_ink"] for s in spans if s["cover"] == mode] for mode in covers}
     widths = [answer["width"] for answer in answers]
@@ -32,7 +32,7 @@ def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, 
             str(mode): {
                 "target": covers[mode].visible,
                 "median": round(float(np.median(values)), 3) if values else None,
-                "off_target": sum(not covers[mode].holds(value) for value in values),
+                "off_target": sum(not covers[mode].contains(value) for value in values),
             }
             for mode, values in ink.items()
         },
@@ -42,12 +42,12 @@ def mix_report(answers: Sequence[Answer], *, language: str, drops: Mapping[str, 
             for part in (FEEDBACK, FINAL)
             if (inside := [answer for answer in answers if answer["part"] == part])
         },
-        "set_aside": dict(drops),
+        "set_aside": dict(rejected),
     }
 
 
 def overlap_report(forms: Sequence[Sequence[Answer]]) -> list[dict[str, Any]]:
-    """For every two forms, whose items are in the same order of pairs: what a reader of one knows of the other."""
+    """Report what every two forms of the same pairs, in the same order, have in common."""
     report: list[dict[str, Any]] = []
     for a, b in combinations(range(len(forms)), 2):
         pairs = list(zip(forms[a], forms[b], strict=True))

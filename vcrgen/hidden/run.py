@@ -1,9 +1,9 @@
-"""Making a hidden set: pairs in a secret order, each decided once and kept, then both parts put in place at once.
+"""Building a hidden set: pairs are selected in a secret order, then both parts are moved to their place.
 
-While it is made, everything lies in ``OUT/.vcrgen-hidden``, which only its owner may enter:
+Until then everything is in ``OUT/.vcrgen-hidden``, which only its owner may enter:
 
     plan.json           the fingerprint of source, options, versions and secret
-    decisions.jsonl     what became of the pairs of the source, in the secret order: a line for each item of a form
+    decisions.jsonl     the ledger of the rounds
     form-1/public, form-1/key
 """
 
@@ -21,42 +21,33 @@ from typing import Any
 
 from vcrgen.builder.shards import BYTE_PACKAGES
 from vcrgen.builder.sources import check_columns, open_source
-from vcrgen.config import HiddenOptions, load_build_config
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
-from vcrgen.dataset.manifest import MANIFEST
-from vcrgen.dataset.tables import METADATA
-from vcrgen.errors import HiddenSetError, NoPairsError, OutputError, SourceError
-from vcrgen.files import atomic_path, canonical_json, output_errors, sha256_file, write_json, write_text
-from vcrgen.hidden.alike import alike_report
-from vcrgen.hidden.earlier import add_part, earlier_parts, part_digest
-from vcrgen.hidden.forms import Form, FormMaker
-from vcrgen.hidden.parts import draw_feedback
-from vcrgen.hidden.public import (
-    IMAGE_FOLDERS,
-    README,
-    content_digest,
-    public_manifest,
-    public_readme,
-    questions_text,
-    stamp,
-)
+from vcrgen.config.build import load_build_config
+from vcrgen.config.hidden import HiddenOptions
+from vcrgen.dataset.key import REPORT, VERSION
+from vcrgen.errors import NoPairsError, OutputError, SourceError
+from vcrgen.files import atomic_path, canonical_json, output_errors
+from vcrgen.hidden.earlier import add_part, find_earlier_sets, part_digest
+from vcrgen.hidden.forms import FormBuilder, FormItem
+from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, is_complete, stamp, write_set
 from vcrgen.hidden.reference import Reference
-from vcrgen.hidden.report import mix_report, overlap_report
-from vcrgen.hidden.rounds import Rounds
-from vcrgen.hidden.secret import check_unused, load_secret, remember_set
+from vcrgen.hidden.report import overlap_report, summary_report
+from vcrgen.hidden.rounds import RoundSelector
+from vcrgen.hidden.secret import check_unused, open_secret, remember_set
+from vcrgen.hidden.similarity import similarity_report
+from vcrgen.hidden.splits import draw_splits
 from vcrgen.signature import Signature
 from vcrgen.storage import DiskFolder
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
-from vcrgen.typeset.cover import ROWS
-from vcrgen.typeset.fonts import Face, font_register, resolve_font, text_faces
+from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.fonts import Face, font_registry, resolve_font, text_faces
 from vcrgen.work.folder import WorkFolder
 from vcrgen.work.ledger import Ledger
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"
-_MIXED = ("items", "forms", "same_pairs", "feedback")  # options that say how a set is mixed
+_SET_OPTIONS = ("items", "forms", "same_pairs", "feedback")  # options that decide the bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,70 +56,66 @@ class HiddenResult:
 
     public: tuple[Path, ...]  # the public part of every form
     keys: tuple[Path, ...]  # the key of every form
-    report: dict[str, Any]  # of the first form, with the overlap of all
-    was_complete: bool  # whether the set was there already
-    made_secret: bool  # whether a secret was made
+    report: dict[str, Any]  # of the first form, with the overlap of all forms
+    was_complete: bool  # the set existed already
+    made_secret: bool  # a secret was created
 
 
 def make_hidden(
-    options: HiddenOptions, *, out: Path, secret_file: Path, watcher: Watcher | None = None
+    options: HiddenOptions, *, out: Path, secret_file: Path, listener: ProgressListener | None = None
 ) -> HiddenResult:
     """Make a hidden test set.
 
-    The same source, options and secret give the same bytes; interrupted or killed, the same call goes on.
+    The same source, options and secret give the same bytes. Run again to resume.
 
     Args:
-        options: What to make.
+        options: Options of the set.
         out: Folder of the set: with ``public`` and ``key``, or with such folders for every form.
-        secret_file: The maintainer's secret; made if it is not there.
-        watcher: Told of the progress.
+        secret_file: The maintainer's secret; created if missing.
+        listener: Receives the progress.
 
     Raises:
-        VcrgenError: The user can mend it; the message says how, and never quotes secret or answer.
+        VcrgenError: The user can fix it; the message never quotes secret or answer.
     """
     with output_errors(out):
-        return _Run(options, out, secret_file, watcher or Watcher()).finish()
+        return _Run(options, out, secret_file, listener or ProgressListener()).finish()
 
 
 def default_fonts(lang: str) -> tuple[str, ...]:
-    """All shipped text faces of a language: not those that may have been fetched, so every machine has the same."""
-    return tuple(name for name in text_faces(lang) if not font_register()[name].fetched)
+    """Return all shipped text faces of a language, without fetched ones, as every machine has these."""
+    return tuple(name for name in text_faces(lang) if not font_registry()[name].fetched)
 
 
 class _Run:
-    """One set on its way."""
+    """One set under construction."""
 
-    def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, watcher: Watcher) -> None:
+    def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, listener: ProgressListener) -> None:
         self._options, self._config = options, options.config
-        self._out, self._work, self._watcher = out, out / WORK, watcher
+        self._out, self._work, self._listener = out, out / WORK, listener
         self._secret_file = secret_file
         self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
-        if secret_file.resolve().is_relative_to(out.resolve()):
-            raise HiddenSetError(
-                f"The secret file {secret_file} lies inside {out}; keep it away from what is published."
-            )
         self._source = open_source(self._config)
         check_columns(self._source, self._config)
         faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(self._config.lang)]
         self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
-        earlier = {name: earlier_parts(name) for name in options.not_in}
+        earlier = {name: find_earlier_sets(name) for name in options.not_in}
         self._earlier = [part for parts in earlier.values() for part in parts]
         others = [name for name, parts in earlier.items() if not parts]
         known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in others]
         self._references = [(open_source(config), config) for config in known]
-        self._secret, self._made_secret = load_secret(secret_file, create=not (out.is_dir() and any(out.iterdir())))
+        self._secret, self._made_secret = open_secret(secret_file, out)
         self._partitions = self._source.partitions()
         self._forms = range(max(options.forms, options.same_pairs))
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
-        watcher.stage("loading fonts and text pipeline")
-        self._maker = FormMaker(self._config, self._secret, [font for font, _ in self._fonts])
+        listener.stage("loading fonts and text pipeline")
+        self._builder = FormBuilder(self._config, self._secret, [font for font, _ in self._fonts])
         self._signature = self._make_signature()
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
 
     def finish(self) -> HiddenResult:
-        """Do what is not done yet, and give the set."""
-        was_complete = self._is_complete()
+        """Build what is missing and return the set."""
+        was_complete = is_complete(self._out, self._targets, self._fingerprint)
         if not was_complete:
             self._place.check_out()
             if not self._options.reuse_secret:
@@ -140,7 +127,7 @@ class _Run:
                         (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
                     with Ledger(self._work / DECISIONS) as ledger:
                         rounds = self._decide(ledger)
-                    self._write_parts([decided.answers for decided in rounds.done], rounds.drops)
+                    self._write_parts([decided.answers for decided in rounds.done], rounds.rejected)
                     if not self._options.reuse_secret:
                         remember_set(self._secret_file, self._fingerprint)
                     self._move_out()
@@ -158,78 +145,59 @@ class _Run:
             was_complete=was_complete, made_secret=self._made_secret,
         )  # fmt: skip
 
-    def _is_complete(self) -> bool:
-        """Whether the set is there already; an OutputError if another finished set is."""
-        if not all(is_key(target / "key") and (target / "public").is_dir() for target in self._targets):
-            return False
-        if any(read_key(target / "key").fingerprint != self._fingerprint for target in self._targets):
-            what = "another hidden set (other source, options, versions or secret)"
-            raise OutputError(f"{self._out} holds {what}; choose another --out.")
-        return True
-
-    def _decide(self, ledger: Ledger) -> Rounds:
-        """Take pairs until there are enough; what an earlier run has decided is in the ledger."""
+    def _decide(self, ledger: Ledger) -> RoundSelector:
+        """Select the pairs; the ledger holds the rounds of earlier runs."""
         known = Reference(self._config.max_pixels)
         for source, config in self._references:
-            self._watcher.stage(f"reading {config.source}")
+            self._listener.stage(f"reading {config.source}")
             known.add_source(source, config)
         for part in self._earlier:
-            self._watcher.stage(f"reading {part}")
+            self._listener.stage(f"reading {part}")
             add_part(known, part)
-        self._watcher.stage("")
-        rounds = Rounds(
-            self._options, source=self._source, secret=self._secret, maker=self._maker, known=known,
-            store=self._store, watcher=self._watcher,
+        self._listener.stage("")
+        rounds = RoundSelector(
+            self._options, source=self._source, secret=self._secret, builder=self._builder, known=known,
+            store=self._store, listener=self._listener,
         )  # fmt: skip
         rounds.finish(ledger)
         return rounds
 
-    def _store(self, number: int, form: Form) -> None:
-        """Put the images of an item on the disk, each whole."""
+    def _store(self, number: int, form: FormItem) -> None:
+        """Write the images of an item atomically."""
         for view, data in zip(IMAGE_FOLDERS, (form.stacked, form.only_it), strict=True):
             with atomic_path(self._part(number, "public") / view / f"{form.question_id}.png") as temporary:
                 temporary.write_bytes(data)
 
     @property
     def _unmoved(self) -> list[int]:
-        """The forms that no earlier run has begun to move out: a key is moved when all parts are finished."""
+        """Return the forms that no earlier run has begun to move to their place."""
         return [form for form in self._forms if not (self._targets[form] / "key").exists()]
 
     def _part(self, form: int, part: str) -> Path:
         return self._work / f"form-{form + 1}" / part
 
-    def _write_parts(self, rounds: Sequence[Sequence[dict[str, Any]]], drops: Counter[str]) -> None:
-        """Everything but the images, which are there; a round has the answers of one item of every form."""
+    def _write_parts(self, rounds: Sequence[Sequence[dict[str, Any]]], rejected: Counter[str]) -> None:
+        """Write everything but the images; ``rounds`` has the answers of one item of every form."""
         language = self._config.lang
         forms = [[answers[form] for answers in rounds] for form in self._forms]
         overlap = overlap_report(forms) if self._options.same_pairs > 1 else []
-        alike = alike_report(forms) if self._options.forms > 1 else {}
+        similarity = similarity_report(forms) if self._options.forms > 1 else {}
         for form in self._unmoved:
-            public, key = self._part(form, "public"), self._part(form, "key")
-            key.mkdir(exist_ok=True)
             answers = sorted(forms[form], key=lambda answer: str(answer["question_id"]))
-            count = round(self._options.feedback * len(answers))
-            parts = draw_feedback(self._secret, form, answers, count)
-            answers = [answer | {"part": part} for answer, part in zip(answers, parts, strict=True)]
-            canary = self._maker.canary(form)
-            ids = [answer["question_id"] for answer in answers]
-            write_text(public / METADATA, questions_text(ids, language=language, canary=canary))
-            write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
-            report = mix_report(answers, language=language, drops=dict(sorted(drops.items())))
-            write_json(key / REPORT, report | {"form": form + 1, "overlap": overlap, "alike": alike})
-            both: dict[str, Any] = {"language": language, "items": len(answers), "canary": canary}
-            manifest = KeyManifest(
-                **both, version=VERSION, nonce=self._secret.token("nonce", str(form)), fingerprint=self._fingerprint,
-                signature=str(self._signature), public=content_digest(public),
-                files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
+            splits = draw_splits(self._secret, form, answers, round(self._options.feedback * len(answers)))
+            answers = [answer | {"part": split} for answer, split in zip(answers, splits, strict=True)]
+            report = summary_report(answers, language=language, rejected=dict(sorted(rejected.items())))
+            key = self._part(form, "key")
+            key.mkdir(exist_ok=True)
+            write_set(
+                self._part(form, "public"), key, PAIR_FORMAT, answers,
+                report | {"form": form + 1, "overlap": overlap, "alike": similarity}, secret=self._secret, number=form,
+                fingerprint=self._fingerprint, signature=self._signature, canary=self._builder.canary(form),
+                language=language,
             )  # fmt: skip
-            write_json(key / KEY_FILE, manifest.values | {"seal": self._secret.seal(manifest.sealed)})
-            described = public_manifest(**both, commitment=manifest.commitment)
-            write_json(public / MANIFEST, described)
-            write_text(public / README, public_readme(described))
 
     def _move_out(self) -> None:
-        """Put the parts in place, each whole, the key before what commits to it."""
+        """Move the parts to their place, the key before the public part that commits to it."""
         for form, target in enumerate(self._targets):
             target.mkdir(exist_ok=True)
             key, public = self._part(form, "key"), self._part(form, "public")
@@ -243,13 +211,13 @@ class _Run:
                 public.replace(target / "public")
 
     def _make_signature(self) -> Signature:
-        """What scores against the key can be compared with; the secret is no part of it."""
-        config, text = self._config, self._maker.pipeline.text
+        """Return the signature of scores against the key, without the secret."""
+        config, text = self._config, self._builder.pipeline.text
         kind = "" if config.cover == ROWS else f"{config.cover}-"
-        covers = (f"{mode}={kind}{cover.visible:g}" for mode, cover in LANGUAGES[config.lang].covers.items())
+        covers = (f"{mode}={kind}{cover.visible:g}" for mode, cover in LANGUAGES[config.lang].cover_targets.items())
         fonts = canonical_json([digest for _, digest in self._fonts])
         facts = {
-            "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.n}",
+            "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.ngram_size}",
             "share": f"{config.max_share:g}", "norm": NORMALISATION, "seg": text.segmenter, "elig": text.eligibility,
             "cover": ",".join(covers), "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),
@@ -257,25 +225,25 @@ class _Run:
         return Signature(facts)
 
     def _make_facts(self) -> dict[str, Any]:
-        """All that decides the bytes, by name, but for the secret."""
-        built = self._maker.pipeline.signature.facts
+        """Return everything that decides the bytes, by name, except for the secret."""
+        built = self._builder.pipeline.signature.facts
         return {
-            "config": self._config.published(), "signature": str(self._signature),
+            "config": self._config.public_fields(), "signature": str(self._signature),
             "censor": built["censor"], "layout": built["layout"],
             "partitions": [asdict(partition) for partition in self._partitions],
-            **self._options.model_dump(include=set(_MIXED)), "fonts": self._fonts,
+            **self._options.model_dump(include=set(_SET_OPTIONS)), "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
             "versions": {name: version(name) for name in BYTE_PACKAGES},
         }  # fmt: skip
 
     def _plan(self) -> dict[str, Any]:
-        """What another run's plan is compared with; of the source it says nothing that can be read."""
-        facts = {name: self._facts[name] for name in (*_MIXED, "fonts", "censor", "layout")}
+        """Return the plan for comparison with other runs, without readable facts of the source."""
+        facts = {name: self._facts[name] for name in (*_SET_OPTIONS, "fonts", "censor", "layout")}
         facts["source or secret"] = self._seal([self._facts[name] for name in ("partitions", "not_in", "earlier")])
         facts |= self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
         return {"fingerprint": self._fingerprint, "facts": facts}
 
     def _seal(self, value: Any) -> str:
-        """Stands for a value, and tells nothing of it to whoever lacks the secret."""
+        """Return a keyed hash of a value."""
         return self._secret.seal(canonical_json(value).encode())[:32]

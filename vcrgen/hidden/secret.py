@@ -1,4 +1,4 @@
-"""The maintainer's secret: every choice of a hidden set comes from it, and it is never shown."""
+"""The maintainer's secret, from which all random choices of a hidden set are derived."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vcrgen.files import fsync
 from vcrgen.rng import secret_rng
 
 SECRET_BYTES = 32
-LEAST_BYTES = 16  # 128 bits
+MIN_BYTES = 16  # 128 bits
 MAX_FILE_BYTES = 4096
 _MADE = "made "
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 
 
 class Secret:
-    """At least 128 secret bits, for choices, ids and seals. It has no text form that could reach a log."""
+    """A secret of at least 128 bits for choices, ids and seals, without a text form that could reach a log."""
 
     __slots__ = ("_key",)
 
@@ -32,15 +32,15 @@ class Secret:
         return "Secret(...)"
 
     def random(self, stage: str, item_id: str) -> Random:
-        """A generator for one choice."""
+        """Return the random generator of one choice."""
         return secret_rng(self._key, stage, item_id)
 
     def token(self, purpose: str, text: str) -> str:
-        """32 hex digits that look random and are the same for the same purpose and text."""
+        """Return 32 pseudorandom hex digits for a purpose and a text."""
         return self._mac(f"token\0{purpose}\0{text}".encode())[:32]
 
     def seal(self, data: bytes) -> str:
-        """HMAC-SHA256 of some bytes, in hex."""
+        """Return the HMAC-SHA256 of some bytes, in hex."""
         return self._mac(b"seal\0" + data)
 
     def _mac(self, data: bytes) -> str:
@@ -48,16 +48,16 @@ class Secret:
 
 
 def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
-    """Read the secret of a file of at least 32 hexadecimal digits, and say whether it was made.
+    """Read the secret of a file of at least 32 hexadecimal digits, and return True if it was created.
 
-    Further lines name the set that was made of it: see :func:`remember_set`. With ``create``, a file that is not there
-    is made, and only its owner can read it.
+    Further lines name its set: see :func:`remember_set`. With ``create``, a missing file is created, readable only by
+    its owner.
 
     Raises:
         HiddenSetError: The file is readable by others, too short, or not hexadecimal; the message does not quote it.
     """
-    made = create and not file.exists()
-    if made:
+    created = create and not file.exists()
+    if created:
         _make(file)
     try:
         status = file.stat()
@@ -71,18 +71,29 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
     if not _HEX.fullmatch(text):
         raise HiddenSetError(f"The secret file {file} does not hold hexadecimal digits, in pairs, on one line.")
     value = bytes.fromhex(text)
-    if len(value) < LEAST_BYTES:
+    if len(value) < MIN_BYTES:
         raise HiddenSetError(
-            f"The secret in {file} has {8 * len(value)} bits, and at least {8 * LEAST_BYTES} are needed; "
+            f"The secret in {file} has {8 * len(value)} bits, and at least {8 * MIN_BYTES} are needed; "
             "name a file that does not exist yet, and a secret is made there."
         )
-    return Secret(value), made
+    return Secret(value), created
+
+
+def open_secret(file: Path, out: Path) -> tuple[Secret, bool]:
+    """Load the secret of a set, and create one for a new set only; see :func:`load_secret`.
+
+    Raises:
+        HiddenSetError: The file is inside of the set, or unusable.
+    """
+    if file.resolve().is_relative_to(out.resolve()):
+        raise HiddenSetError(f"The secret file {file} lies inside {out}; keep it away from what is published.")
+    return load_secret(file, create=not (out.is_dir() and any(out.iterdir())))
 
 
 def check_unused(file: Path, fingerprint: str) -> None:
     """Raise a HiddenSetError if the secret of a file has made another set than the one of this fingerprint."""
-    made = {line.removeprefix(_MADE) for line in _lines(file)[1:]}
-    if made - {fingerprint}:
+    fingerprints = {line.removeprefix(_MADE) for line in _lines(file)[1:]}
+    if fingerprints - {fingerprint}:
         raise HiddenSetError(
             f"The secret in {file} has made another hidden set already, and two sets of one secret have the same "
             "canary, and the same ids for the same pairs; name a new file for --secret-file, or give --reuse-secret if "
@@ -91,7 +102,7 @@ def check_unused(file: Path, fingerprint: str) -> None:
 
 
 def remember_set(file: Path, fingerprint: str) -> None:
-    """Write into the file of a secret which set it has made: a line ``made FINGERPRINT``.
+    """Append the fingerprint of its set to the file of a secret: a line ``made FINGERPRINT``.
 
     Raises:
         HiddenSetError: It cannot be written.
@@ -111,14 +122,14 @@ def remember_set(file: Path, fingerprint: str) -> None:
 
 
 def _lines(file: Path) -> list[str]:
-    """The secret's digits and the lines after them; an empty text where the file is no secret."""
+    """Return the secret's digits and the lines after them; an empty text for other files."""
     text = file.read_text("ascii") if file.stat().st_size <= MAX_FILE_BYTES else ""
     first, *others = text.strip().split("\n")
     return [first, *others] if all(line.startswith(_MADE) for line in others) else [""]
 
 
 def _make(file: Path) -> None:
-    """A new secret, never on disk with other permissions than its owner's."""
+    """Create a new secret with its owner's permissions only."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,72 +1,71 @@
-"""Whether a hidden set keeps its secret: every check on its own, and none of them shows an answer."""
+"""Verification of hidden sets: independent checks, none of which shows an answer."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.canary import is_canary
-from vcrgen.dataset.key import FEEDBACK, is_key, read_answers, read_key
-from vcrgen.dataset.manifest import MANIFEST
+from vcrgen.dataset.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
+from vcrgen.dataset.manifest import MANIFEST, check_task
 from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
-from vcrgen.files import indented_json
-from vcrgen.hidden import verify_questions
-from vcrgen.hidden.checking import (
-    COMMITMENT,
-    ITEM_ID,
-    TEXT_FILES,
-    CheckFailed,
-    check_part_sizes,
-    fail_if,
-    look_for,
-    public_facts,
-    public_rows,
-    source_ids,
-)
-from vcrgen.hidden.parts import draw_feedback
+from vcrgen.files import indented_json, sha256_file
+from vcrgen.hidden.mcq import MCQ_FORMAT, draw_mcq_splits
 from vcrgen.hidden.public import (
     IMAGE_FOLDERS,
     MAX_PIXELS,
-    QUESTION_FOLDERS,
+    PAIR_FORMAT,
     README,
     TIME_STAMP,
+    PublicFormat,
     content_digest,
     image_name,
-    metadata_row,
     public_files,
-    public_manifest,
-    public_readme,
-    questions_text,
     read_file,
     read_pixels,
 )
 from vcrgen.hidden.secret import Secret
-from vcrgen.tasks.bloom import TASK
+from vcrgen.hidden.splits import draw_splits
+from vcrgen.tasks.bloom import LETTERS, TASK
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
+
+TEXT_FILES = (METADATA, MANIFEST, README)
+ITEM_ID = re.compile(r"[0-9a-f]{32}")
+COMMITMENT = re.compile(r"[0-9a-f]{64}")
+_BY_CHANCE = re.compile(r"[0-9a-fA-F]{0,11}|.{0,3}")  # source ids that random ids contain by chance
+
+Answers = Sequence[Mapping[str, Any]]
+
+
+class CheckFailed(Exception):
+    """A failed check; its text shows no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One check."""
 
-    name: str  # what was looked at
-    ok: bool | None  # whether it holds; None where it could not be looked at
-    detail: str = ""  # what was found, without answers
+    name: str  # of the check
+    ok: bool | None  # None if it could not be made
+    detail: str = ""  # the fault, without answers
 
 
 def find_sets(folder: Path) -> list[Path]:
-    """The folders with a public part (the folder itself, or one a form); a HiddenSetError if there is none."""
+    """Return the folders with a public part (the folder itself, or its forms)."""
     if (folder / "public").is_dir():
         return [folder]
     forms = [path for path in folder.glob("form-*") if (path / "public").is_dir()]
@@ -76,19 +75,18 @@ def find_sets(folder: Path) -> list[Path]:
 
 
 def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
-    """Check one set: the public part alone, and against the key if that is there.
+    """Check one set: the public part, and ``key`` beside it if it exists, whose seal needs the secret.
 
-    The folder holds ``public`` and, at the maintainer's, ``key``, whose seal the secret checks. Each check is made even
-    where others fail.
+    Each check is made even if others fail.
     """
     public, key_folder, seal = folder / "public", folder / "key", "seal of the maintainer's secret"
-    public_checks, key_checks, parts = _QUESTION_CHECKS if _is_of_questions(public) else _PAIR_CHECKS
-    checks = [_check(name, look, public) for name, look in public_checks.items()]
+    kind = _MCQ if _is_mcq(public) else _PAIRS
+    checks = [_check(name, look, public, kind.format) for name, look in _PUBLIC_CHECKS.items()]
     if not is_key(key_folder):
         why = "no key beside it: answers cannot be looked for"
         return [*checks, Check(name="answers and commitment", ok=None, detail=why)]
-    checks += [_check(name, look, public, key_folder) for name, look in key_checks.items()]
-    checks.append(_check("feedback part and final part", parts, key_folder, secret))
+    checks += [_check(name, look, public, key_folder) for name, look in (_KEY_CHECKS | kind.checks).items()]
+    checks.append(_check("feedback split and final split", _check_splits, key_folder, secret, kind.draw_splits))
     unknown = Check(name=seal, ok=None, detail="no secret file given")
     return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
 
@@ -105,29 +103,56 @@ def _check(name: str, look: Callable[..., None], *about: object) -> Check:
     return Check(name=name, ok=True)
 
 
+def fail_if(condition: object, detail: str) -> None:
+    """Raise CheckFailed if a condition holds."""
+    if condition:
+        raise CheckFailed(detail)
+
+
+def _read_manifest(public: Path) -> dict[str, Any]:
+    value = json.loads(read_file(public / MANIFEST))
+    fail_if(not isinstance(value, dict) or value.get("version") != VERSION, "the manifest is of another version")
+    return dict(value)
+
+
+def _read_questions(public: Path) -> list[dict[str, Any]]:
+    return [dict(json.loads(line)) for line in read_file(public / METADATA).splitlines()]
+
+
 def _ids(public: Path) -> list[str]:
-    return [str(row["question_id"]) for row in public_rows(public)]
+    return [str(row["question_id"]) for row in _read_questions(public)]
 
 
-def _is_of_questions(public: Path) -> bool:
+def _is_mcq(public: Path) -> bool:
     try:
-        return public_facts(public).get("task") == TASK
+        return _read_manifest(public).get("task") == TASK
     except (CheckFailed, HiddenSetError, OSError, ValueError, RecursionError):
-        return False  # the checks of a set of pairs say what is wrong
+        return False  # the checks of a set of pairs report the fault
 
 
-def _views(public: Path) -> tuple[str, ...]:
-    return QUESTION_FOLDERS if _is_of_questions(public) else IMAGE_FOLDERS
+def _check_absent(texts: set[str], public: Path) -> None:
+    """Fail if the name or text of a public file contains one of some texts, in any case."""
+    secrets = {form.casefold() for text in texts for form in (text, json.dumps(text)[1:-1])}
+    files = list(public_files(public))
+    names = "\n".join(file.relative_to(public).as_posix() for file in files).casefold()
+    text_files = "\n".join(read_file(public / name).decode() for name in TEXT_FILES).casefold()
+    for secret in secrets:
+        fail_if(secret in names, "a file's name holds a text of the key")
+        fail_if(secret in text_files, f"{', '.join(TEXT_FILES)}: one of them holds a text of the key")
+
+
+def _source_ids(answers: Answers) -> set[str]:
+    return {item["source_id"] for item in answers if not _BY_CHANCE.fullmatch(item["source_id"])}
 
 
 def _shown(question_id: str) -> str:
-    """An id in a detail; one that is not random may be anything, so it is not shown."""
+    """Return an id for a detail; ids that are not random are not shown."""
     return question_id if ITEM_ID.fullmatch(question_id) else "an item without a random id"
 
 
-def _check_names(public: Path) -> None:
-    """File names are chosen by no one: an id, or one of three constants."""
-    views = _views(public)
+def _check_names(public: Path, form: PublicFormat) -> None:
+    """File names carry no information: an id, or one of three constants."""
+    views = form.folders
     for path in sorted(public.rglob("*")):
         name = path.relative_to(public).as_posix()
         fail_if(path.is_symlink(), "a file is a link")
@@ -135,44 +160,47 @@ def _check_names(public: Path) -> None:
             fail_if(name not in views, "a folder that does not belong there")
         elif name not in TEXT_FILES:
             folder, _, stem = name.removesuffix(".png").partition("/")
-            known = folder in views and name.endswith(".png") and ITEM_ID.fullmatch(stem)
-            fail_if(not known, "a file whose name is not one that vcrgen gives")
+            is_valid = folder in views and name.endswith(".png") and ITEM_ID.fullmatch(stem)
+            fail_if(not is_valid, "a file whose name is not one that vcrgen gives")
 
 
-def _check_description(public: Path) -> None:
-    manifest = public_facts(public)
-    fields = {name: manifest[name] for name in ("language", "items", "canary", "commitment")}
-    fail_if(fields["language"] not in LANGUAGES, "the language is not known")
+def _check_description(public: Path, form: PublicFormat) -> None:
+    manifest = _read_manifest(public)
+    fields = {name: manifest[name] for name in (*form.facts, "items", "canary", "commitment")}
+    if form is PAIR_FORMAT:
+        fail_if(fields["language"] not in LANGUAGES, "the language is not known")
+    else:
+        check_task(fields["task"], fields["languages"])
     fail_if(not is_canary(fields["canary"]), "the canary is not of its form")
     fail_if(not COMMITMENT.fullmatch(fields["commitment"]), "the commitment is not of its form")
-    fail_if(manifest != public_manifest(**fields), "the manifest says more or less than it should")
-    fail_if(
-        read_file(public / MANIFEST).decode() != indented_json(manifest), "the manifest is not in its constant form"
-    )
+    fail_if(manifest != form.manifest(**fields), "the manifest says more or less than it should")
+    written = read_file(public / MANIFEST).decode()
+    fail_if(written != indented_json(manifest), "the manifest is not in its constant form")
     fail_if(fields["items"] != len(_ids(public)), "the number of items is not that of the questions")
-    fail_if(read_file(public / README).decode() != public_readme(manifest), f"{README} is not the constant text")
+    fail_if(read_file(public / README).decode() != form.readme(manifest), f"{README} is not the constant text")
 
 
-def _check_questions(public: Path) -> None:
-    manifest = public_facts(public)
-    ids = []
-    for number, row in enumerate(map(json.loads, read_file(public / METADATA).splitlines()), start=1):
-        question_id = row["question_id"]
-        fail_if(not ITEM_ID.fullmatch(question_id), f"row {number}: the id is not 32 random digits")
-        expected = metadata_row(question_id, manifest["language"], manifest["canary"])
-        fail_if(row != expected, f"row {number}: columns or values beside ids and question")
-        ids.append(question_id)
+def _check_questions(public: Path, form: PublicFormat) -> None:
+    manifest, rows = _read_manifest(public), _read_questions(public)
+    for number, row in enumerate(rows, start=1):
+        fail_if(not ITEM_ID.fullmatch(row["question_id"]), f"row {number}: the id is not 32 random digits")
+        fail_if(row != form.question_row(row, manifest), f"row {number}: columns or values beside ids and question")
+        for lang in manifest.get("languages", ()):
+            question, options = row[f"question_{lang}"], row[f"options_{lang}"]
+            texts = isinstance(options, list) and all(isinstance(text, str) for text in (question, *options))
+            fail_if(not texts or len(options) != len(LETTERS), f"row {number}: not a question with four options")
+    ids = [row["question_id"] for row in rows]
     fail_if(ids != sorted(ids), "the rows are not sorted by id, so their order may tell something")
     fail_if(len(set(ids)) != len(ids), "an id comes twice")
-    text = questions_text(ids, language=manifest["language"], canary=manifest["canary"])
-    fail_if(read_file(public / METADATA).decode() != text, "names or white space that a JSON reader passes over")
-    there = {file.relative_to(public).as_posix() for file in public_files(public)} - set(TEXT_FILES)
-    named = {image_name(view, question_id) for question_id in ids for view in IMAGE_FOLDERS}
-    fail_if(there != named, "the images are not those that the questions name")
+    text = form.questions_text(rows, manifest)
+    fail_if(read_file(public / METADATA).decode() != text, "names or white space that a JSON reader ignores")
+    files = {file.relative_to(public).as_posix() for file in public_files(public)} - set(TEXT_FILES)
+    expected = {image_name(view, question_id) for question_id in ids for view in form.folders}
+    fail_if(files != expected, "the images are not those that the questions name")
 
 
-def _check_images(public: Path) -> None:
-    comment, views = b"Comment\0" + public_facts(public)["canary"].encode("ascii"), _views(public)
+def _check_images(public: Path, form: PublicFormat) -> None:
+    comment, views = b"Comment\0" + _read_manifest(public)["canary"].encode("ascii"), form.folders
     for question_id in _ids(public):
         sizes = set()
         for view in views:
@@ -183,8 +211,8 @@ def _check_images(public: Path) -> None:
             fail_if(names != [b"IHDR", b"tEXt", b"IDAT", b"IEND"], f"{place}: other chunks than pixels and canary")
             fail_if(kinds[1][1] != comment, f"{place}: the comment is not the canary")
             fail_if(kinds[3][1], f"{place}: data in the end mark")
-            width, height, *form = struct.unpack(">IIBBBBB", kinds[0][1])
-            fail_if(form != [8, 2, 0, 0, 0], f"{place}: not an RGB image of eight bits")
+            width, height, *coding = struct.unpack(">IIBBBBB", kinds[0][1])
+            fail_if(coding != [8, 2, 0, 0, 0], f"{place}: not an RGB image of eight bits")
             fail_if(width * height > MAX_PIXELS, f"{place}: more than {MAX_PIXELS} pixels")
             size = height * (1 + 3 * width)
             stream = zlib.decompressobj()
@@ -196,26 +224,26 @@ def _check_images(public: Path) -> None:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The chunks of a PNG, up to its last byte."""
+    """Yield the chunks of a PNG, up to its last byte."""
     fail_if(not data.startswith(PNG_SIGNATURE), "an image is not a PNG")
     position = len(PNG_SIGNATURE)
     while position < len(data):
         (length,) = struct.unpack_from(">I", data, position)
         kind, body = data[position + 4 : position + 8], data[position + 8 : position + 8 + length]
-        fail_if(len(body) != length, "an image is cut off")
+        fail_if(len(body) != length, "an image is truncated")
         (checksum,) = struct.unpack_from(">I", data, position + 8 + length)
         fail_if(zlib.crc32(kind + body) != checksum, "an image has a wrong checksum")
         yield kind, body
         position += length + 12
 
 
-def _check_canary(public: Path) -> None:
-    canary = public_facts(public)["canary"].encode("ascii")
+def _check_canary(public: Path, form: PublicFormat) -> None:
+    canary = _read_manifest(public)["canary"].encode("ascii")
     for file in public_files(public):
         fail_if(canary not in read_file(file), "a file lacks the canary")
 
 
-def _check_times(public: Path) -> None:
+def _check_times(public: Path, form: PublicFormat) -> None:
     for path in [public, *public.rglob("*")]:
         fail_if(
             path.lstat().st_mtime != TIME_STAMP,
@@ -223,17 +251,19 @@ def _check_times(public: Path) -> None:
         )
 
 
-def _check_attributes(public: Path) -> None:
-    """Nothing is written beside a file's content, where most programs do not look; Python can tell on Linux only."""
+def _check_attributes(public: Path, form: PublicFormat) -> None:
+    """Fail for extended attributes; Python reads them on Linux only."""
     for path in [public, *public.rglob("*")] if hasattr(os, "listxattr") else ():
-        own = [name for name in os.listxattr(path, follow_symlinks=False) if name.startswith(("user.", "trusted."))]
-        fail_if(own, "a file or folder has extended attributes; remove them with setfattr -x")
+        attributes = [
+            name for name in os.listxattr(path, follow_symlinks=False) if name.startswith(("user.", "trusted."))
+        ]
+        fail_if(attributes, "a file or folder has extended attributes; remove them with setfattr -x")
 
 
 def _check_commitment(public: Path, key_folder: Path) -> None:
     key = read_key(key_folder)
-    fail_if(key.commitment != public_facts(public)["commitment"], "the key is not the one that was committed to")
-    fail_if(key.canary != public_facts(public)["canary"], "the key has another canary")
+    fail_if(key.commitment != _read_manifest(public)["commitment"], "the key is not the one that was committed to")
+    fail_if(key.canary != _read_manifest(public)["canary"], "the key has another canary")
 
 
 def _check_permissions(public: Path, key_folder: Path) -> None:
@@ -243,31 +273,47 @@ def _check_permissions(public: Path, key_folder: Path) -> None:
 
 
 def _check_content(public: Path, key_folder: Path) -> None:
-    ids = [item["question_id"] for item in read_answers(key_folder)]
-    fail_if(ids != _ids(public), "the ids are not those of the key")
-    fail_if(read_key(key_folder).public != content_digest(public), "a question or an image was changed")
+    answers, form = list(read_answers(key_folder)), MCQ_FORMAT if _is_mcq(public) else PAIR_FORMAT
+    fail_if([item["question_id"] for item in answers] != _ids(public), "the ids are not those of the key")
+    if form is MCQ_FORMAT:
+        text = form.questions_text(answers, _read_manifest(public))
+        fail_if(read_file(public / METADATA).decode() != text, "the questions are not those of the key")
+        for item in answers:
+            digest = sha256_file(public / image_name("image", item["question_id"]))
+            fail_if(digest != item["picture"], "a picture is not the one of the key")
+    fail_if(read_key(key_folder).public != content_digest(public, form.folders), "a question or an image was changed")
 
 
-def _check_parts(key_folder: Path, secret: Secret | None) -> None:
-    """Every item is in one of the two parts, as many as the report of the key says, and those that the secret gives."""
+def _check_splits(key_folder: Path, secret: Secret | None, draw: Callable[..., list[str]]) -> None:
+    """Every item is in one of the two splits, with the counts of the report, and as drawn by the secret."""
     answers = list(read_answers(key_folder))
-    parts = [answer.get("part") for answer in answers]
-    report = check_part_sizes(key_folder, answers)
+    counts = Counter(answer.get("part") for answer in answers)
+    fail_if(not set(counts) <= set(HIDDEN_SPLITS), "an item of the key is in neither split")
+    report = json.loads(read_file(key_folder / REPORT))
+    reported = {split: counted["items"] for split, counted in report["parts"].items()}
+    fail_if(Counter(reported) != counts, "the splits are not as large as the report says")
+    if "levels" in report:
+        pictures = {(item["picture"], item["part"]) for item in answers}
+        fail_if(len(pictures) != len({picture for picture, _ in pictures}), "a picture is in both splits")
     if secret:
-        drawn = draw_feedback(secret, report["form"] - 1, answers, parts.count(FEEDBACK))
-        fail_if(parts != drawn, "the parts were not drawn by this secret")
+        drawn = draw(secret, report, answers)
+        fail_if([answer["part"] for answer in answers] != drawn, "the splits were not drawn by this secret")
 
 
-def _check_texts(public: Path, key_folder: Path) -> None:
-    """Look for what only the key may know in names and texts; images hold nothing but pixels, as another check says."""
+def _check_pair_texts(public: Path, key_folder: Path) -> None:
+    """Look for secret texts in names and texts; another check proves that images hold nothing but pixels."""
     answers = list(read_answers(key_folder))
-    look_for(
-        source_ids(answers) | {text for item in answers for text in (item["caption"], *item["crossed_text"])}, public
-    )
+    texts = {text for item in answers for text in (item["caption"], *item["crossed_text"])}
+    _check_absent(_source_ids(answers) | texts, public)
+
+
+def _check_mcq_texts(public: Path, key_folder: Path) -> None:
+    answers = list(read_answers(key_folder))
+    _check_absent(_source_ids(answers) | {item["path"] for item in answers}, public)
 
 
 def _check_covers(public: Path, key_folder: Path) -> None:
-    """The strip is the same in both views, the rest of TEI is white, and every cover of the key is on the strip."""
+    """Check that both views have the same strip, TEI is white elsewhere, and the strip has every cover."""
     for item in read_answers(key_folder):
         stacked, only_it = (read_pixels(public / image_name(view, item["question_id"])) for view in IMAGE_FOLDERS)
         height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
@@ -289,7 +335,7 @@ def _check_seal(key_folder: Path, secret: Secret) -> None:
     fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
 
 
-_PUBLIC_CHECKS: dict[str, Callable[[Path], None]] = {
+_PUBLIC_CHECKS: dict[str, Callable[[Path, PublicFormat], None]] = {
     "only the files that belong there": _check_names,
     "manifest and README in their constant form": _check_description,
     "questions: nothing but random ids and the question": _check_questions,
@@ -302,26 +348,34 @@ _KEY_CHECKS: dict[str, Callable[[Path, Path], None]] = {
     "key unchanged and committed to": _check_commitment,
     "key readable by its owner only": _check_permissions,
     "questions and images are those of the key": _check_content,
-    "no answer, caption or source id in the public part": _check_texts,
-    "every answer covered in the pixels": _check_covers,
 }
-_PAIR_CHECKS = _PUBLIC_CHECKS, _KEY_CHECKS, _check_parts
-_QUESTION_CHECKS = (
-    _PUBLIC_CHECKS
-    | {
-        "manifest and README in their constant form": verify_questions.check_description,
-        "questions: nothing but random ids and the question": verify_questions.check_questions,
-    },
+
+
+class _Kind(NamedTuple):
+    """The checks of one kind of hidden sets."""
+
+    format: PublicFormat
+    checks: dict[str, Callable[[Path, Path], None]]
+    draw_splits: Callable[[Secret, Mapping[str, Any], Answers], list[str]]  # of a secret, the report and the items
+
+
+_PAIRS = _Kind(
+    PAIR_FORMAT,
     {
-        "key unchanged and committed to": _check_commitment,
-        "key readable by its owner only": _check_permissions,
-        "questions and images are those of the key": verify_questions.check_content,
-        "no source id and no leaf in the public part": verify_questions.check_texts,
+        "no answer, caption or source id in the public part": _check_pair_texts,
+        "every answer covered in the pixels": _check_covers,
     },
-    verify_questions.check_parts,
+    lambda secret, report, answers: draw_splits(
+        secret, report["form"] - 1, answers, sum(answer["part"] == FEEDBACK for answer in answers)
+    ),
+)
+_MCQ = _Kind(
+    MCQ_FORMAT,
+    {"no source id and no category in the public part": _check_mcq_texts},
+    lambda secret, report, answers: draw_mcq_splits(secret, answers, report["feedback"]),
 )
 
 
 def leaks(checks: Sequence[Check]) -> list[Check]:
-    """The checks that failed."""
+    """Return the failed checks."""
     return [check for check in checks if check.ok is False]

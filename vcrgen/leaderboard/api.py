@@ -6,32 +6,37 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from vcrgen.leaderboard.records import ModelCell, Submission, TeamPage, Told
+from vcrgen.leaderboard.records import LadderFeedback, ModelCell, Submission, TeamPage
 from vcrgen.reading import encodable
 
 
-def as_json(submission: Submission, cells: Sequence[ModelCell], told: Told | None) -> dict[str, Any]:
-    """Where a submission stands: its problems, or its scores, or what a ladder shows of it."""
+def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: LadderFeedback | None) -> dict[str, Any]:
+    """Return the status of a submission with its problems, its scores, or its ladder feedback."""
     scores = [
         {cell.track.task.axis: cell.track.mode, "view": cell.track.view.value, "rank": cell.rank or None}
-        | {metric: asdict(figure) for metric, figure in cell.figures.items()}
+        | {metric: asdict(estimate) for metric, estimate in cell.estimates.items()}
         for cell in cells
     ]
     return {
         "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "state": submission.state.value, "received": submission.received.isoformat(),
+        "status": submission.status.value, "received": submission.received.isoformat(),
         "finished": submission.finished.isoformat() if submission.finished else None, "private": submission.private,
         "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    } | ({} if told is None else {"feedback": _feedback(told)})  # fmt: skip
+    } | ({} if feedback is None else {"feedback": _feedback(feedback)})  # fmt: skip
 
 
-def _feedback(told: Told) -> dict[str, Any]:
-    """What a ladder shows, under the name of the metric that ranks."""
-    return {"view": told.view.value, "step": told.step, told.task.shown[0]: told.exact, "best": told.best}
+def _feedback(feedback: LadderFeedback) -> dict[str, Any]:
+    """Return ladder feedback, under the name of the metric that ranks."""
+    return {
+        "view": feedback.view.value,
+        "step": feedback.step,
+        feedback.task.main_metrics[0]: feedback.leading_score,
+        "best": feedback.best,
+    }
 
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:
-    """A team's files, the newest first, and what is left to it on each set that takes files."""
-    files = [as_json(one.submission, one.cells, one.told) | {"counts": one.counts} for one in page.files]
+    """A team's files, the newest first, and what is left to it on each set that is open."""
+    files = [as_json(one.submission, one.cells, one.feedback) | {"counts": one.counts} for one in page.files]
     quotas = {name: asdict(quota) | {"left": quota.left} for name, quota in page.quotas.items()}
     return {"team": page.team, "files": files, "quotas": quotas}

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, select, text
 
+from vcrgen.database.schema import Moment
 from vcrgen.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import (
@@ -29,14 +30,13 @@ from vcrgen.leaderboard.board import (
 )
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.log import check_log, read_log, record
-from vcrgen.leaderboard.store.migrate import current
 from vcrgen.leaderboard.store.results import check_scores
-from vcrgen.leaderboard.store.schema import Moment, metadata, submissions
-from vcrgen.leaderboard.store.sets import all_sets, change_set, the_set
+from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
+from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
 
 FORMAT = "vcrgen-board-backup-1"
 _HEAD = "backup.json"
-_MEMBER = re.compile(r"files/([0-9a-f]{64})|tables/([a-z]+)\.jsonl")
+_MEMBER = re.compile(r"files/([0-9a-f]{64})|tables/([a-z_]+)\.jsonl")
 MAX_HEAD = 1 << 20
 MAX_ROW = 256 << 20
 BATCH = 500
@@ -50,15 +50,17 @@ def backup(board: Board, target: Path) -> int:
 
     Raises:
         OutputError: The file is there, or cannot be written.
+        LeaderboardError: The board is damaged, so that the backup could not be restored.
     """
     if target.exists():
         raise OutputError(f"{target} is there already; name a new file.")
     with output_errors(target):
         with board.reading() as connection, atomic_path(target) as temporary:
+            _check(connection, board, board.folder)
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
                 settings = board.settings.model_dump(exclude={"database"})  # which may hold a password
-                head = {"format": FORMAT, "schema": current(connection), "settings": settings}
+                head = {"format": FORMAT, "schema": SCHEMA_VERSION, "settings": settings}
                 _add(archive, _HEAD, canonical_json(head).encode())
                 for table in metadata.sorted_tables:
                     _add(archive, f"tables/{table.name}.jsonl", b"".join(_lines(connection, table)))
@@ -95,20 +97,20 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
     except (ConfigError, KeyError, TypeError):
         raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
     with new_board(folder, settings) as board:
-        _take_in(archive, source, board, head, moved)
+        _load(archive, source, board, head, moved)
         write_settings(folder, settings)
         return board
 
 
-def _take_in(
+def _load(
     archive: tarfile.TarFile, source: Path, board: Board, head: Mapping[str, Any], moved: Mapping[str, Path]
 ) -> None:
     """Everything behind the head, in one transaction."""
     tables = {table.name: table for table in metadata.sorted_tables}
     missing = set(tables)
     with board.writing() as connection:
-        if current(connection) != head.get("schema"):
-            raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one, then upgrade.")
+        if head.get("schema") != SCHEMA_VERSION:
+            raise LeaderboardError(f"{source} is of another version of vcrgen; restore it with that one.")
         check_database(connection)
         for member in islice(archive, 1, None):  # behind the head
             name = _MEMBER.fullmatch(member.name)
@@ -116,9 +118,9 @@ def _take_in(
             if name is None or content is None or (name[2] and name[2] not in tables):
                 raise LeaderboardError(f"{source} holds {member.name[:100]!r}, which no backup does.")
             if name[2]:
-                _fill(connection, tables[name[2]], content)
+                _insert_rows(connection, tables[name[2]], content)
                 missing.discard(name[2])
-            elif board.vault.keep(content, most=member.size).sha256 != name[1]:
+            elif board.vault.store(content, most=member.size).sha256 != name[1]:
                 raise LeaderboardError(f"{source} is damaged: the file {name[1]} is not what its name says.")
         assert archive.fileobj is not None
         while archive.fileobj.read(MAX_HEAD):  # to the end, where the checksum is
@@ -126,11 +128,12 @@ def _take_in(
         if missing:
             raise LeaderboardError(f"{source} is damaged: the table {min(missing)} is missing.")
         _check(connection, board, source)
+        _continue_numbers(connection)
         known = [one.name for one in all_sets(connection)]
         for name_, path in moved.items():
             if name_ not in known:
                 raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
-            change_set(connection, describe_set(name_, path, the_set(connection, name_).phase))
+            change_set(connection, describe_set(name_, path, get_set(connection, name_).lifecycle))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 
@@ -147,13 +150,21 @@ def _head(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
 
 
 def _check(connection: Connection, board: Board, source: Path) -> None:
-    """The log is whole, and no file is missing."""
+    """Check that the log and the ranked scores are whole, and that no file is missing.
+
+    Raises:
+        LeaderboardError: They are not.
+    """
     check_log(read_log(connection))
     check_scores(connection, read_log(connection))
     for digest in connection.execute(select(submissions.c.file).distinct()).scalars():
         if not board.vault.path(digest).is_file():
             raise LeaderboardError(f"{source} is damaged: the file {digest} is missing.")
-    if connection.dialect.name == "postgresql":  # numbers that were given go on after the last one
+
+
+def _continue_numbers(connection: Connection) -> None:
+    """Let the numbers that PostgreSQL gives go on after the last one that was restored."""
+    if connection.dialect.name == "postgresql":
         for table in metadata.sorted_tables:
             for column in table.primary_key.columns:
                 if column is table.autoincrement_column:
@@ -176,7 +187,7 @@ def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
         yield canonical_json(values).encode() + b"\n"
 
 
-def _fill(connection: Connection, table: Table, lines: IO[bytes]) -> None:
+def _insert_rows(connection: Connection, table: Table, lines: IO[bytes]) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         while line := lines.readline(MAX_ROW):
             values = json.loads(line)

@@ -12,25 +12,26 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine
 
-from vcrgen.dataset.key import PARTS
+from vcrgen.database.engine import reading, writing
+from vcrgen.dataset.key import HIDDEN_SPLITS
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
-from vcrgen.leaderboard.records import Feedback, Phase, SetPart, TestSet
+from vcrgen.leaderboard.records import Feedback, SetLifecycle, SplitSize, TestSet
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
-from vcrgen.leaderboard.store import quotes
-from vcrgen.leaderboard.store.engine import open_engine, reading, writing
+from vcrgen.leaderboard.store import reported_results
+from vcrgen.leaderboard.store.engine import check_board, create_board, open_engine
 from vcrgen.leaderboard.store.log import record
-from vcrgen.leaderboard.store.migrate import check, upgrade
 from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
-from vcrgen.published.quoted import published, read_quoted
-from vcrgen.scorer.run import AnySession, Options
+from vcrgen.reported_results.results import read_reported, shipped_tables
+from vcrgen.scorer.run import Options
 from vcrgen.scorer.run import open_session as scoring_session
+from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.signature import Signature
-from vcrgen.tasks.task import DEFAULT
+from vcrgen.tasks.task import VCR_TASK
 
 MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
-NEW_PHASE = Phase(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
+NEW_LIFECYCLE = SetLifecycle(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said
 _SET_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -41,7 +42,7 @@ class Board:
     folder: Path
     settings: Settings  # the content of board.yaml
     engine: Engine  # of its database
-    vault: Vault  # the files that were handed in
+    vault: Vault  # the files that were submitted
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that sees one state of the board."""
@@ -58,11 +59,11 @@ class Board:
             return all_sets(connection)
 
 
-def open_board(folder: Path, *, checked: bool = True) -> Board:
-    """Open the board of a folder; ``checked`` refuses a database of another version.
+def open_board(folder: Path) -> Board:
+    """Open the board of a folder.
 
     Raises:
-        LeaderboardError: There is no board, or its database cannot be used.
+        LeaderboardError: There is no board, or its database cannot be used or is of another version.
         ConfigError: Its settings are wrong.
     """
     if not (folder / FILE).is_file():
@@ -71,20 +72,24 @@ def open_board(folder: Path, *, checked: bool = True) -> Board:
         )
     settings = read_settings(folder)
     board = Board(folder, settings, open_engine(folder, settings.database), Vault(folder))
-    if checked:
-        check(board.engine, folder)
-        known = [one.name for one in board.sets]
-        for name in settings.headline:
-            if name not in known:
-                raise ConfigError(
-                    f"{folder / FILE}: headline names {name[:40]!r}, which is no set of the board; it has "
-                    f"{', '.join(known)}."
-                )
+    check_board(board.engine)
+    known = [one.name for one in board.sets]
+    for name in settings.overall:
+        if name not in known:
+            raise ConfigError(
+                f"{folder / FILE}: headline names {name[:40]!r}, which is no set of the board; it has "
+                f"{', '.join(known)}."
+            )
     return board
 
 
 def init_board(
-    folder: Path, data: Sequence[str], settings: Settings, *, with_quoted: bool, phase: Phase = NEW_PHASE
+    folder: Path,
+    data: Sequence[str],
+    settings: Settings,
+    *,
+    with_reported: bool,
+    lifecycle: SetLifecycle = NEW_LIFECYCLE,
 ) -> Board:
     """Make a board.
 
@@ -92,22 +97,22 @@ def init_board(
         folder: A new or an empty folder.
         data: Its test sets, as ``NAME:PATH``.
         settings: What goes into ``board.yaml``.
-        with_quoted: Begin with the published results that ship with vcrgen.
-        phase: That of the hidden sets: their feedback, their dates.
+        with_reported: Begin with the published results that ship with vcrgen.
+        lifecycle: That of the hidden sets: their feedback, their dates.
 
     Raises:
         LeaderboardError: The folder is not empty, a set is named wrongly or twice, or it holds no answers or, for a
             ladder, no parts.
     """
-    found = [describe_set(name, path, phase) for name, path in named_sets(data).items()]
+    found = [describe_set(name, path, lifecycle) for name, path in named_sets(data).items()]
     with fresh_folder(folder), new_board(folder, settings) as board:
         with board.writing() as connection:
             check_database(connection)
             for one in found:
-                enter_set(connection, one)
+                register_set(connection, one)
             tasks = {one.task.name for one in found}
-            for file in published() if with_quoted else ():
-                quotes.add(connection, [row for row in read_quoted(file) if row.task.name in tasks])
+            for file in shipped_tables() if with_reported else ():
+                reported_results.add(connection, [row for row in read_reported(file) if row.task.name in tasks])
         write_settings(folder, settings)  # last: what makes the folder a board
         return board
 
@@ -127,7 +132,7 @@ def new_board(folder: Path, settings: Settings) -> Iterator[Board]:
         raise OutputError(f"{folder} cannot be made: {problem.strerror or problem}.") from None
     engine = open_engine(folder, settings.database)
     try:
-        upgrade(engine)
+        create_board(engine)
         yield Board(folder, settings, engine, Vault(folder))
     except BaseException:
         engine.dispose()
@@ -164,13 +169,13 @@ def check_database(connection: Connection) -> None:
         raise LeaderboardError("The database holds a board already; name an empty one.")
 
 
-def describe_set(name: str, path: Path, phase: Phase = NEW_PHASE) -> TestSet:
+def describe_set(name: str, path: Path, lifecycle: SetLifecycle = NEW_LIFECYCLE) -> TestSet:
     """Read a dataset or a key, and say what it is.
 
     Args:
         name: What it is called on the board.
         path: Where it is.
-        phase: Its feedback and its dates if it is hidden; a public set is open for ever.
+        lifecycle: Its feedback and its dates if it is hidden; a public set is open for ever.
 
     Raises:
         LeaderboardError: The name is not one, the answers cannot be read, or have no parts for a ladder.
@@ -178,19 +183,19 @@ def describe_set(name: str, path: Path, phase: Phase = NEW_PHASE) -> TestSet:
     if not _SET_NAME.fullmatch(name):
         raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
     session = open_session(name, path)
-    found = set_of(name, path, session, phase if session.key.hidden else Phase())
-    if found.phase.feedback is Feedback.LADDER and set(found.phase.parts) != set(PARTS):
+    found = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle())
+    if found.lifecycle.feedback is Feedback.LADDER and set(found.lifecycle.splits) != set(HIDDEN_SPLITS):
         raise LeaderboardError(
-            f"The key of {name!r} is not divided into a feedback and a final part, which a ladder needs: make the set "
+            f"The key of {name!r} is not divided into a feedback and a final split, which a ladder needs: make the set "
             "anew with this version of `vcrgen hidden`, or take --feedback instant, by which the key can be read out."
         )
-    if found.hidden and found.phase.view not in session.key.views:
+    if found.hidden and found.lifecycle.view not in session.key.views:
         known = ", ".join(session.key.views)
-        raise LeaderboardError(f"The set {name!r} has no view {found.phase.view.value!r}; it has {known}.")
+        raise LeaderboardError(f"The set {name!r} has no view {found.lifecycle.view.value!r}; it has {known}.")
     return found
 
 
-def enter_set(connection: Connection, found: TestSet) -> None:
+def register_set(connection: Connection, found: TestSet) -> None:
     """Put a set on a board.
 
     Raises:
@@ -202,53 +207,53 @@ def enter_set(connection: Connection, found: TestSet) -> None:
         if found.hidden and other.hidden and data_of(other) == data_of(found):
             raise LeaderboardError(f"The set {other.name!r} has the same key as {found.name!r}; make another one.")
     add_set(connection, found)
-    told = {"signature": found.signature} | ({"feedback": found.phase.feedback.value} if found.hidden else {})
-    record(connection, actor=maintainer(), what="set added", subject=found.name, facts=told)
+    details = {"signature": found.signature} | ({"feedback": found.lifecycle.feedback.value} if found.hidden else {})
+    record(connection, actor=maintainer(), what="set added", subject=found.name, facts=details)
 
 
 def data_of(one: TestSet) -> str:
-    """What stands for a set's answers, whatever scores them: of a hidden set the beginning of its commitment."""
+    """Return the data of a set as its signature names it: of a hidden set the beginning of its commitment."""
     return Signature.parse(one.signature).facts["data"]
 
 
-def open_session(name: str, path: Path, *, part: str = "", view: View | None = None) -> AnySession:
+def open_session(name: str, path: Path, *, split: str = "", view: View | None = None) -> BaseScoringSession:
     """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
 
     Args:
         name: What the set is called on the board.
         path: Where it is.
-        part: The part of a hidden set to score; empty for the whole.
+        split: The split of a hidden set to score; empty for the whole.
         view: The only view to score; None for all.
 
     Raises:
         LeaderboardError: The answers cannot be read.
     """
     try:
-        session = scoring_session(path, Options(subset=part or None, view=view and view.value))
-        session.warm()
+        session = scoring_session(path, Options(subset=split or None, view=view and view.value))
+        session.preload()
     except VcrgenError as problem:
         raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None
     return session
 
 
-def set_of(name: str, path: Path, session: AnySession, phase: Phase) -> TestSet:
-    """What a board keeps of a set, of which ``session`` has the whole."""
+def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLifecycle) -> TestSet:
+    """Return the record of a set, of which ``session`` has the whole."""
     key = session.key
-    if phase.feedback is Feedback.LADDER:
-        sizes = {part: [len(one.answers) for one in key.questions if one.part == part] for part in PARTS}
-        parts = {part: SetPart(questions=len(spans), spans=sum(spans)) for part, spans in sizes.items() if spans}
-        phase = replace(phase, parts=parts)
-    if phase.view is DEFAULT.image_views[0]:  # of which nothing else was said
-        phase = replace(phase, view=session.task.image_views[0])
+    if lifecycle.feedback is Feedback.LADDER:
+        sizes = {part: [len(one.answers) for one in key.questions if one.part == part] for part in HIDDEN_SPLITS}
+        splits = {split: SplitSize(questions=len(spans), spans=sum(spans)) for split, spans in sizes.items() if spans}
+        lifecycle = replace(lifecycle, splits=splits)
+    if lifecycle.view is VCR_TASK.image_views[0]:  # of which nothing else was said
+        lifecycle = replace(lifecycle, view=session.task.image_views[0])
     return TestSet(
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
-        spans=sum(len(question.answers) for question in key.questions), modes=key.modes,
-        signature=str(session.signature), phase=phase, task=session.task,
+        spans=sum(len(question.answers) for question in key.questions), modes=key.variants,
+        signature=str(session.signature), lifecycle=lifecycle, task=session.task,
     )  # fmt: skip
 
 
 def maintainer() -> str:
-    """Who works on the command line, for the log."""
+    """Return the user of the command line, for the log."""
     try:
         return f"{MAINTAINER} {getpass.getuser()}"[:100]
     except (OSError, KeyError):

@@ -1,4 +1,4 @@
-"""A look at a file that is not handed in: what would keep it from being scored. It is not kept, and costs no try.
+"""A look at a file that is not submitted: what would keep it from being scored. It is not kept, and costs no quota.
 
 It is done in a process of its own, with limits on time and memory, as the file is a stranger's.
 """
@@ -14,28 +14,28 @@ from typing import IO
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board
-from vcrgen.leaderboard.facts import file_name
+from vcrgen.leaderboard.model_facts import file_name
 from vcrgen.leaderboard.scoring import check_file
 from vcrgen.leaderboard.store.log import now
-from vcrgen.leaderboard.store.sets import the_set
+from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.worker import limit_memory
 from vcrgen.scorer.run import Options, open_session
 
-MOST_SECONDS = 60  # for one file: others wait for it
+MAX_SECONDS = 60  # for one file: others wait for it
 
 
-def check_apart(board: Board, set_name: str, stream: IO[bytes], *, name: str | None) -> Sequence[str]:
-    """What would keep a file from being scored on a set, sentence by sentence; nothing if it can be.
+def check_in_subprocess(board: Board, set_name: str, stream: IO[bytes], *, name: str | None) -> Sequence[str]:
+    """Return the problems that would keep a file from being scored on a set, as sentences.
 
     Raises:
         LeaderboardError: The set takes no files now, or the file is none of outputs.
     """
     with board.reading() as connection:
-        test_set = the_set(connection, set_name)
-    if refusal := test_set.phase.refusal(set_name, now()):
+        test_set = get_set(connection, set_name)
+    if refusal := test_set.lifecycle.refusal(set_name, now()):
         raise LeaderboardError(refusal)
-    seconds = min(board.settings.seconds, MOST_SECONDS)
-    with board.vault.passing(stream, most=board.settings.file_mb << 20) as file:
+    seconds = min(board.settings.seconds, MAX_SECONDS)
+    with board.vault.temporary_copy(stream, most=board.settings.file_mb << 20) as file:
         command = [sys.executable, "-m", __name__, str(board.folder), set_name, str(file), file_name(name)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - ourselves
@@ -50,11 +50,11 @@ def main(folder: str, set_name: str, file: str, shown_as: str) -> None:
     """In the process of its own: write the problems as JSON."""
     board = open_board(Path(folder))
     with board.reading() as connection:
-        test_set = the_set(connection, set_name)
+        test_set = get_set(connection, set_name)
     session = open_session(Path(test_set.path), Options())
     limit_memory(board.settings.memory_mb << 20)
     try:
-        view = test_set.phase.view if test_set.phase.climbs else None
+        view = test_set.lifecycle.view if test_set.lifecycle.ladder_open else None
         problems = check_file(session, Path(file), shown_as=shown_as, view=view)
     except MemoryError:
         problems = ("Looking at this file takes more memory than this board gives.",)

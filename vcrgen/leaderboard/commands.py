@@ -9,26 +9,26 @@ from pathlib import Path
 
 from vcrgen.errors import LeaderboardError, PredictionError
 from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
-from vcrgen.leaderboard.facts import ModelFacts
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
-from vcrgen.leaderboard.records import Feedback, State, Submission, TestSet
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import people, quotes, submissions
+from vcrgen.leaderboard.store import human_baselines, reported_results, submissions
 from vcrgen.leaderboard.store.log import record
-from vcrgen.leaderboard.store.sets import all_sets, the_set
+from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import make_token, put_into_group, revoke_tokens
-from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, show_counted
-from vcrgen.plurals import counted
-from vcrgen.published.facts import check_name
-from vcrgen.published.people import PeopleFile, read_people
-from vcrgen.published.quoted import read_quoted
+from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, update_shown_file
+from vcrgen.plurals import pluralize
+from vcrgen.reported_results.fields import check_name
+from vcrgen.reported_results.human_baseline import HumanBaseline, read_human_baseline
+from vcrgen.reported_results.results import read_reported
 from vcrgen.scorer.records import UNSTATED
 
 MAX_REASON = 300
 
 
 def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) -> Submission:
-    """Hand in a file as a maintainer, and wait until it is scored: by a service that runs, or else here.
+    """Submit a file as a maintainer, and wait until it is scored: by a service that runs, or else here.
 
     Without a set's name the set is found by the ids in the file.
 
@@ -36,7 +36,7 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
         The submission, scored or failed.
 
     Raises:
-        LeaderboardError: The file fits no set or several, or was handed in before; or its set cannot be read, and the
+        LeaderboardError: The file fits no set or several, or was submitted before; or its set cannot be read, and the
             submission waits until it can be.
     """
     try:
@@ -47,13 +47,13 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
             )  # fmt: skip
     except OSError as problem:
         raise LeaderboardError(f"{file} cannot be read: {problem.strerror or problem}.") from None
-    while submission.state in (State.QUEUED, State.SCORING):
+    while submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING):
         ours = score_or_wait(board)
         with board.reading() as connection:
             found = submissions.find(connection, submission.id)
         assert found is not None
         submission = found
-        if ours and submission.state is State.QUEUED:
+        if ours and submission.status is SubmissionStatus.QUEUED:
             raise LeaderboardError(
                 f"The file is accepted and waits, as the set {submission.set!r} cannot be read; see that its data is "
                 "there, then start the service or add another file."
@@ -85,9 +85,7 @@ def score_or_wait(board: Board) -> bool:
     """Score what waits, or wait a moment if a service does; returns whether it was done here."""
     try:
         score_waiting(board)
-    except LeaderboardError as problem:
-        if problem.__cause__ is not None:  # the database, and not a service that scores
-            raise
+    except LeaderboardError:  # a service scores
         time.sleep(POLL_SECONDS)
         return False
     return True
@@ -100,8 +98,8 @@ def score_waiting(board: Board) -> int:
         LeaderboardError: Another process scores for the board.
     """
     worker = Worker(board, say=lambda what, **facts: None)
-    with worker.alone(wait=1):
-        return sum(1 for _ in iter(worker.work, False))
+    with worker.exclusive(wait=1):
+        return sum(1 for _ in iter(worker.score_next, False))
 
 
 def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") -> Submission:
@@ -116,13 +114,13 @@ def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") ->
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
         raise LeaderboardError("Say why (on the command line with --reason); the board shows it.")
     with board.writing() as connection:
-        one = _the_one(submissions.listed(connection), submission_id)
-        if one.state is not State.SCORED:
-            raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can be removed.")
-        submissions.change(connection, one.id, state=State.REMOVED.value, removed=reason)
-        show_counted(connection, one.facts.entry, one.set)
-        told = one.told | {"reason": reason}
-        record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=told)
+        one = _by_id_prefix(submissions.list_submissions(connection), submission_id)
+        if one.status is not SubmissionStatus.SCORED:
+            raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can be removed.")
+        submissions.change(connection, one.id, status=SubmissionStatus.REMOVED.value, removed=reason)
+        update_shown_file(connection, one.facts.entry, one.set)
+        details = one.log_details | {"reason": reason}
+        record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=details)
     return one
 
 
@@ -139,21 +137,21 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
         LeaderboardError: There is none, there are several, it was not scored, or its set is closed.
     """
     with board.writing() as connection:
-        files = submissions.listed(connection) if team is None else submissions.of_team(connection, team)
-        one = _the_one(files, submission_id)
-        phase = the_set(connection, one.set).phase
-        if one.state is not State.SCORED:
-            raise LeaderboardError(f"The submission {one.id} is {one.state}; only what is scored can count.")
-        if phase.closing or phase.retired:
+        files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
+        one = _by_id_prefix(files, submission_id)
+        lifecycle = get_set(connection, one.set).lifecycle
+        if one.status is not SubmissionStatus.SCORED:
+            raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can count.")
+        if lifecycle.closing or lifecycle.retired:
             raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
         submissions.choose(connection, one)
         one = replace(one, chosen=True, private=False)
-        record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.told)
-        show_counted(connection, one.facts.entry, one.set)
+        record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.log_details)
+        update_shown_file(connection, one.facts.entry, one.set)
     return one
 
 
-def _the_one(files: Sequence[Submission], submission_id: str) -> Submission:
+def _by_id_prefix(files: Sequence[Submission], submission_id: str) -> Submission:
     found = [one for one in files if one.id.startswith(submission_id)]
     if len(found) != 1:
         raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
@@ -163,11 +161,11 @@ def _the_one(files: Sequence[Submission], submission_id: str) -> Submission:
 def rescore(board: Board) -> int:
     """Let everything be scored once more, after an update of vcrgen or of a set; returns how many there are.
 
-    Sets with a ladder are left out: what a team was told of a file stays, and the final part is scored once.
+    Sets with a ladder are left out: what a team was told of a file stays, and the final split is scored once.
     """
     with board.writing() as connection:
-        ladders = [one.name for one in all_sets(connection) if one.phase.feedback is Feedback.LADDER]
-        count = submissions.queue_again(connection, skip=ladders)
+        ladders = [one.name for one in all_sets(connection) if one.lifecycle.feedback is Feedback.LADDER]
+        count = submissions.requeue_scored(connection, skip=ladders)
         record(connection, actor=maintainer(), what="rescoring", subject="board", facts={"submissions": str(count)})
     return count
 
@@ -214,23 +212,23 @@ def quote(board: Board, files: Sequence[Path]) -> int:
     Raises:
         LeaderboardError: A file is none, or is of people who saw other data than the sets of the board.
     """
-    studies = [(file, read_people(file)) for file in files if file.suffix == ".json"]
+    studies = [(file, read_human_baseline(file)) for file in files if file.suffix == ".json"]
     tables = [file for file in files if file.suffix != ".json"]
-    rows = [row for file in tables for row in read_quoted(file)]
+    rows = [row for file in tables for row in read_reported(file)]
     with board.writing() as connection:
-        count = quotes.add(connection, rows)
+        count = reported_results.add(connection, rows)
         if count:
-            told = {"rows": str(count), "files": ", ".join(file.name for file in tables)[:300]}
-            record(connection, actor=maintainer(), what="quoted", subject="board", facts=told)
+            details = {"rows": str(count), "files": ", ".join(file.name for file in tables)[:300]}
+            record(connection, actor=maintainer(), what="reported results", subject="board", facts=details)
         for file, found in studies:
             one = _set_of(found, all_sets(connection), file)
-            people.put(connection, one.name, found)
-            told = {"study": found.study, "scores": str(len(found.scores)), "file": file.name[:300]}
-            record(connection, actor=maintainer(), what="people", subject=one.name, facts=told)
+            human_baselines.put(connection, one.name, found)
+            details = {"study": found.study, "rows": str(len(found.scores)), "file": file.name[:300]}
+            record(connection, actor=maintainer(), what="human baseline", subject=one.name, facts=details)
     return count + sum(len(found.scores) for _, found in studies)
 
 
-def _set_of(found: PeopleFile, sets: Sequence[TestSet], file: Path) -> TestSet:
+def _set_of(found: HumanBaseline, sets: Sequence[TestSet], file: Path) -> TestSet:
     """The set of a board whose data the people of a study saw; a LeaderboardError if there is none."""
     one = next((each for each in sets if (data_of(each), each.language) == (found.data, found.language)), None)
     if one is None:
@@ -245,6 +243,6 @@ def _set_of(found: PeopleFile, sets: Sequence[TestSet], file: Path) -> TestSet:
         if mode not in modes or score.view not in one.task.board_views or score.items > one.questions:
             raise LeaderboardError(
                 f"{file}, score {number}: the set {one.name!r} has no {score.mode}, {score.view.label} with "
-                f"{counted(score.items, one.task.cluster)}."
+                f"{pluralize(score.items, one.task.cluster)}."
             )
     return one

@@ -8,10 +8,11 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.files import write_text
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pagemap import page_of
+from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.board_pages import QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
-from vcrgen.leaderboard.tables import FORMATS
-from vcrgen.leaderboard.views import Views
+from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.work.folder import new_folder
 
 SITE = "site"
@@ -23,7 +24,7 @@ COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
 def export_tables(board: Board, form: str) -> str:
     """Every table of a board as text; see :mod:`vcrgen.leaderboard.tables`."""
     with board.reading() as connection:
-        return FORMATS[form](Views(board, connection).tables())
+        return export(BoardQueries(board, connection).tables(), form)
 
 
 def export_site(board: Board, folder: Path) -> int:
@@ -39,23 +40,20 @@ def export_site(board: Board, folder: Path) -> int:
     """
     files = {MARK: "", ".nojekyll": ""}  # GitHub Pages is to serve the files as they are
     with new_folder(folder, mark=MARK) as temporary, board.reading() as connection:
-        views = Views(board, connection)
+        views = BoardQueries(board, connection)
         pairs = views.pairs()[:COMPARED]
         site = views.site(live=False, compared=pairs)
         pages = Pages(site)
-        wanted = [names.INDEX, names.GAP, names.HISTORY, names.QUOTED, names.ABOUT, names.COMPARE]
-        wanted += [names.HEADLINE] * pages.has_headline
+        wanted = [names.INDEX, *(row.name for row in QUERY_PAGES if row.exists(site))]
         wanted += [names.board_name(track) for track in site.tracks]
         wanted += [names.model_name(facts.entry) for facts in site.models]
         wanted += [names.compare_name(*pair) for pair in pairs]
         for name in wanted:
-            parsed = names.parse_name(name)
-            page = page_of(pages, views, *parsed) if parsed else None
-            if page is None:
+            if (page := page_of(pages, views, name)) is None:
                 raise LeaderboardError(f"The page {name} cannot be made; tell the maintainers of vcrgen.")
             files[name] = page
         tables = views.tables()
-        files |= {name: FORMATS[name.removeprefix("board.")](tables) for name in names.TABLES}
+        files |= {name: export(tables, name.removeprefix("board.")) for name in names.TABLES}
         for name, content in files.items():
             write_text(temporary / name, content)
     return len(files)

@@ -10,28 +10,28 @@ from sqlalchemy import Connection
 
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.facts import ModelFacts, file_name
-from vcrgen.leaderboard.records import Quota, State, Submission, TestSet
+from vcrgen.leaderboard.model_facts import ModelFacts, file_name
+from vcrgen.leaderboard.records import Quota, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import the_set
+from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.store.teams import add_team, key_of, sharing
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 
 DAY = timedelta(hours=24)
 BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
 
 
 class LimitReached(LeaderboardError):
-    """A team has handed in as much as the board takes for now."""
+    """A team has submitted as much as the board takes for now."""
 
 
-class AlreadyThere(LeaderboardError):
-    """The same file was handed in for the same model and set; ``id`` is that of the earlier submission."""
+class DuplicateSubmission(LeaderboardError):
+    """The same file was submitted for the same model and set; ``id`` is that of the earlier submission."""
 
     def __init__(self, earlier: Submission) -> None:
-        super().__init__(f"This file was handed in for {earlier.facts.model} on {earlier.set} before.")
+        super().__init__(f"This file was submitted for {earlier.facts.model} on {earlier.set} before.")
         self.id = earlier.id
 
 
@@ -48,60 +48,60 @@ def accept(
         set_name: The test set.
         name: What the team calls the file.
         channel: ``api``, ``page`` or :data:`BY_MAINTAINERS`.
-        actor: Who hands it in, for the log.
+        actor: Who submits it, for the log.
         limited: Whether the team's limits hold; not for maintainers.
         private: Whether only those who know its id see it. Its team can choose it later, and then it is shown.
 
     Returns:
-        The submission: on disk, and sure to be scored or refused with a reason.
+        The submission: on disk, and sure to be scored or rejected with a reason.
 
     Raises:
         LeaderboardError: There is no such set, it takes no files now, or the file is none of outputs.
         LimitReached: The team has to wait.
-        AlreadyThere: The same file was handed in before.
+        DuplicateSubmission: The same file was submitted before.
     """
     with board.reading() as connection:  # before the file is stored: who is over a limit fills no disk
         _check(connection, board.settings, facts.team, set_name, limited=limited)
-    kept = board.vault.keep(stream, most=board.settings.file_mb << 20)
+    kept = board.vault.store(stream, most=board.settings.file_mb << 20)
     with board.writing() as connection:
         submission = Submission(
             id=secrets.token_hex(16), set=set_name, facts=facts, file=kept.sha256, file_name=file_name(name),
             bytes=kept.bytes, channel=channel, received=now(), private=private,
-            state=State.HELD if limited and board.settings.approval else State.QUEUED,
+            status=SubmissionStatus.HELD if limited and board.settings.approval else SubmissionStatus.QUEUED,
         )  # fmt: skip
-        if earlier := submissions.find_same(connection, submission):
-            raise AlreadyThere(earlier)
+        if earlier := submissions.find_duplicate(connection, submission):
+            raise DuplicateSubmission(earlier)
         _check(connection, board.settings, facts.team, set_name, limited=limited)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
-        record(connection, actor=actor, what="accepted", subject=submission.subject, facts=submission.told)
+        record(connection, actor=actor, what="accepted", subject=submission.subject, facts=submission.log_details)
     return submission
 
 
 def _check(connection: Connection, settings: Settings, team: str, set_name: str, *, limited: bool) -> None:
-    test_set, at = the_set(connection, set_name), now()
-    if refusal := test_set.phase.refusal(test_set.name, at):
+    test_set, at = get_set(connection, set_name), now()
+    if refusal := test_set.lifecycle.refusal(test_set.name, at):
         raise LeaderboardError(refusal)
     if not limited:
         return
-    failed = submissions.count(connection, states=[State.FAILED], teams=[key_of(team)], since=at - DAY)
-    if failed >= settings.failed_a_day:
+    failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=[key_of(team)], since=at - DAY)
+    if failed >= settings.failed_files_per_day:
         raise LimitReached(
-            f"{counted(failed, 'file of your team was', 'files of your team were')} refused in the last 24 hours; "
-            "check what you hand in, and come back."
+            f"{pluralize(failed, 'file of your team was', 'files of your team were')} rejected in the last 24 hours; "
+            "check what you submit, and come back."
         )
     left = quota(connection, settings, team, test_set, at=at)
-    done, what, of = ("asked for", "figure", "of") if test_set.hidden else ("handed in", "file", "for")
+    done, what, of = ("had", "disclosed score", "of") if test_set.hidden else ("submitted", "file", "for")
     if left.left_today <= 0:
-        asked = f"{done} {counted(left.a_day, what)} {of} {test_set.name}"
-        raise LimitReached(f"Your team has {asked} in 24 hours, the most it may.")
-    if left.in_all is not None and left.left <= 0:
-        asked = f"{done} {counted(left.in_all, what)} {of} {test_set.name}"
-        raise LimitReached(f"Your team has {asked}, the most it ever may.")
+        wording = f"{done} {pluralize(left.daily_limit, what)} {of} {test_set.name}"
+        raise LimitReached(f"Your team has {wording} in 24 hours, the most it may.")
+    if left.lifetime_limit is not None and left.left <= 0:
+        wording = f"{done} {pluralize(left.lifetime_limit, what)} {of} {test_set.name}"
+        raise LimitReached(f"Your team has {wording}, the most it ever may.")
 
 
 def quota(connection: Connection, settings: Settings, team: str, test_set: TestSet, *, at: datetime) -> Quota:
-    """What is left to a team on a set at a moment: later files do not count.
+    """Return a team's remaining quota on a set at a moment; later files do not count.
 
     A file that waits counts as one figure. When it is scored, it counts as many as its key gave: one on a ladder, and
     else one for each view and mode in it.
@@ -111,13 +111,13 @@ def quota(connection: Connection, settings: Settings, team: str, test_set: TestS
 
     def used(since: datetime | None) -> int:
         return submissions.count(
-            connection, states=submissions.TAKEN, teams=teams, set_name=test_set.name, since=since, before=at,
-            figures=hidden,
+            connection, statuses=submissions.COUNTED_STATUSES, teams=teams, set_name=test_set.name, since=since,
+            before=at, disclosed=hidden,
         )  # fmt: skip
 
-    a_day = settings.scored_hidden_a_day if hidden else settings.scored_a_day
-    in_all = settings.scored_hidden_in_all if hidden else None
+    daily_limit = settings.hidden_scores_per_day if hidden else settings.files_per_day
+    lifetime_limit = settings.hidden_scores_lifetime if hidden else None
     return Quota(
-        a_day=a_day, left_today=max(a_day - used(at - DAY), 0), in_all=in_all,
-        left_in_all=None if in_all is None else max(in_all - used(None), 0),
+        daily_limit=daily_limit, left_today=max(daily_limit - used(at - DAY), 0), lifetime_limit=lifetime_limit,
+        left_lifetime=None if lifetime_limit is None else max(lifetime_limit - used(None), 0),
     )  # fmt: skip

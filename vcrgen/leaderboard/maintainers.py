@@ -1,4 +1,4 @@
-"""What maintainers do from a page: who they are, and approving, declining and editing what teams hand in."""
+"""What maintainers do from a page: who they are, and approving, declining and editing what teams submit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.files import canonical_json, write_text
 from vcrgen.leaderboard.board import Board, maintainer
 from vcrgen.leaderboard.commands import MAX_REASON
-from vcrgen.leaderboard.facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import State, Submission
+from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import the_set
-from vcrgen.published.facts import check_name, show_size
-from vcrgen.web.tokens import hash_of, new_token
+from vcrgen.leaderboard.store.sets import get_set
+from vcrgen.reported_results.fields import check_name, show_size
+from vcrgen.web.tokens import new_token, token_hash
 
 FILE = "maintainers.json"  # in the board's folder: hashes of tokens to the names of maintainers
 PREFIX = "vcr_maintainer_"
@@ -24,7 +24,7 @@ def give_token(board: Board, name: str) -> str:
     """A new token for a maintainer, by which the page for maintainers knows them; it is shown once and kept nowhere."""
     name = check_name(name, "maintainer")
     token = new_token(PREFIX)
-    _write(board, _known(board) | {str(hash_of(token)): name})
+    _write(board, _known(board) | {str(token_hash(token)): name})
     with board.writing() as connection:
         record(connection, actor=maintainer(), what="maintainer added", subject="board", facts={})
     return token
@@ -48,7 +48,7 @@ def revoke(board: Board, name: str) -> int:
 
 def maintainer_of(board: Board, token: str) -> str | None:
     """The name of the maintainer that a token belongs to, or None."""
-    return _known(board).get(hash_of(token) or "")
+    return _known(board).get(token_hash(token) or "")
 
 
 def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
@@ -59,11 +59,11 @@ def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
     """
     with board.writing() as connection:
         one = _held(submissions.find(connection, submission_id), submission_id)
-        phase = the_set(connection, one.set).phase
-        if phase.closing or phase.retired:
+        lifecycle = get_set(connection, one.set).lifecycle
+        if lifecycle.closing or lifecycle.retired:
             raise LeaderboardError(f"The set {one.set!r} is closed; the file can only be declined.")
-        submissions.change(connection, one.id, state=State.QUEUED.value)
-        record(connection, actor=actor, what="approved", subject=one.subject, facts=one.told)
+        submissions.change(connection, one.id, status=SubmissionStatus.QUEUED.value)
+        record(connection, actor=actor, what="approved", subject=one.subject, facts=one.log_details)
     return one
 
 
@@ -78,8 +78,8 @@ def decline(board: Board, submission_id: str, reason: str, *, actor: str) -> Sub
     with board.writing() as connection:
         one = _held(submissions.find(connection, submission_id), submission_id)
         problems = [f"A maintainer declined it: {reason}"]
-        submissions.change(connection, one.id, state=State.FAILED.value, finished=now(), problems=problems)
-        record(connection, actor=actor, what="declined", subject=one.subject, facts=one.told)
+        submissions.change(connection, one.id, status=SubmissionStatus.FAILED.value, finished=now(), problems=problems)
+        record(connection, actor=actor, what="declined", subject=one.subject, facts=one.log_details)
     return one
 
 
@@ -95,8 +95,8 @@ def edit(board: Board, submission_id: str, *, actor: str, **facts: str) -> Submi
             raise LeaderboardError("There is no such submission.")
         checked = check_facts(team=one.facts.team, model=one.facts.model, **facts)
         submissions.describe(connection, checked)
-        told = {name: text or "nothing" for name, text in _changes(one.facts, checked).items()}
-        record(connection, actor=actor, what="edited", subject=one.subject, facts=one.told | told)
+        details = {name: text or "nothing" for name, text in _changes(one.facts, checked).items()}
+        record(connection, actor=actor, what="edited", subject=one.subject, facts=one.log_details | details)
     return one
 
 
@@ -110,7 +110,7 @@ def _changes(old: ModelFacts, new: ModelFacts) -> dict[str, str]:
 
 
 def _held(one: Submission | None, submission_id: str) -> Submission:
-    if one is None or one.state is not State.HELD:
+    if one is None or one.status is not SubmissionStatus.HELD:
         raise LeaderboardError(f"The submission {submission_id[:40]!r} does not wait for a maintainer.")
     return one
 

@@ -18,7 +18,7 @@ class CellOutcome:
 
     mode: str  # or whatever else the axis of the task is
     view: str
-    figures: Triples
+    estimates: Triples
     difference: Triples | None  # of the two views that the task compares, at the first of them
     means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `Resampled` as bytes
     hits: bytes  # a bit for each unit, the first one highest: whether it is right
@@ -33,7 +33,7 @@ class ScoringOutcome:
     result: Mapping[str, Any] | None = None  # everything the scorer says, as JSON values
     cells: tuple[CellOutcome, ...] = ()  # what ranks and comparisons need
     outputs: bytes | None = None  # fingerprints of the outputs, for hidden sets
-    asked: int = 1  # figures that the key gave for it
+    scores_disclosed: int = 1  # figures that the key gave for it
 
     def to_bytes(self) -> bytes:
         """The outcome as JSON, so that nothing which crosses processes is ever executed; bytes are in base64."""
@@ -46,7 +46,7 @@ class ScoringOutcome:
         for cell in values["cells"]:
             cell["hits"] = b64decode(cell["hits"])
             cell["means"] = {metric: b64decode(packed) for metric, packed in cell["means"].items()}
-            for name in ("figures", "difference"):
+            for name in ("estimates", "difference"):
                 cell[name] = cell[name] and {metric: tuple(triple) for metric, triple in cell[name].items()}
         outputs = values["outputs"]
         read = {

@@ -1,33 +1,36 @@
-"""Which page shows which view: the same for a service and for a folder of files."""
+"""Pages by name, from the database: the same for a service and for a folder of files."""
 
 from __future__ import annotations
 
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
-from vcrgen.leaderboard.views import Views
+
+PARAMETRIC = ("board", "model", "compare")  # kinds of pages that this module makes
 
 
-def page_of(pages: Pages, views: Views, kind: str, *parts: str) -> str | None:
-    """The HTML of a page, or None if there is no such set, model or pair.
+def is_page_name(name: str) -> bool:
+    """Return whether a page of this name may exist, without a look at the database."""
+    row = BOARD_PAGES.get(name)
+    return not row.is_form if row else (names.parse_name(name) or ("",))[0] in PARAMETRIC
 
-    ``kind`` and ``parts`` are what :func:`vcrgen.leaderboard.site.names.parse_name` makes of the page's name.
-    """
+
+def page_of(pages: Pages, queries: BoardQueries, name: str) -> str | None:
+    """Return the HTML of a page, or None if there is no such page, set, model or pair."""
+    if name == names.INDEX:
+        tracks = queries.tracks()
+        return pages.board(queries.table(tracks[0])) if tracks else pages.empty()
+    if row := BOARD_PAGES.get(name):
+        exists = row.exists(pages.site) and not row.is_form
+        return pages.page(row, getattr(queries, row.query)() if row.query else ()) if exists else None
+    kind, *parameters = names.parse_name(name) or ("",)
     if kind == "model":
-        model = views.model(*parts)
-        return None if model is None else pages.model(model)
-    if kind == "compare" and parts:
-        pair = views.compare(*parts)
-        return None if pair is None else pages.compare(pair)
-    if kind in ("board", "index"):
-        tracks = views.tracks()
-        if kind == "board":
-            tracks = [track for track in tracks if (track.set, track.mode, track.view.value) == parts]
-            return pages.board(views.table(tracks[0])) if tracks else None
-        return pages.board(views.table(tracks[0])) if tracks else pages.empty()
-    if kind == "headline" and not pages.has_headline:
-        return None
-    simple = {
-        "headline": lambda: pages.headline(views.headline()),
-        "gap": lambda: pages.gap(views.gaps()), "history": lambda: pages.history(views.events()),
-        "quoted": lambda: pages.quoted(views.quoted()), "about": pages.about, "compare": pages.choose,
-    }  # fmt: skip
-    return simple[kind]()
+        model = queries.model(*parameters)
+        return pages.model(model) if model else None
+    if kind == "compare":
+        pair = queries.compare(*parameters)
+        return pages.compare(pair) if pair else None
+    found = (track for track in queries.tracks() if [track.set, track.mode, track.view.value] == parameters)
+    track = next(found, None) if kind == "board" else None
+    return pages.board(queries.table(track)) if track else None

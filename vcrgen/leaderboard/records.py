@@ -1,4 +1,4 @@
-"""Records that cross the rooms of a leaderboard: what is stored of a submission, and what people are shown.
+"""Records that cross the packages of a leaderboard: what is stored of a submission, and what people are shown.
 
 Scores are shares from 0 to 1; only pages and exports turn them into percent. Every record from ``Figure`` on may be
 seen by anybody: what it says of scores has passed ``disclosure.py``.
@@ -14,23 +14,23 @@ from typing import Any
 
 from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.facts import ModelFacts
+from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.published.people import PeopleScore
-from vcrgen.published.quoted import Quoted
-from vcrgen.tasks.task import DEFAULT, ScoredTask
+from vcrgen.reported_results.human_baseline import HumanScore
+from vcrgen.reported_results.results import ReportedResult
+from vcrgen.tasks.task import VCR_TASK, ScoredTask
 
 
 class Feedback(StrEnum):
-    """What teams are told of the scores of a set while it takes files."""
+    """Disclosure of the scores of a set while it is open."""
 
     FULL = "full"  # everything: public sets
-    LADDER = "ladder"  # one rounded figure of the feedback part, and only where it beats the team's best
+    LADDER = "ladder"  # one rounded figure of the feedback split, and only where it beats the team's best
     INSTANT = "instant"  # rounded scores of the whole key
 
 
-class State(StrEnum):
-    """Where a submission stands."""
+class SubmissionStatus(StrEnum):
+    """Stage of a submission."""
 
     HELD = "held"  # until a maintainer approves it
     QUEUED = "queued"
@@ -41,53 +41,53 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetPart:
-    """How much of a set a score is about."""
+class SplitSize:
+    """Size of the set, or of the split of it, that a score is about."""
 
     questions: int  # number of images
-    spans: int  # number of covered texts in them
+    spans: int  # number of masked spans in them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
-    """When a set takes files, and what is shown of them: it opens, closes, and is retired, each of them once."""
+class SetLifecycle:
+    """Phases of a set with their dates, and the disclosure in them: it opens, closes and is retired, once each."""
 
     feedback: Feedback = Feedback.FULL
     view: View = View.STACKED  # of a ladder: the view whose exact match is the one figure that is shown of a file
-    parts: Mapping[str, SetPart] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
-    opens: datetime | None = None  # files that come before are refused
-    closes: datetime | None = None  # files that come after are refused
+    splits: Mapping[str, SplitSize] = field(default_factory=dict)  # of a ladder: `feedback` and `final`
+    opens: datetime | None = None  # files that come before are rejected
+    closes: datetime | None = None  # files that come after are rejected
     closing: datetime | None = None  # when a maintainer began to close it: since then it takes no files
-    closed: datetime | None = None  # when the scores of the final part were shown
+    closed: datetime | None = None  # when the scores of the final split were shown
     retired: datetime | None = None  # when it was taken out of use
     published: datetime | None = None  # when its key was published
 
     @property
-    def climbs(self) -> bool:
-        """Whether nothing of its scores may be shown but the steps of the ladder."""
+    def ladder_open(self) -> bool:
+        """True while only the steps of the ladder may be shown of its scores."""
         return self.feedback is Feedback.LADDER and self.closed is None
 
     @property
-    def part(self) -> str:
-        """The part of the key that the shown scores are of; empty for the whole."""
-        return "" if self.feedback is not Feedback.LADDER else FEEDBACK if self.climbs else FINAL
+    def split(self) -> str:
+        """The split of the key that the shown scores are of; empty for the whole."""
+        return "" if self.feedback is not Feedback.LADDER else FEEDBACK if self.ladder_open else FINAL
 
     @property
-    def state(self) -> str:
-        """Where it stands, in a word."""
+    def phase(self) -> str:
+        """Current phase: open, closing, closed, retired or published."""
         moments = (
             ("published", self.published), ("retired", self.retired), ("closed", self.closed), ("closing", self.closing)
         )  # fmt: skip
         return next((word for word, at in moments if at is not None), "open")
 
     def refusal(self, name: str, at: datetime) -> str:
-        """Why the set of this name takes no file at a moment, as a sentence; empty if it takes them."""
+        """Return the reason why the set of this name is not open at a moment, as a sentence; empty if it is open."""
         if self.retired is not None:
             return f"The set {name!r} was retired on {self.retired:%Y-%m-%d}; it takes no more files."
         if self.closing is not None:
             return f"The set {name!r} is closed; it takes no more files."
         if self.opens is not None and at < self.opens:
-            return f"The set {name!r} takes files from {_minute(self.opens)} on."
+            return f"The set {name!r} opens at {_minute(self.opens)}."
         if self.closes is not None and at >= self.closes:
             return f"The set {name!r} took files until {_minute(self.closes)}."
         return ""
@@ -106,16 +106,16 @@ class TestSet:
     hidden: bool  # whether its answers are secret
     language: str  # language code
     questions: int  # number of images
-    spans: int  # number of covered texts in them
+    spans: int  # number of masked spans in them
     modes: tuple[str, ...]  # the modes that outputs can be in
     signature: str  # of scores that are made now
-    phase: Phase = field(default=Phase(), hash=False)
-    task: ScoredTask = field(default=DEFAULT, hash=False)
+    lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
+    task: ScoredTask = field(default=VCR_TASK, hash=False)
 
     @property
-    def shown(self) -> SetPart:
-        """What the scores that people see are about: the whole set, or a part of it."""
-        return self.phase.parts.get(self.phase.part) or SetPart(questions=self.questions, spans=self.spans)
+    def shown(self) -> SplitSize:
+        """Size of the set, or of the split, that the shown scores are about."""
+        return self.lifecycle.splits.get(self.lifecycle.split) or SplitSize(questions=self.questions, spans=self.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,21 +130,21 @@ class Submission:
     bytes: int  # its size
     channel: str  # "api", "page" or "command line"
     received: datetime  # when it was accepted
-    state: State = State.QUEUED
+    status: SubmissionStatus = SubmissionStatus.QUEUED
     attempts: int = 0  # how often scoring it was begun
     finished: datetime | None = None  # when it was scored or failed
     problems: tuple[str, ...] = ()  # why it failed, sentence by sentence
     removed: str = ""  # why a maintainer took it off the board; empty if nobody did
-    asked: int = 1  # figures that the key gives for it: one for each view and mode that is scored
+    scores_disclosed: int = 1  # figures that the key gives for it: one for each view and mode that is scored
     best: float | None = None  # what a ladder showed of it, a rounded share; None if it did not beat the team's best
     chosen: bool = False  # whether the team chose it to count; otherwise the last file of the model does
     private: bool = False  # whether only those who know its id see it; it never counts
 
     @property
-    def told(self) -> dict[str, str]:
-        """What every line of the log says of a submission; of a private one not the model."""
-        told = {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
-        return {name: text for name, text in told.items() if name != "model"} if self.private else told
+    def log_details(self) -> dict[str, str]:
+        """Details that every line of the log has of a submission; without the model if it is private."""
+        details = {"team": self.facts.team, "model": self.facts.model, "set": self.set, "file": self.file}
+        return {name: text for name, text in details.items() if name != "model"} if self.private else details
 
     @property
     def subject(self) -> str:
@@ -154,17 +154,20 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """What is left to a team on a set; teams of one group share it. Figures of a hidden set, files of a public one."""
+    """Remaining quota of a team on a set, shared by teams of one group.
 
-    a_day: int  # the most in 24 hours
+    Disclosed scores of a hidden set, files of a public one.
+    """
+
+    daily_limit: int  # the most in 24 hours
     left_today: int
-    in_all: int | None  # the most ever; None for no limit
-    left_in_all: int | None
+    lifetime_limit: int | None  # the most ever; None for no limit
+    left_lifetime: int | None
 
     @property
     def left(self) -> int:
-        """What the team may have scored now."""
-        return self.left_today if self.left_in_all is None else min(self.left_today, self.left_in_all)
+        """Remaining number that may be scored now."""
+        return self.left_today if self.left_lifetime is None else min(self.left_today, self.left_lifetime)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +184,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Estimate:
     """A mean over spans with its 95 % interval over images, as shares; rounded if the set is hidden."""
 
     value: float
@@ -189,12 +192,12 @@ class Figure:
     high: float
 
 
-Figures = Mapping[str, Figure]  # by metric: those of the two shown ones of a task that are there
+Estimates = Mapping[str, Estimate]  # by metric: those of the two shown ones of a task that are there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """What one table ranks: a set, a mode and a view."""
+    """A set, a mode and a view: the basis of one table."""
 
     set: str  # name of the set
     hidden: bool  # whether its answers are secret
@@ -202,18 +205,18 @@ class Track:
     mode: str  # "easy", "hard", "mixed", or "any" where outputs state none
     view: View  # the view that ranks
     questions: int  # number of images in the set
-    spans: int  # number of covered texts in the set
+    spans: int  # number of masked spans in the set
     step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
-    phase: Phase = field(default=Phase(), hash=False)
-    task: ScoredTask = field(default=DEFAULT, hash=False)
+    lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
+    task: ScoredTask = field(default=VCR_TASK, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Climber:
-    """A model on a set that still takes files: of its scores people see the steps of its team's ladder."""
+class LadderRow:
+    """A model on a set that is still open: of its scores people see the steps of its team's ladder."""
 
     facts: ModelFacts
-    received: datetime  # when the file that is shown was handed in
+    received: datetime  # when the file that is shown was submitted
     best: float | None  # its highest step, a rounded share; None if no file of it beat the team's best
 
 
@@ -221,17 +224,17 @@ class Climber:
 class RankedModel:
     """A model in a table.
 
-    Its rank is one more than the number of models that are better beyond doubt, so models that cannot be told apart
-    from the best share the first rank. The lowest rank it could have is the number of models in the table minus those
-    that it is better than beyond doubt.
+    Its rank is one more than the number of models that are significantly better, so models tied with the best share
+    rank 1. The worst rank it could have is the number of models in the table minus those that it is significantly
+    better than.
     """
 
     facts: ModelFacts
-    received: datetime  # when its outputs were handed in
+    received: datetime  # when its outputs were submitted
     rank: int
-    lowest: int
-    scores: Mapping[View, Figures]  # of the table's view and, if it was handed in, of the other one
-    difference: Figures | None = None  # VI+TEI minus TEI, if both views are there
+    worst_rank: int
+    scores: Mapping[View, Estimates]  # of the table's view and, if it was submitted, of the other one
+    difference: Estimates | None = None  # VI+TEI minus TEI, if both views are there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,9 +252,11 @@ class BoardTable:
 
     track: Track
     rankings: tuple[Ranking, ...]  # by signature, the newest first; ranks never cross them
-    climbers: tuple[Climber, ...] = ()  # where there are no ranks yet: the highest step first
-    quoted: tuple[Quoted, ...] = ()  # from publications in this language, mode and view; other data, so no rank
-    people: tuple[PeopleScore, ...] = ()  # of studies on items of the set: no rank, as they did not do all of it
+    ladder_rows: tuple[LadderRow, ...] = ()  # where there are no ranks yet: the highest step first
+    reported: tuple[
+        ReportedResult, ...
+    ] = ()  # from publications in this language, mode and view; other data, so no rank
+    humans: tuple[HumanScore, ...] = ()  # of studies on items of the set: no rank, as they did not do all of it
 
     @property
     def views(self) -> list[View]:
@@ -261,7 +266,7 @@ class BoardTable:
 
     @property
     def has_differences(self) -> bool:
-        """Whether some model has scores for both views."""
+        """True if some model has scores for both views."""
         return any(row.difference for ranking in self.rankings for row in ranking.rows)
 
 
@@ -272,7 +277,7 @@ class Group:
     by: str
     label: str
     spans: int
-    figures: Figures
+    estimates: Estimates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,16 +286,16 @@ class ModelCell:
 
     track: Track
     rank: int
-    lowest: int
+    worst_rank: int
     models: int  # number of models in that ranking
-    figures: Figures
+    estimates: Estimates
     outcomes: Mapping[str, int] = field(default_factory=dict)  # spans by outcome; empty for a hidden set
     groups: tuple[Group, ...] = ()  # breakdowns; empty for a hidden set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRun:
-    """What one file of a model gave on one set."""
+    """Results of one file of a model on one set."""
 
     set: str
     facts: ModelFacts  # the model as described with this file
@@ -299,30 +304,30 @@ class ModelRun:
     bytes: int
     signature: str
     current: bool  # whether the board shows it: another file of the same model takes its place
-    part: str = ""  # the part of the key that was scored; empty for the whole
+    split: str = ""  # the split of the key that was scored; empty for the whole
     best: float | None = None  # what a ladder showed of it; None if it did not beat the team's best
     removed: str = ""  # why it was taken off; empty if it was not
     cells: tuple[ModelCell, ...] = ()  # empty where it is not current
-    differences: Mapping[str, Figures] = field(default_factory=dict)  # VI+TEI minus TEI by mode
+    differences: Mapping[str, Estimates] = field(default_factory=dict)  # VI+TEI minus TEI by mode
     curves: Sequence[Mapping[str, Any]] = ()  # accuracy against visible ink, as results hold it; none of hidden sets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPage:
-    """A model with everything that was handed in for it, the newest first."""
+    """A model with everything that was submitted for it, the newest first."""
 
     facts: ModelFacts
     runs: tuple[ModelRun, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What a team is told of a file on a set with a ladder."""
+class LadderFeedback:
+    """Feedback to a team on a file on a set with a ladder."""
 
-    task: ScoredTask = field(default=DEFAULT, compare=False)
+    task: ScoredTask = field(default=VCR_TASK, compare=False)
     view: View  # whose score it is
     step: float  # what it is rounded to, as a share
-    exact: float | None  # None if the file did not beat the team's best by a step
+    leading_score: float | None  # None if the file did not beat the team's best by a step
     best: float | None  # the highest step of the team
 
 
@@ -332,13 +337,13 @@ class TeamFile:
 
     submission: Submission
     counts: bool
-    told: Told | None = None  # on a ladder, once it was scored
+    feedback: LadderFeedback | None = None  # on a ladder, once it was scored
     cells: tuple[ModelCell, ...] = ()  # its scores where it is ranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamPage:
-    """What a team has handed in, the newest first, and what is left to it."""
+    """Files of a team, the newest first, and its remaining quotas."""
 
     team: str
     files: tuple[TeamFile, ...]
@@ -346,8 +351,8 @@ class TeamPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
-    """One figure of a model: the mean of its exact match over the sets that the maintainers name in ``board.yaml``."""
+class OverallScore:
+    """Mean exact match of a model over the sets that the maintainers name in ``board.yaml``."""
 
     facts: ModelFacts
     exact: float  # a share; the mean of the figures below
@@ -356,16 +361,16 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versus:
-    """Two models in one mode and view of one set, on the same resamples of the same images."""
+class PairwiseComparison:
+    """Two models in one mode and view of one set, on the same bootstrap replicates of the same images."""
 
     track: Track
-    a: Figures
-    b: Figures
-    difference: Figures  # first minus second
+    a: Estimates
+    b: Estimates
+    difference: Estimates  # first minus second
     p: float | None = None  # McNemar's exact p-value over spans; this and the next two are None for a hidden set
-    only_a: int | None = None  # spans that only the first restored
-    only_b: int | None = None  # spans that only the second restored
+    only_a: int | None = None  # spans that only the first recovered
+    only_b: int | None = None  # spans that only the second recovered
     conclusion: str  # a plain sentence
 
 
@@ -375,11 +380,11 @@ class ComparePage:
 
     a: ModelFacts
     b: ModelFacts
-    parts: tuple[Versus, ...]
+    comparisons: tuple[PairwiseComparison, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class PublicHiddenGap:
     """A model's exact match on a public and on a hidden set of the same language, VI+TEI, on the same kind of covers.
 
     In a hidden set every other region has an easy cover and the rest hard ones, so the public figure is the mean of
@@ -389,20 +394,25 @@ class Gap:
     facts: ModelFacts
     public: tuple[Track, ...]  # the tables of the public set that are compared: one, or easy and hard
     hidden: Track
-    on_public: Figure
-    on_hidden: Figure
-    difference: Figure  # hidden minus public
+    public_score: Estimate
+    hidden_score: Estimate
+    difference: Estimate  # hidden minus public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What stands on every page of a board."""
+    """Settings, sets, tracks and models that every page of a board shows."""
 
     settings: Settings  # title, contact and limits; without the database's address
     sets: tuple[TestSet, ...]
     tracks: tuple[Track, ...]  # all tables, in the order of the navigation
     models: tuple[ModelFacts, ...]  # every model on the board, by name
     alike: frozenset[str] = frozenset()  # entries with a name that looks the same as another team's
-    live: bool  # whether a service answers: only then outputs can be handed in and any two models compared
+    live: bool  # whether a service answers: only then outputs can be submitted and any two models compared
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
     updated: datetime | None  # when the newest thing on the board happened; None if it is new
+
+    @property
+    def models_by_entry(self) -> Mapping[str, ModelFacts]:
+        """The models by the twelve digits that stand for them."""
+        return {facts.entry: facts for facts in self.models}

@@ -15,22 +15,22 @@ from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, read_key
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, LeaderboardError
-from vcrgen.leaderboard.board import Board, describe_set, enter_set, maintainer
-from vcrgen.leaderboard.records import Feedback, Phase, TestSet
+from vcrgen.leaderboard.board import Board, describe_set, maintainer, register_set
+from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import change_set, the_set
+from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.tasks.task import TASKS
 from vcrgen.work.folder import new_folder
 
 
-def make_phase(*, feedback: str = "", view: str = "", opens: str = "", closes: str = "") -> Phase:
+def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", closes: str = "") -> SetLifecycle:
     """The phase of a new hidden set, from what a command line says; what is empty has its default.
 
     Args:
         feedback: ``ladder`` or ``instant``.
         view: The view whose exact match a ladder shows.
-        opens: When the set takes files, as ``2026-12-01`` or ``2026-12-01T12:00``, in UTC where no zone is named.
+        opens: When the set is open, as ``2026-12-01`` or ``2026-12-01T12:00``, in UTC where no zone is named.
         closes: Until when.
 
     Raises:
@@ -42,37 +42,39 @@ def make_phase(*, feedback: str = "", view: str = "", opens: str = "", closes: s
     views = [view for task in TASKS.values() for view in task.image_views]
     if view not in ("", *views):
         raise LeaderboardError(f"The view is one of {', '.join(views)}, not {view[:20]!r}.")
-    return _in_order(
-        Phase(
+    return _check_order(
+        SetLifecycle(
             feedback=Feedback(feedback or Feedback.LADDER), view=View(view or View.STACKED),
             opens=_moment(opens, "opens"), closes=_moment(closes, "closes"),
         )
     )  # fmt: skip
 
 
-def add(board: Board, name: str, path: Path, phase: Phase) -> TestSet:
+def add(board: Board, name: str, path: Path, lifecycle: SetLifecycle) -> TestSet:
     """Put another set on a board; a LeaderboardError if it is there already, or cannot be used."""
-    found = describe_set(name, path, phase)
+    found = describe_set(name, path, lifecycle)
     with board.writing() as connection:
-        enter_set(connection, found)
+        register_set(connection, found)
     return found
 
 
 def move_dates(board: Board, name: str, *, opens: str, closes: str) -> TestSet:
     """Give a set other dates; empty ones stay. A LeaderboardError if it has been closed or retired."""
     with board.writing() as connection:
-        known = the_set(connection, name)
-        if known.phase.closing or known.phase.retired:
+        known = get_set(connection, name)
+        if known.lifecycle.closing or known.lifecycle.retired:
             raise LeaderboardError(f"The set {name!r} is closed; its dates cannot be changed.")
-        phase = known.phase
-        phase = replace(
-            phase, opens=_moment(opens, "opens") or phase.opens, closes=_moment(closes, "closes") or phase.closes
+        lifecycle = known.lifecycle
+        lifecycle = replace(
+            lifecycle,
+            opens=_moment(opens, "opens") or lifecycle.opens,
+            closes=_moment(closes, "closes") or lifecycle.closes,
         )
-        changed = replace(known, phase=_in_order(phase))
+        changed = replace(known, lifecycle=_check_order(lifecycle))
         change_set(connection, changed)
-        moments = {"opens": phase.opens, "closes": phase.closes}
-        told = {what: at.isoformat() for what, at in moments.items() if at is not None}
-        record(connection, actor=maintainer(), what="dates changed", subject=name, facts=told)
+        moments = {"opens": lifecycle.opens, "closes": lifecycle.closes}
+        details = {what: at.isoformat() for what, at in moments.items() if at is not None}
+        record(connection, actor=maintainer(), what="dates changed", subject=name, facts=details)
     return changed
 
 
@@ -82,12 +84,12 @@ def retire(board: Board, name: str) -> None:
         _retire(connection, name)
 
 
-def replace_set(board: Board, old: str, name: str, path: Path, phase: Phase) -> TestSet:
+def replace_set(board: Board, old: str, name: str, path: Path, lifecycle: SetLifecycle) -> TestSet:
     """Retire a set and put another one in its place, in one transaction."""
-    found = describe_set(name, path, phase)
+    found = describe_set(name, path, lifecycle)
     with board.writing() as connection:
         _retire(connection, old)
-        enter_set(connection, found)
+        register_set(connection, found)
     return found
 
 
@@ -111,10 +113,10 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
         OutputError: The folder holds something, or cannot be written.
     """
     with board.reading() as connection:
-        known = the_set(connection, name)
+        known = get_set(connection, name)
     if not known.hidden:
         raise LeaderboardError(f"The set {name!r} is public already.")
-    if known.phase.retired is None:
+    if known.lifecycle.retired is None:
         raise LeaderboardError(
             f"The set {name!r} is in use; retire it first, as a published key cannot be secret again."
         )
@@ -129,18 +131,20 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
         for file in (KEY_FILE, *key.files):
             shutil.copyfile(source / file, temporary / file)
     with board.writing() as connection:
-        known = the_set(connection, name)
-        change_set(connection, replace(known, phase=replace(known.phase, published=known.phase.published or now())))
-        told = {"commitment": key.commitment}
-        record(connection, actor=maintainer(), what="key published", subject=name, facts=told)
+        known = get_set(connection, name)
+        change_set(
+            connection, replace(known, lifecycle=replace(known.lifecycle, published=known.lifecycle.published or now()))
+        )
+        details = {"commitment": key.commitment}
+        record(connection, actor=maintainer(), what="key published", subject=name, facts=details)
     return key.commitment
 
 
 def _retire(connection: Connection, name: str) -> None:
-    known = the_set(connection, name)
-    if known.phase.retired is not None:
+    known = get_set(connection, name)
+    if known.lifecycle.retired is not None:
         raise LeaderboardError(f"The set {name!r} is retired already.")
-    change_set(connection, replace(known, phase=replace(known.phase, retired=now())))
+    change_set(connection, replace(known, lifecycle=replace(known.lifecycle, retired=now())))
     record(connection, actor=maintainer(), what="set retired", subject=name, facts={})
 
 
@@ -169,7 +173,7 @@ def _moment(text: str, what: str) -> datetime | None:
         ) from None
 
 
-def _in_order(phase: Phase) -> Phase:
-    if phase.opens is not None and phase.closes is not None and phase.closes <= phase.opens:
-        raise LeaderboardError(f"The set would close on {phase.closes:%Y-%m-%d}, before it opens.")
-    return phase
+def _check_order(lifecycle: SetLifecycle) -> SetLifecycle:
+    if lifecycle.opens is not None and lifecycle.closes is not None and lifecycle.closes <= lifecycle.opens:
+        raise LeaderboardError(f"The set would close on {lifecycle.closes:%Y-%m-%d}, before it opens.")
+    return lifecycle

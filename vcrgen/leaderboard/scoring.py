@@ -1,4 +1,4 @@
-"""Scoring one file for a board: complete or refused, and never a word of an answer in what a team is told."""
+"""Scoring one file for a board: complete or rejected, and never a word of an answer in what a team is told."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.scorer.curves import has_curve
-from vcrgen.scorer.join import STRICT, problem_name
+from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.run import AnySession, Session, Validation
+from vcrgen.scorer.session import BaseScoringSession, Validation
+from vcrgen.scorer.span_session import Session
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 _MARK = 8  # bytes of a fingerprint of one output
@@ -25,8 +26,8 @@ _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothi
 
 
 def score_file(
-    session: AnySession, file: Path, *, shown_as: str, of_part: AnySession | None = None, earlier: Sequence[bytes] = (),
-    left: int | None = None,
+    session: BaseScoringSession, file: Path, *, shown_as: str, split_session: BaseScoringSession | None = None,
+    earlier: Sequence[bytes] = (), left: int | None = None,
 ) -> ScoringOutcome:  # fmt: skip
     """Score a file of outputs.
 
@@ -34,75 +35,79 @@ def score_file(
         session: The whole set, for which the file has to be complete.
         file: The file.
         shown_as: What messages call it.
-        of_part: The part of a hidden set that is scored; None for the whole set.
-        earlier: Of a hidden set, the fingerprints of what the team handed in before.
+        split_session: The split of a hidden set that is scored; None for the whole set.
+        earlier: Of a hidden set, the fingerprints of what the team submitted before.
         left: How many figures the team may still ask of the key; None for any number.
 
     Returns:
         Scores, or the problems: the file cannot be read, is not complete, asks for more than is left, or (hidden sets)
         is nearly one of before.
     """
-    scored = of_part or session
+    scored = split_session or session
     try:
         opened = open_predictions(file, name=shown_as)
         check = session.validate(opened)
-        problems = tuple(_flaws(session, check, scored.options.view))
-        asked = 1 if scored.options.view else len(check.cells)
-        if not problems and left is not None and asked > left:
+        problems = tuple(_incompleteness(session, check, scored.options.view))
+        scores_disclosed = 1 if scored.options.view else len(check.cells)
+        if not problems and left is not None and scores_disclosed > left:
             problems = (
-                f"The file holds {counted(asked, 'view')}, each of which asks the key for a figure; your team has "
+                f"The file holds {pluralize(scores_disclosed, 'view')}, each of which discloses a score; your team has "
                 f"{left} left.",
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
         task = session.task
         if outputs is not None and any(
-            near_copy(outputs, other, kinds=len(session.kinds), most=task.near_copy) for other in earlier
+            is_near_duplicate(outputs, other, kinds=len(session.fingerprint_kinds), most=task.max_shared_outputs)
+            for other in earlier
         ):
             problems = (
-                f"More than {task.near_copy:.0%} of the outputs of a view are those of a file that your team handed in "
-                "before. A hidden set does not score near copies, as the differences would tell the answers.",
+                f"More than {task.max_shared_outputs:.0%} of the outputs of a view are those of a file that your team "
+                "submitted before. A hidden set does not score near-duplicates, as the differences would disclose the "
+                "answers.",
             )
         if problems:
             return ScoringOutcome(problems=problems)
         result = scored.score(opened)
-        if unranked := [cell for cell in result.cells if task.shown[0] not in cell.metrics]:
+        if unranked := [cell for cell in result.cells if task.main_metrics[0] not in cell.metrics]:
             where = ", ".join(f"{cell.view} {cell.variant}" for cell in unranked)
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
         if isinstance(scored, Session) and has_curve(result):
             result = scored.with_curves(result)
     except PredictionError as problem:
-        return ScoringOutcome(problems=(_told(problem, file, shown_as),))
+        return ScoringOutcome(problems=(_printable_problem(problem, file, shown_as),))
     return ScoringOutcome(
         signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs,
-        asked=asked,
+        scores_disclosed=scores_disclosed,
     )  # fmt: skip
 
 
-def check_file(session: AnySession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
-    """What would keep a file from being scored, in the words of :func:`score_file`; no answer is looked at.
+def check_file(session: BaseScoringSession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
+    """Return the problems that would keep a file from being scored, as :func:`score_file` words them.
+
+    Answers are not read.
 
     ``view`` is the only one that the set scores, if there is one.
     """
     try:
-        return tuple(_flaws(session, session.validate(open_predictions(file, name=shown_as)), view))
+        return tuple(_incompleteness(session, session.validate(open_predictions(file, name=shown_as)), view))
     except PredictionError as problem:
-        return (_told(problem, file, shown_as),)
+        return (_printable_problem(problem, file, shown_as),)
 
 
-def _told(problem: PredictionError, file: Path, shown_as: str) -> str:
+def _printable_problem(problem: PredictionError, file: Path, shown_as: str) -> str:
     """A problem for pages, for JSON and for maintainers' terminals; it may quote the file."""
     text = str(problem).replace(str(file), shown_as)
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
-def fingerprint(session: AnySession, file: Path | PredictionFile) -> bytes:
+def fingerprint(session: BaseScoringSession, file: Path | PredictionFile) -> bytes:
     """Eight bytes for each kind of output and question of a hidden set; zeros where there is no output.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
-    questions, kinds = len(session.key.questions), session.kinds
+    questions, kinds = len(session.key.questions), session.fingerprint_kinds
     marks = bytearray(_MARK * questions * len(kinds))
-    for kind, row, said in session.said(file):
+    for kind, row, said in session.response_fingerprints(file):
         text = " ".join(_words(said))
         at = _MARK * (kinds.index(kind) * questions + row)
         mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
@@ -117,8 +122,8 @@ def _words(text: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in plain).split()
 
 
-def near_copy(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
-    """Whether in one of so many kinds more than a share of the outputs in two fingerprints are the same."""
+def is_near_duplicate(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
+    """Return whether two fingerprints share more than ``most`` of their outputs in one of ``kinds`` kinds."""
     import numpy as np
 
     if len(a) != len(b):  # the set has other questions now
@@ -129,17 +134,17 @@ def near_copy(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
     return bool((same > most * there.sum(axis=1)).any())
 
 
-def _flaws(session: AnySession, check: Validation, view: str | None) -> Iterator[str]:
-    """What keeps a file from being complete; ``view`` is one that it has to hold."""
+def _incompleteness(session: BaseScoringSession, check: Validation, view: str | None) -> Iterator[str]:
+    """Yield the reasons why a file is not complete; ``view`` is one that it has to hold."""
     for kind in STRICT:
         if kind in check.problems:
             count, places = check.problems[kind]
             head = problem_name(kind).rpartition(" (")[0]
             more = ", …" if count > len(places) else ""
             yield f"{head[0].upper()}{head[1:]}: {count} ({', '.join(places)}{more})."
-    if len(session.key.modes) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
-        stated = " or ".join(f'"mode": "{mode}"' for mode in session.key.modes)
-        several = "both" if len(session.key.modes) == 2 else "several"
+    if len(session.key.variants) > 1 and any(mode == UNSTATED for mode, _ in check.cells):
+        stated = " or ".join(f'"mode": "{mode}"' for mode in session.key.variants)
+        several = "both" if len(session.key.variants) == 2 else "several"
         yield f"The set has {several} modes, and some outputs do not say theirs: add {stated}."
     for seen in dict.fromkeys(seen for _, seen in check.cells if seen not in session.task.board_views):
         why = "for which no image was shown, are not ranked: leave them out of the file."
@@ -154,16 +159,16 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
     task = result.task
     differences = {each.variant: each.metrics for each in result.differences if each.of == task.contrast_name}
     for cell in result.cells:
-        shown = [metric for metric in task.shown if metric in cell.metrics]
+        shown = [metric for metric in task.main_metrics if metric in cell.metrics]
         resamples = result.resamples[cell.variant, cell.view]
         paired = differences.get(cell.variant) if cell.view is task.view_contrast[0] else None
         yield CellOutcome(
             mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
             view=cell.view.value,
-            figures={metric: _triple(cell.metrics[metric]) for metric in shown},
+            estimates={metric: _triple(cell.metrics[metric]) for metric in shown},
             difference=None if paired is None else {name: _triple(of) for name, of in paired.items() if name in shown},
             means={metric: resamples.means[metric].to_bytes() for metric in shown},
-            hits=np.packbits(resamples.scores[task.shown[0]] == 1).tobytes(),
+            hits=np.packbits(resamples.scores[task.main_metrics[0]] == 1).tobytes(),
         )
 
 

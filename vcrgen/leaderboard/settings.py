@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from pydantic import ConfigDict, Field
 
-from vcrgen.config import Options, checked, read_yaml
+from vcrgen.config.base import Options, read_yaml, validate_options
 from vcrgen.files import write_text
 
 FILE = "board.yaml"
@@ -25,18 +25,20 @@ class Settings(Options):
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."
     )
     file_mb: int = Field(64, ge=1, le=1024, description="Largest file of outputs, in MiB.")
-    scored_a_day: int = Field(20, ge=1, description="Files that are scored for a team on a public set in 24 hours.")
-    scored_hidden_a_day: int = Field(2, ge=1, description="Figures that a hidden set's key gives a team in 24 hours.")
-    scored_hidden_in_all: int = Field(20, ge=1, description="Figures that a hidden set's key gives a team, ever.")
-    failed_a_day: int = Field(30, ge=1, description="Files of a team that are refused after a look in 24 hours.")
-    requests_a_minute: int = Field(300, ge=10, description="Requests of one address.")
+    files_per_day: int = Field(20, ge=1, description="Files that are scored for a team on a public set in 24 hours.")
+    hidden_scores_per_day: int = Field(2, ge=1, description="Figures that a hidden set's key gives a team in 24 hours.")
+    hidden_scores_lifetime: int = Field(20, ge=1, description="Figures that a hidden set's key gives a team, ever.")
+    failed_files_per_day: int = Field(
+        30, ge=1, description="Files of a team that are rejected after a look in 24 hours."
+    )
+    requests_per_minute: int = Field(300, ge=10, description="Requests of one address.")
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
     webhook: str = Field(
         "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."
     )
     seconds: int = Field(600, ge=1, le=86400, description="Time for scoring one file.")
     memory_mb: int = Field(1024, ge=64, description="Memory for scoring one file, in MiB, beside the answers'.")
-    headline: tuple[str, ...] = Field(
+    overall: tuple[str, ...] = Field(
         (), max_length=100, strict=False, description="Sets over which models have one figure, their mean; empty: none."
     )
 
@@ -48,7 +50,7 @@ def read_settings(board: Path) -> Settings:
         ConfigError: The file cannot be read, a key is unknown, or a value is wrong.
     """
     file = board / FILE
-    return checked(Settings, read_yaml(file), f"{file}: ")
+    return validate_options(Settings, read_yaml(file), f"{file}: ")
 
 
 def write_settings(board: Path, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The files that teams handed in, kept as they came under the SHA-256 of their bytes."""
+"""The files that teams submitted, kept as they came under the SHA-256 of their bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDER = "files"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BLOCK = 1 << 20
 # Whatever is packed can be small on the way in and huge when it is read. An xlsx file is an archive, too.
-_PACKED = {
+_ARCHIVES = {
     b"PK": "a zip archive or an xlsx table",
     b"\x1f\x8b": "compressed with gzip",
     b"BZh": "compressed with bzip2",
@@ -36,7 +36,7 @@ _TAR_AT, _TAR = 257, b"ustar"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredFile:
     """A file in the vault."""
 
     sha256: str
@@ -50,7 +50,7 @@ class Vault:
         self._folder = board / FOLDER
 
     def path(self, sha256: str) -> Path:
-        """Where a file is, or would be.
+        """Return the path of a file, whether it exists or not.
 
         Raises:
             ValueError: The text is no SHA-256 in hex, so that no file here can be called so.
@@ -60,11 +60,11 @@ class Vault:
         return self._folder / sha256[:2] / sha256
 
     def free(self) -> int:
-        """How many bytes the disk has left."""
+        """Return the free bytes of the disk."""
         return shutil.disk_usage(self._folder if self._folder.exists() else self._folder.parent).free
 
     @contextmanager
-    def passing(self, stream: IO[bytes], *, most: int) -> Iterator[Path]:
+    def temporary_copy(self, stream: IO[bytes], *, most: int) -> Iterator[Path]:
         """A file of at most so many bytes on the disk, as long as it is needed.
 
         Raises:
@@ -82,7 +82,7 @@ class Vault:
         incoming.mkdir(parents=True, exist_ok=True)
         return incoming / uuid4().hex
 
-    def keep(self, stream: IO[bytes], *, most: int) -> Kept:
+    def store(self, stream: IO[bytes], *, most: int) -> StoredFile:
         """Store a file of outputs of at most so many bytes; it is on disk when this returns.
 
         Raises:
@@ -103,12 +103,12 @@ class Vault:
             temporary.unlink(missing_ok=True)
 
 
-def _copy(stream: IO[bytes], target: Path, most: int) -> Kept:
+def _copy(stream: IO[bytes], target: Path, most: int) -> StoredFile:
     digest, size = hashlib.sha256(), 0
     block = stream.read(_BLOCK)
     while len(block) < _TAR_AT + len(_TAR) and (more := stream.read(_BLOCK)):  # a stream may give little at a time
         block += more
-    _refuse_packed(block)
+    _reject_archives(block)
     with target.open("xb") as out:
         while block:
             size += len(block)
@@ -119,11 +119,11 @@ def _copy(stream: IO[bytes], target: Path, most: int) -> Kept:
             block = stream.read(_BLOCK)
     if not size:
         raise LeaderboardError("The file is empty.")
-    return Kept(digest.hexdigest(), size)
+    return StoredFile(digest.hexdigest(), size)
 
 
-def _refuse_packed(start: bytes) -> None:
-    kinds = [kind for magic, kind in _PACKED.items() if start.startswith(magic)]
+def _reject_archives(start: bytes) -> None:
+    kinds = [kind for magic, kind in _ARCHIVES.items() if start.startswith(magic)]
     if start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         kinds.append("a tar archive")
     if kinds:

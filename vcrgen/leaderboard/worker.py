@@ -26,29 +26,31 @@ from sqlalchemy import Connection
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board, open_session, set_of
-from vcrgen.leaderboard.disclosure import climb, step_on
+from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
 from vcrgen.leaderboard.outcome import ScoringOutcome
-from vcrgen.leaderboard.records import State, Submission, TestSet
+from vcrgen.leaderboard.records import Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import change_set, the_set
+from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.leaderboard.store.teams import sharing
-from vcrgen.scorer.run import AnySession
+from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.web.log import log_line
 from vcrgen.work.lock import locked
 
 LOCK = ".worker.lock"
-ATTEMPTS = 3
-INTERRUPTED = 20  # attempts, when the worker itself was killed each time: few enough for one file not to stop the board
+MAX_ATTEMPTS = 3
+MAX_INTERRUPTIONS = (
+    20  # attempts, when the worker itself was killed each time: few enough for one file not to stop the board
+)
 POLL_SECONDS = 0.2
-ID_SHOWN = 8  # digits in the log: a whole id is the key to a submission's page
-BROKEN_SECONDS = 60.0  # until a set that could not be read is tried again
+LOGGED_ID_DIGITS = 8  # digits in the log: a whole id is the key to a submission's page
+RETRY_SECONDS = 60.0  # until a set that could not be read is tried again
 ACTOR = "worker"
 
 
-class Stopped(Exception):
+class WorkerStopped(Exception):
     """The worker was asked to stop while it was scoring."""
 
 
@@ -61,7 +63,7 @@ class Worker:
         self._broken: dict[str, float] = {}
 
     @contextmanager
-    def alone(self, *, wait: float) -> Iterator[None]:
+    def exclusive(self, *, wait: float) -> Iterator[None]:
         """Hold the board's lock; what a worker before this one left half done waits again.
 
         Raises:
@@ -70,20 +72,20 @@ class Worker:
         busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
         with locked(self._board.folder / LOCK, busy, wait=wait):
             with self._board.writing() as connection:
-                interrupted = submissions.put_back(connection, tried=True)
+                interrupted = submissions.requeue(connection, tried=True)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
             yield
 
-    def work(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
+    def score_next(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Score one submission; False if none waits.
 
         Raises:
-            Stopped: ``stop`` said so; the submission that was being scored waits again.
+            WorkerStopped: ``stop`` said so; the submission that was being scored waits again.
         """
         self._broken = {name: until for name, until in self._broken.items() if until > time.monotonic()}
         with self._board.reading() as connection:  # an idle worker keeps no writer waiting
-            if not submissions.count(connection, states=[State.QUEUED]):
+            if not submissions.count(connection, statuses=[SubmissionStatus.QUEUED]):
                 return False
         with self._board.writing() as connection:
             submission = submissions.claim(connection, skip=self._broken)
@@ -92,14 +94,14 @@ class Worker:
         try:
             self._score(submission, stop)
         except BaseException:  # a stop or a fault of ours: not the submission's
-            self._put_back(submission, tried=False)
+            self._requeue(submission, tried=False)
             raise
         return True
 
     def _score(self, submission: Submission, stop: Callable[[], bool]) -> None:
-        shown = {"submission": submission.id[:ID_SHOWN], "set": submission.set}
-        if submission.attempts >= INTERRUPTED:
-            problem = f"Scoring was interrupted {INTERRUPTED} times; please tell the maintainers."
+        shown = {"submission": submission.id[:LOGGED_ID_DIGITS], "set": submission.set}
+        if submission.attempts >= MAX_INTERRUPTIONS:
+            problem = f"Scoring was interrupted {MAX_INTERRUPTIONS} times; please tell the maintainers."
             finish(self._board, submission, ScoringOutcome(problems=(problem,)))
             self._say("given up", **shown)
             return
@@ -107,20 +109,22 @@ class Worker:
             known = self._set(submission.set)
         except LeaderboardError as problem:
             self._say("set cannot be used", set=submission.set, reason=str(problem))
-            self._broken[submission.set] = time.monotonic() + BROKEN_SECONDS
-            self._put_back(submission, tried=False)
+            self._broken[submission.set] = time.monotonic() + RETRY_SECONDS
+            self._requeue(submission, tried=False)
             return
         began = time.monotonic()
-        outcome = run_apart(self._task(submission, known), seconds=self._board.settings.seconds, stop=stop)
-        if outcome is None and submission.attempts + 1 < ATTEMPTS:
-            self._say("scoring broke off", submission=submission.id[:ID_SHOWN], attempt=submission.attempts + 1)
-            self._put_back(submission, tried=True)
+        outcome = score_in_subprocess(self._task(submission, known), seconds=self._board.settings.seconds, stop=stop)
+        if outcome is None and submission.attempts + 1 < MAX_ATTEMPTS:
+            self._say("scoring broke off", submission=submission.id[:LOGGED_ID_DIGITS], attempt=submission.attempts + 1)
+            self._requeue(submission, tried=True)
             return
         if outcome is None:
-            outcome = ScoringOutcome(problems=(f"Scoring broke off {ATTEMPTS} times; please tell the maintainers.",))
+            outcome = ScoringOutcome(
+                problems=(f"Scoring broke off {MAX_ATTEMPTS} times; please tell the maintainers.",)
+            )
         finish(self._board, submission, outcome)
-        state = State.FAILED if outcome.problems else State.SCORED
-        self._say(state.value, **shown, seconds=round(time.monotonic() - began, 3))
+        status = SubmissionStatus.FAILED if outcome.problems else SubmissionStatus.SCORED
+        self._say(status.value, **shown, seconds=round(time.monotonic() - began, 3))
 
     def _task(self, submission: Submission, known: TestSet) -> ScoringTask:
         earlier: Sequence[bytes] = ()
@@ -133,21 +137,21 @@ class Worker:
                     left = quota(connection, self._board.settings, team, known, at=submission.received).left
         return ScoringTask(
             set=known, file=self._board.vault.path(submission.file), shown_as=submission.file_name,
-            part=known.phase.part, view=known.phase.view if known.phase.part else None, earlier=tuple(earlier),
-            left=left, memory=self._board.settings.memory_mb << 20,
+            split=known.lifecycle.split, view=known.lifecycle.view if known.lifecycle.split else None,
+            earlier=tuple(earlier), left=left, memory=self._board.settings.memory_mb << 20,
         )  # fmt: skip
 
-    def _put_back(self, submission: Submission, *, tried: bool) -> None:
+    def _requeue(self, submission: Submission, *, tried: bool) -> None:
         with self._board.writing() as connection:
-            submissions.put_back(connection, submission.id, tried=tried)
+            submissions.requeue(connection, submission.id, tried=tried)
 
     def _set(self, name: str) -> TestSet:
         """A set, with its answers in memory; that it has changed since it was read last is written down."""
         with self._board.reading() as connection:
-            known = the_set(connection, name)
-        found = set_of(name, Path(known.path), session_of(known), known.phase)
-        if known.phase.climbs:
-            session_of(known, known.phase.part, known.phase.view)
+            known = get_set(connection, name)
+        found = set_of(name, Path(known.path), session_of(known), known.lifecycle)
+        if known.lifecycle.ladder_open:
+            session_of(known, known.lifecycle.split, known.lifecycle.view)
         if found != known:
             with self._board.writing() as connection:
                 change_set(connection, found)
@@ -155,80 +159,84 @@ class Worker:
         return found
 
 
-def session_of(one: TestSet, part: str = "", view: View | None = None) -> AnySession:
+def session_of(one: TestSet, split: str = "", view: View | None = None) -> BaseScoringSession:
     """The session of a set or of a part of it: read once, and found again by processes that are forked."""
-    return _session(one.name, one.path, part, view)
+    return _session(one.name, one.path, split, view)
 
 
 @cache
-def _session(name: str, path: str, part: str, view: View | None) -> AnySession:
-    return open_session(name, Path(path), part=part, view=view)
+def _session(name: str, path: str, split: str, view: View | None) -> BaseScoringSession:
+    return open_session(name, Path(path), split=split, view=view)
 
 
 def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> None:
     """Write down what became of a submission, ranks and log included, in one transaction."""
-    told = submission.told
+    details = submission.log_details
     problems = list(outcome.problems)
-    state = State.FAILED if problems else State.SCORED
-    values: dict[str, Any] = {"state": state.value, "finished": now(), "problems": problems}
+    status = SubmissionStatus.FAILED if problems else SubmissionStatus.SCORED
+    values: dict[str, Any] = {"status": status.value, "finished": now(), "problems": problems}
     with board.writing() as connection:
         if problems:
             submissions.change(connection, submission.id, **values)
         else:
-            known = the_set(connection, submission.set)
+            known = get_set(connection, submission.set)
             best = None
-            if known.phase.climbs:  # what the team is told: decided here, once and for all
-                # A ladder scores one view: of a question set in every language, whose mean is the one figure.
-                figures = [cell.figures[known.task.shown[0]][0] for cell in outcome.cells]
-                best = climb(sum(figures) / len(figures), submissions.best_of(connection, submission), step_on(known))
-            values |= {"outputs": outcome.outputs, "asked": outcome.asked, "best": best}
+            if known.lifecycle.ladder_open:  # what the team is told: decided here, once and for all
+                # A ladder scores one view: of an MCQ benchmark in every language, whose mean it discloses.
+                estimates = [cell.estimates[known.task.main_metrics[0]][0] for cell in outcome.cells]
+                best = ladder_step(
+                    sum(estimates) / len(estimates),
+                    submissions.best_step(connection, submission),
+                    set_rounding_step(known),
+                )
+            values |= {"outputs": outcome.outputs, "scores_disclosed": outcome.scores_disclosed, "best": best}
             submissions.change(connection, submission.id, **values)
-            digest = results.add_run(connection, submission.id, submission.set, outcome, part=known.phase.part)
-            told |= {"signature": outcome.signature, "scores": digest}
-        record(connection, actor=ACTOR, what=state.value, subject=submission.subject, facts=told)
-        show_counted(connection, submission.facts.entry, submission.set)
+            digest = results.add_run(connection, submission.id, submission.set, outcome, split=known.lifecycle.split)
+            details |= {"signature": outcome.signature, "scores": digest}
+        record(connection, actor=ACTOR, what=status.value, subject=submission.subject, facts=details)
+        update_shown_file(connection, submission.facts.entry, submission.set)
 
 
-def show_counted(connection: Connection, entry: str, set_name: str) -> None:
+def update_shown_file(connection: Connection, entry: str, set_name: str) -> None:
     """Make the file of a model that counts the one that is shown and ranked; none is while a ladder is climbed."""
-    for shown in submissions.current_of(connection, entry, set_name):
+    for shown in submissions.shown_files(connection, entry, set_name):
         submissions.change(connection, shown.id, current=False)
         if (run := results.ranked_run(connection, shown.id)) is not None:
-            results.leave(connection, run)
-    phase = the_set(connection, set_name).phase
-    for one in () if phase.climbs else submissions.counted(connection, set_name, entry):
-        if (last := results.last_run(connection, one.id, part=phase.part)) is not None:
+            results.remove_from_ranking(connection, run)
+    lifecycle = get_set(connection, set_name).lifecycle
+    for one in () if lifecycle.ladder_open else submissions.counted(connection, set_name, entry):
+        if (last := results.last_run(connection, one.id, split=lifecycle.split)) is not None:
             submissions.change(connection, one.id, current=True)
-            results.enter(connection, last.id)
+            results.add_to_ranking(connection, last.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringTask:
-    """What a process that scores one file is told."""
+    """Input of a process that scores one file."""
 
     set: TestSet
     file: Path
     shown_as: str  # what messages call the file
-    part: str = ""  # the part of the key that is scored; empty for the whole
+    split: str = ""  # the split of the key that is scored; empty for the whole
     view: View | None = None  # the only view that is scored; None for all
-    earlier: tuple[bytes, ...] = ()  # fingerprints of what the team handed in before
+    earlier: tuple[bytes, ...] = ()  # fingerprints of what the team submitted before
     left: int | None = None  # figures that the team may ask of the key; None for any number
     memory: int  # bytes that scoring may take
 
 
-def run_apart(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) -> ScoringOutcome | None:
+def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) -> ScoringOutcome | None:
     """Score a file in another process, within a time in seconds.
 
     Returns:
         The outcome; None if the process broke off.
 
     Raises:
-        Stopped: ``stop``, which is asked several times a second, said so.
+        WorkerStopped: ``stop``, which is asked several times a second, said so.
     """
     # Windows has no fork: there each process reads the answers for itself.
     context: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_score_apart, args=(task, theirs, os.getpid()), daemon=True)
+    process = context.Process(target=_subprocess_main, args=(task, theirs, os.getpid()), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -242,7 +250,7 @@ def run_apart(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) ->
                     problems=(f"Scoring took longer than {seconds:g} seconds, the most this board gives.",)
                 )
             if stop():
-                raise Stopped
+                raise WorkerStopped
         return ScoringOutcome.from_bytes(ours.recv_bytes())
     except (EOFError, OSError):  # it died before it had answered, or while it did
         return None
@@ -252,17 +260,22 @@ def run_apart(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) ->
         ours.close()
 
 
-def _score_apart(task: ScoringTask, pipe: Pipe, parent: int) -> None:
+def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     """In the process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     session = session_of(task.set)
-    of_part = session_of(task.set, task.part, task.view) if task.part else None
+    split_session = session_of(task.set, task.split, task.view) if task.split else None
     limit_memory(task.memory)
     try:
         outcome = score_file(
-            session, task.file, shown_as=task.shown_as, of_part=of_part, earlier=task.earlier, left=task.left
+            session,
+            task.file,
+            shown_as=task.shown_as,
+            split_session=split_session,
+            earlier=task.earlier,
+            left=task.left,
         )
     except MemoryError:
         outcome = ScoringOutcome(problems=("Scoring this file takes more memory than this board gives.",))
@@ -295,19 +308,19 @@ def limit_memory(more: int) -> None:
 
 def serve(board: Board, *, parent: int) -> None:
     """Score what comes until the parent is gone or asks to stop."""
-    asked: list[int] = []
+    signals: list[int] = []
     # Only noted: an exception from here could come between a claim and what puts it back.
-    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service tells us when to stop
 
     def stop() -> bool:
-        return bool(asked) or os.getppid() != parent
+        return bool(signals) or os.getppid() != parent
 
     worker = Worker(board)
-    with suppress(Stopped), worker.alone(wait=30):
+    with suppress(WorkerStopped), worker.exclusive(wait=30):
         log_line("worker ready")
         while not stop():
-            if not worker.work(stop=stop):
+            if not worker.score_next(stop=stop):
                 time.sleep(POLL_SECONDS)
 
 

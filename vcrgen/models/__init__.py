@@ -1,1 +1,1 @@
-"""Models behind one interface: a request goes in, a reply comes out, and a killed run goes on where it was."""
+"""Models behind one interface, from requests to replies, with resumable runs."""

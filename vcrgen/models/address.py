@@ -1,4 +1,4 @@
-"""Where a model is served, and the key to it: what is refused before anything is sent."""
+"""Addresses of model servers and their keys, checked before anything is sent."""
 
 import ipaddress
 import os
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from vcrgen.errors import ConfigError
-from vcrgen.models.profiles import PROFILES, Profile, profile_of
+from vcrgen.models.servers import SERVERS, Server, server_of_host
 
-CUT = "[key]"
+REDACTED = "[key]"
 _SHORTEST = 8  # characters of a key: a shorter one could be a word of an answer
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUERY = re.compile(r"(?:api-version=[A-Za-z0-9.-]+)?")
@@ -17,62 +17,62 @@ _QUERY = re.compile(r"(?:api-version=[A-Za-z0-9.-]+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where requests go."""
+    """The address of a server."""
 
-    url: str  # all of it
-    host: str  # ``127.0.0.1:8000``: what may be shown and kept
-    profile: str  # name of the kind of server
-    secure: bool  # whether what is sent is encrypted
-    here: bool  # whether it is this machine
-    option: str  # what gave it, for messages
+    url: str
+    host: str  # ``127.0.0.1:8000``: the part that may be shown and stored
+    profile: str  # the kind of server
+    is_encrypted: bool
+    is_local: bool  # this machine
+    option: str  # the option that gave it, for messages
 
     @property
-    def kind(self) -> Profile:
-        """The kind of server."""
-        return PROFILES[self.profile]
+    def kind(self) -> Server:
+        """Return the kind of server."""
+        return SERVERS[self.profile]
 
     @property
     def key_option(self) -> str:
-        """What names the variable of its key, for messages."""
+        """Return the option that names the variable of its key, for messages."""
         return _key_option(self.option)
 
 
 class Key:
-    """The key to a server. It is never part of a text: ``repr`` and ``str`` do not show it."""
+    """The key to a server; ``repr`` and ``str`` do not show it."""
 
     def __init__(self, value: str) -> None:
         self._value = value
         self._forms = sorted({value, quote(value, safe=""), quote(value)}, key=len, reverse=True)
 
-    def header(self, profile: Profile) -> dict[str, str]:
-        """The header that shows the key to a server."""
+    def header(self, profile: Server) -> dict[str, str]:
+        """Return the header that holds the key."""
         name, before = profile.header
         return {name: before + self._value}
 
-    def cut(self, text: str) -> str:
-        """The text with ``[key]`` wherever the key stood in it."""
+    def redact(self, text: str) -> str:
+        """Return the text with ``[key]`` in place of the key."""
         for form in self._forms:
-            text = text.replace(form, CUT)
+            text = text.replace(form, REDACTED)
         return text
 
 
-def address_of(
+def parse_address(
     endpoint: str, model: str, profile: str | None = None, *, pictures: bool = False, option: str = "--endpoint"
 ) -> Address:
-    """Where to send requests for a model, as ``http://127.0.0.1:8000/v1`` for a server on this machine.
+    """Parse an address such as ``http://127.0.0.1:8000/v1``.
 
     Args:
-        endpoint: As the user gives it, with or without ``/chat/completions`` or ``/images/generations``.
+        endpoint: The user's text, with or without ``/chat/completions`` or ``/images/generations``.
         model: Name of the model.
-        profile: Name of the kind of server; told by the host if it is None.
-        pictures: Whether the model generates pictures.
-        option: What gave the address, for messages.
+        profile: Kind of server; by default derived from the host.
+        pictures: Whether the model generates images.
+        option: The option that gave the address, for messages.
 
     Raises:
-        ConfigError: It is no such address, holds a password, or the profile is unknown.
+        ConfigError: The text is no such address, holds a password, or the profile is unknown.
     """
-    if profile is not None and profile not in PROFILES:
-        raise ConfigError(f"Unknown profile {profile!r}; known: {', '.join(PROFILES)}.")
+    if profile is not None and profile not in SERVERS:
+        raise ConfigError(f"Unknown profile {profile!r}; known: {', '.join(SERVERS)}.")
     try:
         parts = urlsplit(endpoint.strip())
         host, port = (parts.hostname or "").lower(), parts.port
@@ -86,16 +86,16 @@ def address_of(
         raise ConfigError(
             f"{option} may hold no user, password or parameters; name a key's variable by {_key_option(option)}."
         )
-    kind = profile or profile_of(host)
-    end = PROFILES[kind].pictures if pictures else PROFILES[kind].path
+    kind = profile or server_of_host(host)
+    end = SERVERS[kind].image_path if pictures else SERVERS[kind].path
     end = end.format(model=quote(model, safe=""))
     path = parts.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/images/generations")
-    query = parts.query or PROFILES[kind].query
+    query = parts.query or SERVERS[kind].query
     shown = f"[{host}]" if ":" in host else host
     place = f"{shown}:{port}" if port is not None else shown
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
     return Address(
-        url=url, host=place, profile=kind, secure=parts.scheme == "https", here=_is_here(host), option=option
+        url=url, host=place, profile=kind, is_encrypted=parts.scheme == "https", is_local=_is_local(host), option=option
     )
 
 
@@ -103,19 +103,19 @@ def _key_option(option: str) -> str:
     return option.replace("endpoint", "key-env")
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-def key_of(variable: str | None, address: Address) -> Key | None:
-    """The key in an environment variable; None where no variable is named.
+def read_key(variable: str | None, address: Address) -> Key | None:
+    """Return the key in an environment variable; None if no variable is named.
 
     Raises:
-        ConfigError: There is none or it is no key, or it would go over the network unencrypted. The key and the name
-            that was given are not shown: it may be the key itself that was given in place of a name.
+        ConfigError: There is none, it is no key, or it would be sent unencrypted. Neither key nor name is shown: the
+            name may be the key itself, given by mistake.
     """
     if variable is None:
         return None
@@ -129,6 +129,6 @@ def key_of(variable: str | None, address: Address) -> Key | None:
             f"The variable of {address.key_option} holds no key ({_SHORTEST} printable ASCII characters at least, no "
             f"spaces); leave {address.key_option} out where the server asks for none."
         )
-    if not address.secure and not address.here:
+    if not address.is_encrypted and not address.is_local:
         raise ConfigError(f"A key is not sent to {address.host} by plain http; use https, or a server on this machine.")
     return Key(value)

@@ -1,4 +1,4 @@
-"""What is sent to a model and what comes back, whatever the model is."""
+"""Requests to a model and its replies, of any kind of model."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from vcrgen.files import canonical_json
 T = TypeVar("T")
 TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the natural logarithm of its probability
 # Why an answer ends, in the words of several servers.
-_CUT = {"length", "max_tokens", "model_length"}
+_TRUNCATED = {"length", "max_tokens", "model_length"}
 _FILTERED = {"content_filter", "safety"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How a model chooses its words. What is None is not sent: the model's own default holds."""
+    """Sampling parameters. None is not sent: the model's own default holds."""
 
     temperature: float | None = None  # 0 takes the likeliest token each time
     top_p: float | None = None  # tokens are drawn from the likeliest ones that together have this probability
@@ -28,14 +28,14 @@ class Sampling:
 
     @property
     def given(self) -> dict[str, float | int]:
-        """What is sent, by name."""
+        """Return the parameters that are sent, by name."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One question to a model. It holds no key, no address and no name of a model."""
+    """A question to a model, without key, address and name of a model."""
 
     images: tuple[bytes, ...] = ()  # encoded images (PNG, WebP, ...), byte for byte as they are stored
     text: str = ""  # the prompt; empty for a model that needs none
@@ -52,7 +52,7 @@ class Request:
 
     @property
     def id(self) -> str:
-        """SHA-256 of the content, in hex: equal requests have equal ids. An empty field does not count."""
+        """Return the SHA-256 of the non-empty fields, in hex: equal requests have equal ids."""
         content = {
             "images": [hashlib.sha256(image).hexdigest() for image in self.images],
             "text": self.text,
@@ -66,12 +66,12 @@ class Request:
             "parameters": dict(self.parameters),
             "picture": self.picture,
         }
-        given = canonical_json({name: value for name, value in content.items() if value})
-        return hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()
+        fields = canonical_json({name: value for name, value in content.items() if value})
+        return hashlib.sha256(fields.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def for_candidates(self) -> Request:
-        """The request with the prompt that the candidates follow; itself where that is its own."""
+        """Return the request with the prompt of the candidates; itself if they share the prompt."""
         if not self.candidates_text:
             return self
         short = replace(self.sampling, max_tokens=1)  # what is written after that prompt is of no use
@@ -79,41 +79,36 @@ class Request:
 
 
 class ReplyOutcome(StrEnum):
-    """What kind of a reply it is. A request without a reply has none of these: it failed."""
+    """The outcome of a reply. A request without a reply has none of these: it failed."""
 
     ANSWERED = "answered"
     EMPTY = "empty"  # an answer without text
-    CUT = "cut"  # the answer was longer than was allowed; a thinking model may not have come to its answer at all
+    TRUNCATED = "truncated"  # stopped by `max_tokens`; a thinking model may not have come to its answer at all
     FILTERED = "filtered"  # a filter of the server's took the answer away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a model answered.
+    """A model's reply.
 
     Attributes:
-        finish_reason: Why the answer ends where it does: ``stop``, ``length`` for one that was cut, ...; empty where
-            the model does not say.
-        usage: Tokens by kind, such as ``input`` and ``output``; ``pictures``, where one was generated; empty where the
-            model does not count.
-        likelihoods: Of each candidate, in the request's order, its tokens and the natural logarithm of the probability
-            of each; see :mod:`vcrgen.models.likelihoods`.
-        labels: Of each label, in the request's order, the natural logarithm of the probability that the model's turn
-            begins with it; None of one that the server does not tell, as others are likelier.
-        thinking: What the model wrote before its answer, to itself; it is no part of ``text``.
-        served: Where the reply is from, as far as it is known: ``host``, ``provider``, ``system_fingerprint``.
-        retries: How often the request was sent in vain before, by what went wrong.
-        seconds: How long the answer took, without earlier tries.
-        picture: The generated picture where one was asked for, as the server encoded it. Whoever writes a reply down
-            writes this apart, by its SHA-256, which is ``text``.
+        finish_reason: Reason of the end, as the server names it: ``stop``, ``length``, ...; empty if unknown.
+        usage: Tokens by kind (``input``, ``output``, ``thinking``) and generated ``pictures``, as far as counted.
+        candidate_logprobs: Tokens of each candidate with their log-probabilities; see :mod:`vcrgen.models.logprobs`.
+        label_logprobs: Log-probability of each label as the first token; None if it is not among the listed ones.
+        thinking: Reasoning before the answer; no part of ``text``.
+        served: Origin of the reply, as far as known: ``host``, ``provider``, ``system_fingerprint``.
+        retries: Number of failed tries by reason.
+        seconds: Duration of the last try.
+        picture: A generated image as the server encoded it; ``text`` is its SHA-256. Not part of the JSON form.
     """
 
     text: str  # the answer; it may be empty, which is not the same as no reply
     model: str  # name of the model that answered, as it gives it itself
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
-    likelihoods: tuple[TokenLogprobs, ...] = ()
-    labels: tuple[float | None, ...] = ()
+    candidate_logprobs: tuple[TokenLogprobs, ...] = ()
+    label_logprobs: tuple[float | None, ...] = ()
     thinking: str = ""
     served: Mapping[str, str] = field(default_factory=dict)
     retries: Mapping[str, int] = field(default_factory=dict)
@@ -122,34 +117,35 @@ class Reply:
 
     @property
     def outcome(self) -> ReplyOutcome:
-        """What kind of a reply it is."""
+        """Return the outcome by the reason of the end and the text."""
         reason = self.finish_reason.lower()
         if reason in _FILTERED:
             return ReplyOutcome.FILTERED
-        if reason in _CUT:
-            return ReplyOutcome.CUT
+        if reason in _TRUNCATED:
+            return ReplyOutcome.TRUNCATED
         return ReplyOutcome.ANSWERED if self.text.strip() else ReplyOutcome.EMPTY
 
     def to_json(self) -> dict[str, Any]:
-        """The fields but ``picture`` as JSON values; an empty one, which says nothing, is left out."""
+        """Return the fields but ``picture`` as JSON values, without empty ones."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "picture"}
         return {name: value for name, value in values.items() if value or name in ("text", "model")}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:
-        """The reply of which ``values`` are the fields as JSON gives them back."""
-        given = values.get("likelihoods", ())
-        likelihoods = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in given)
-        return cls(**{**values, "likelihoods": likelihoods, "labels": tuple(values.get("labels", ()))})
+        """Return the reply with these fields."""
+        listed = values.get("candidate_logprobs", ())
+        candidates = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in listed)
+        labels = tuple(values.get("label_logprobs", ()))
+        return cls(**{**values, "candidate_logprobs": candidates, "label_logprobs": labels})
 
 
 class RequestProblem(Exception):
-    """One request gets no reply. The run sets it aside and goes on with the others.
+    """A request without a reply; the run continues with the others.
 
     Attributes:
-        reason: Its type, by which it is counted, such as ``undecodable_image``.
-        detail: What was found, for people.
-        retries: How often the request was sent, but for the last time, by what went wrong.
+        reason: Type of the problem, such as ``undecodable_image``.
+        detail: Description for people.
+        retries: Number of failed tries but the last, by reason.
     """
 
     def __init__(self, reason: str, detail: str, retries: Mapping[str, int] | None = None) -> None:
@@ -160,12 +156,11 @@ class RequestProblem(Exception):
 
 
 class Model(Protocol):
-    """What answers requests.
+    """A model that answers many requests.
 
     Attributes:
         name: Name and version, for the file of outputs.
-        facts: Everything that its replies depend on, as JSON values. A run goes on with the replies of an earlier one
-            only if these are the same.
+        facts: Everything that the replies depend on, as JSON values; a run resumes only with equal facts.
     """
 
     name: str
@@ -174,22 +169,22 @@ class Model(Protocol):
     def answers(
         self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
-        """Answer requests, as many at a time and in whatever order the model likes.
+        """Answer requests, any number at a time and in any order.
 
         Args:
-            requests: Each with what the caller knows it by. One is taken when it can be worked on, not earlier.
-            keep: Writes a reply down; called as soon as there is one, in any thread.
+            requests: Each with a tag of the caller's; taken only when it can be worked on.
+            keep: Stores a reply; called as soon as there is one, in any thread.
 
         Yields:
-            What the caller knows a request by, and its reply or why it gets none.
+            The tag of a request, and its reply or problem.
 
         Raises:
             VcrgenError: No request can be answered any more.
         """
 
 
-class Reader(Protocol):
-    """What answers one request at a time; :class:`vcrgen.models.threads.Readers` makes a model of several.
+class VisionModel(Protocol):
+    """A model that answers one request at a time; :class:`vcrgen.models.threads.ModelPool` runs several.
 
     Attributes:
         name: As of a :class:`Model`.

@@ -15,9 +15,9 @@ from vcrgen.errors import VcrgenError
 from vcrgen.media import media_type
 from vcrgen.models.address import Address
 from vcrgen.models.base import Reply, Request, RequestProblem, TokenLogprobs
-from vcrgen.models.likelihoods import NO_LIKELIHOODS, candidate_start, checked_labels, checked_tokens
+from vcrgen.models.logprobs import NO_LOGPROBS, candidate_start, validate_labels, validate_tokens
 from vcrgen.reading import describe, encodable, parse_json
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 MAX_REPLY_BYTES = 8 << 20
 MAX_NAME = 200  # characters of a name that a server gives
@@ -42,60 +42,60 @@ _FILTER_CODES = (
     "content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked", "contentFilter"
 )  # fmt: skip
 _LISTED = 4  # parts of an error that are looked at
-Cut = Callable[[str], str]  # takes the key out of a text
+Redact = Callable[[str], str]  # takes the key out of a text
 
 
 class CallError(Exception):
-    """One call of a server gave no reply.
+    """A call without a reply.
 
     Attributes:
-        kind: What went wrong, in a word, by which it is counted.
-        detail: The same for people, with what the server said.
-        again: Whether another call may go well.
-        wait: Seconds that the server asks everybody to wait, or None.
-        unknown: Names in the request that the server does not know, without which it may be asked again.
+        kind: Type of the error.
+        detail: Description for people, with the server's own sentence.
+        retryable: Whether another call may succeed.
+        wait: Seconds of pause that the server asks for, or None.
+        unknown: Parameters that the server does not know.
     """
 
     def __init__(
-        self, kind: str, detail: str, *, again: bool = True, wait: float | None = None,
+        self, kind: str, detail: str, *, retryable: bool = True, wait: float | None = None,
         unknown: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         super().__init__(detail)
-        self.kind, self.detail, self.again, self.wait, self.unknown = kind, detail, again, wait, unknown
+        self.kind, self.detail, self.retryable, self.wait, self.unknown = kind, detail, retryable, wait, unknown
 
 
 class _NotJson(VcrgenError):
-    """What came is not JSON within the limits; its text never leaves this file."""
+    """Not JSON within the limits; internal to this module."""
 
 
-def body_of(request: Request, address: Address, model: str, candidate: str | None = None) -> bytes:
-    """A request as JSON. Only what is set is in it.
+def encode_request(request: Request, address: Address, model: str, candidate: str | None = None) -> bytes:
+    """Encode a request as JSON, without unset fields.
 
     Args:
-        request: What is asked.
-        address: Of whom.
+        request: The request.
+        address: The server.
         model: Name of the model.
-        candidate: One of the request's candidates, whose likelihood is asked for in place of an answer.
+        candidate: A candidate whose log-probabilities are requested in place of an answer.
 
     Raises:
-        RequestProblem: An image is of no kind that servers know, or likelihoods are asked of a server that has none.
+        RequestProblem: An image has an unknown format, or the server gives no log-probabilities of candidates.
     """
-    if request.candidates and not address.kind.likelihoods:
-        raise RequestProblem(NO_LIKELIHOODS, f"servers of the kind {address.profile} give no likelihoods of answers")
+    if request.candidates and not address.kind.gives_candidate_logprobs:
+        raise RequestProblem(NO_LOGPROBS, f"servers of the kind {address.profile} give no log-probabilities of answers")
     images = [_image_part(image, request.detail) for image in request.images]
     words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
     parts = words + images if request.text_first else images + words
     names = address.kind.names
     sampling = {names.get(name, name): value for name, value in request.sampling.given.items()}
     head = {"model": model} if address.kind.names_model else {}
-    asked = {**head, **sampling, **request.parameters}
+    fields = {**head, **sampling, **request.parameters}
     end = b"]}]}"
     if candidate is not None:
-        asked = {**head, **request.parameters, **_WITH_ANSWER}
+        fields = {**head, **request.parameters, **_WITH_ANSWER}
         end = b']},{"role":"assistant","content":' + _json_bytes(candidate) + b"}]}"
     else:
-        asked |= (_WITH_TOKENS if request.candidates else {}) | (_WITH_LABELS if request.labels else {})
-    settings = _json_bytes(asked)[1:-1]
+        fields |= (_WITH_TOKENS if request.candidates else {}) | (_WITH_LABELS if request.labels else {})
+    settings = _json_bytes(fields)[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
     pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
     for number, part in enumerate(parts):
@@ -104,10 +104,10 @@ def body_of(request: Request, address: Address, model: str, candidate: str | Non
 
 
 def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
-    """The image as a part of the message, in pieces."""
+    """Return the image as a part of the message, in pieces."""
     kind = media_type(image)
     if kind is None:
-        raise RequestProblem(Reason.UNDECODABLE, "not a PNG, JPEG or WebP image")
+        raise RequestProblem(RejectReason.UNDECODABLE, "not a PNG, JPEG or WebP image")
     start = f'{{"type":"image_url","image_url":{{"url":"data:{kind};base64,'.encode()
     end = b'"' + (b',"detail":' + _json_bytes(detail) if detail else b"") + b"}}"
     return start, base64.b64encode(image), end
@@ -117,47 +117,42 @@ def _json_bytes(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-def reply_of(data: bytes, address: Address, cut: Cut) -> Reply:
-    """The reply in the body of a good answer.
+def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
+    """Parse the body of a response with status 200.
 
     Args:
-        data: All bytes of the body.
-        address: Of the server, whose host is recorded.
-        cut: Takes the key out of a text.
+        data: The body.
+        address: The server.
+        redact: Removes the key from a text.
 
     Raises:
-        CallError: It is no reply, or it is an error that calls itself a good answer.
+        CallError: The body is no reply, or an error in spite of its status.
     """
-    body = object_in(data, cut, address.option)
+    body = parse_object(data, redact, address.option)
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and (error := choice.get("error")):
-        raise _error_in_reply(error, cut)
+        raise _error_in_reply(error, redact)
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise CallError("wrong_form", "the server sent a reply without a message")
     text, thinking = _parts(message)
-    served = {name: name_of(body.get(name), cut) for name in ("provider", "system_fingerprint")}
+    served = {name: clean_name(body.get(name), redact) for name in ("provider", "system_fingerprint")}
     return Reply(
-        text=encodable(cut(text)),
-        model=name_of(body.get("model"), cut),
-        finish_reason=name_of(choice.get("finish_reason"), cut),
+        text=encodable(redact(text)),
+        model=clean_name(body.get("model"), redact),
+        finish_reason=clean_name(choice.get("finish_reason"), redact),
         usage=_usage(body.get("usage")),
-        thinking=encodable(cut(thinking)),
+        thinking=encodable(redact(thinking)),
         served={"host": address.host} | {name: value for name, value in served.items() if value},
     )
 
 
-def object_in(data: bytes, cut: Cut, option: str) -> dict[str, Any]:
-    """The JSON object that is the body of a good answer, whatever was asked for.
-
-    Args:
-        data: All bytes of the body.
-        cut: Takes the key out of a text.
-        option: What gave the server's address, for messages.
+def parse_object(data: bytes, redact: Redact, option: str) -> dict[str, Any]:
+    """Parse the JSON object that is the body of a response with status 200.
 
     Raises:
-        CallError: It is none, or it is an error that calls itself a good answer.
+        CallError: The body is no object, or an error in spite of its status.
     """
     body = _json(data)
     if body is None:
@@ -167,74 +162,70 @@ def object_in(data: bytes, cut: Cut, option: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise CallError("wrong_form", f"the server sent {describe(body)} in place of a reply")
     if error := body.get("error"):
-        raise _error_in_reply(error, cut)
+        raise _error_in_reply(error, redact)
     return body
 
 
 def prompt_tokens(data: bytes) -> list[int]:
-    """The tokens of the prompt that a reply names, if they were asked for.
+    """Return the tokens of the prompt that a reply lists.
 
     Raises:
-        RequestProblem: It names none: the server ignores what was asked.
+        RequestProblem: It lists none: the server ignores the parameter.
     """
     body = _json(data)
     tokens = body.get("prompt_token_ids") if isinstance(body, dict) else None
     if not isinstance(tokens, list) or not tokens or not all(type(token) is int for token in tokens):
-        raise RequestProblem(NO_LIKELIHOODS, "the server ignores the request for log-probabilities of given answers")
+        raise RequestProblem(NO_LOGPROBS, "the server ignores the request for log-probabilities of given answers")
     return tokens
 
 
 def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogprobs:
-    """The tokens of a candidate with their log-probabilities, out of the reply to the prompt with the candidate.
+    """Return the tokens of a candidate with their log-probabilities.
 
     Args:
-        data: All bytes of the body, in the form of vLLM's ``prompt_logprobs``.
-        prompt: The tokens of the prompt alone.
+        data: The body of the reply to the prompt with the candidate, with vLLM's ``prompt_logprobs``.
+        prompt: Tokens of the prompt alone.
         text: The candidate.
 
     Raises:
-        RequestProblem: They are not there, or are not those of the candidate.
+        RequestProblem: They are missing, or are not those of the candidate.
     """
     whole = prompt_tokens(data)
     entries = _json(data).get("prompt_logprobs")
     start = candidate_start(prompt, whole)
     if not isinstance(entries, list) or len(entries) != len(whole):
-        raise RequestProblem(NO_LIKELIHOODS, "the server ignores the request for log-probabilities of given answers")
+        raise RequestProblem(NO_LOGPROBS, "the server ignores the request for log-probabilities of given answers")
     found = []
     for token, entry in zip(whole[start:], entries[start:], strict=True):
-        said = entry.get(str(token)) if isinstance(entry, dict) else None
-        word = said.get("decoded_token") if isinstance(said, dict) else None
-        if not isinstance(said, dict) or not isinstance(word, str):
-            raise RequestProblem(NO_LIKELIHOODS, "the server's log-probabilities are not those of the answer's tokens")
-        found.append((encodable(word), said.get("logprob")))
-    return checked_tokens(found, text)
+        figures = entry.get(str(token)) if isinstance(entry, dict) else None
+        word = figures.get("decoded_token") if isinstance(figures, dict) else None
+        if not isinstance(figures, dict) or not isinstance(word, str):
+            raise RequestProblem(NO_LOGPROBS, "the server's log-probabilities are not those of the answer's tokens")
+        found.append((encodable(word), figures.get("logprob")))
+    return validate_tokens(found, text)
 
 
 def label_logprobs(data: bytes, labels: Sequence[str]) -> tuple[float | None, ...]:
-    """The log-probabilities of labels as the first token of a reply.
-
-    Args:
-        data: All bytes of the body, in the form of OpenAI's ``top_logprobs``.
-        labels: As of the request.
+    """Return the log-probabilities of labels as the first token of a reply with OpenAI's ``top_logprobs``.
 
     Raises:
-        RequestProblem: They are not there, or are none.
+        RequestProblem: They are missing or no log-probabilities.
     """
-    ignored = RequestProblem(NO_LIKELIHOODS, "the server gives no log-probabilities of the first token")
+    ignored = RequestProblem(NO_LOGPROBS, "the server gives no log-probabilities of the first token")
     body = _json(data)
     try:
         tokens = body["choices"][0]["logprobs"]["content"]
-        told = tokens[0]["top_logprobs"] if tokens else []  # a reply without a token has no first one
-        first = [(entry["token"], entry["logprob"]) for entry in told]
+        listed = tokens[0]["top_logprobs"] if tokens else []  # a reply without a token has no first one
+        first = [(entry["token"], entry["logprob"]) for entry in listed]
     except (TypeError, KeyError, IndexError):
         raise ignored from None
     if not isinstance(tokens, list) or (tokens and not first) or not all(isinstance(token, str) for token, _ in first):
         raise ignored
-    return checked_labels(first, labels)
+    return validate_labels(first, labels)
 
 
 def filtered_reply(data: bytes, host: str) -> Reply | None:
-    """The reply that an error stands for if it says that a filter took the answer away, as Azure does; else None."""
+    """Return an empty reply for an error of a content filter, as Azure sends; None for other errors."""
     body = _json(data)
     error = body.get("error") if isinstance(body, dict) else None
     if isinstance(error, dict) and error.get("code") in _FILTER_CODES:
@@ -242,31 +233,31 @@ def filtered_reply(data: bytes, host: str) -> Reply | None:
     return None
 
 
-def _error_in_reply(error: Any, cut: Cut) -> CallError:
-    """What a server says of an error in the body of an answer that it calls good."""
+def _error_in_reply(error: Any, redact: Redact) -> CallError:
+    """Return the error that the body of a response with status 200 holds."""
     code = error.get("code") if isinstance(error, dict) else None
     status = code if type(code) is int else 0
     refused = 400 <= status < 500 and status not in (408, 409, 425, 429)
-    return CallError("error_in_reply", f"the server says: {_said(error, cut)}", again=not refused)
+    return CallError("error_in_reply", f"the server says: {_error_message(error, redact)}", retryable=not refused)
 
 
-def sentence_of(data: bytes, cut: Cut) -> str:
-    """What a server says in the body of an error, in one short line; empty where it says nothing."""
+def error_sentence(data: bytes, redact: Redact) -> str:
+    """Return the message in the body of an error as one short line; empty if there is none."""
     body = _json(data)
     if isinstance(body, dict):
-        return _said(body.get("error") or body.get("detail") or body.get("message") or body, cut)
-    return plain_line(cut(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
+        return _error_message(body.get("error") or body.get("detail") or body.get("message") or body, redact)
+    return plain_line(redact(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
 
 
-def says_quota(data: bytes) -> bool:
-    """Whether a refusal says that the account has no money left, so that waiting does not help."""
+def is_out_of_quota(data: bytes) -> bool:
+    """Return whether an error says that the account has no credit, so that waiting does not help."""
     body = _json(data)
     error = body.get("error") if isinstance(body, dict) else None
     return isinstance(error, dict) and "insufficient_quota" in (error.get("code"), error.get("type"))
 
 
 def _json(data: bytes) -> Any:
-    """The JSON value, or None where it is none, too deep, or of too many values."""
+    """Return the JSON value; None if it is invalid, too deep or too large."""
     try:
         return parse_json(data.decode("utf-8"), "", _NotJson)
     except (UnicodeDecodeError, _NotJson):
@@ -274,7 +265,7 @@ def _json(data: bytes) -> Any:
 
 
 def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
-    """The answer, and what the model thought before it: in a field of its own, or in a block at the answer's start."""
+    """Return the answer, and the reasoning in a field of its own or in a block at the start of the answer."""
     content, thinking = _text(message.get("content")), ""
     for name in ("reasoning_content", "reasoning", "thinking"):
         if isinstance(message.get(name), str) and message[name]:
@@ -286,7 +277,7 @@ def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """An answer without the block of thinking at its start, and what is in the block."""
+    """Split an answer into the text after its block of thinking, and the content of the block."""
     opened = _THINKING.match(text)
     if end := _THOUGHT.search(text):  # a template may have opened the block, so that its start is not in the answer
         return text[end.end() :], text[opened.end() if opened else 0 : end.start()]
@@ -294,7 +285,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def _text(content: Any) -> str:
-    """Text of a message: a text, a list of parts, or nothing."""
+    """Return the text of a message: a text, a list of parts, or nothing."""
     if content is None:
         return ""
     if isinstance(content, list):
@@ -306,7 +297,7 @@ def _text(content: Any) -> str:
 
 
 def _usage(usage: Any) -> dict[str, int]:
-    """Tokens by kind, as far as the server counts them."""
+    """Return tokens by kind, as far as the server counts them."""
     if not isinstance(usage, dict):
         return {}
     details = usage.get("completion_tokens_details")
@@ -318,22 +309,22 @@ def _usage(usage: Any) -> dict[str, int]:
     return {name: count for name, count in counts.items() if type(count) is int and 0 < count < _MAX_TOKENS}
 
 
-def name_of(value: Any, cut: Cut) -> str:
-    """A name that a server gives, short; empty where it gives none."""
-    return plain_line(cut(value))[:MAX_NAME] if isinstance(value, str) else ""
+def clean_name(value: Any, redact: Redact) -> str:
+    """Return a name that a server gives, shortened; empty if it gives none."""
+    return plain_line(redact(value))[:MAX_NAME] if isinstance(value, str) else ""
 
 
-def _said(error: Any, cut: Cut) -> str:
-    """The sentence in an error of whatever form."""
+def _error_message(error: Any, redact: Redact) -> str:
+    """Return the message in an error of any form."""
     for _ in range(_LISTED):
         if isinstance(error, dict):
             error = error.get("message") or error.get("msg") or error.get("error") or error.get("code")
         elif isinstance(error, list) and error:
             error = error[0]
-    return plain_line(cut(error)) if isinstance(error, str) else "nothing more"
+    return plain_line(redact(error)) if isinstance(error, str) else "nothing more"
 
 
 def plain_line(text: str) -> str:
-    """One line without control characters, which a terminal could obey, and not too long."""
+    """Return one short line without control characters."""
     shown = "".join(char if char.isprintable() else " " for char in text[: 16 * _LONGEST_SENTENCE])
     return " ".join(shown.split())[:_LONGEST_SENTENCE]

@@ -1,8 +1,8 @@
-"""A model behind an address: many requests under way at once, what goes wrong is tried again, nothing is trusted.
+"""A model behind a server: concurrent requests with retries, and no trust in what comes back.
 
 For example, with 32 requests under way at a time:
 
-    model = EndpointModel(address_of("http://127.0.0.1:8000/v1", "qwen"), "qwen", limits=Limits(concurrency=32))
+    model = EndpointModel(parse_address("http://127.0.0.1:8000/v1", "qwen"), "qwen", limits=Limits(concurrency=32))
     for what, outcome in model.answers(requests, keep):
         ...
 """
@@ -24,14 +24,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.errors import ConfigError, EndpointError, PipelineError
-from vcrgen.models import chat, generations
+from vcrgen.extras import needs_extra
+from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.chat import CallError
-from vcrgen.models.likelihoods import ABSURD, NOT_BELIEVED, tell_apart
+from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
-from vcrgen.models.pace import Pace
-from vcrgen.models.threads import as_done
+from vcrgen.models.rate_limit import RateLimiter
+from vcrgen.models.threads import as_completed
 from vcrgen.rng import rng_for
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ IDLE_SECONDS = 4.0
 LONGEST_WAIT = 120.0  # seconds that a server may ask for
 REFUSALS = 10  # requests in a row that get no reply
 _TRIES = 6
-_BUSY_TRIES = 40  # of a request that a server has no time for: that is nobody's fault, and it has said so
+_BUSY_TRIES = 40  # after status 429
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _BUSY = 429
 _TRIED_AGAIN = {408, 409, 425, _BUSY}
@@ -53,26 +54,26 @@ _TRIED_AGAIN = {408, 409, 425, _BUSY}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much is asked of a server, and for how long it is waited for."""
+    """Limits of requests to a server."""
 
-    concurrency: int = 8  # requests under way, at most
-    rpm: float | None = None  # requests a minute, at most
-    tpm: float | None = None  # tokens a minute, of requests and replies together, at most
+    concurrency: int = 8  # requests under way
+    rpm: float | None = None  # requests a minute
+    tpm: float | None = None  # tokens a minute, of requests and replies together
     timeout: float = 300.0  # seconds for a whole reply
 
 
 class EndpointModel:
-    """A model that a server answers for.
+    """A model behind a server.
 
     Attributes:
-        name: As the user gives it; what the server calls it is in the replies.
-        facts: What the replies depend on, as far as the client knows it.
+        name: The user's name of the model; the server's own is in the replies.
+        facts: Everything that the replies depend on, as far as the client knows.
 
     Args:
-        address: Where the server is.
+        address: The server.
         name: Name of the model.
-        key: The key to the server, if it asks for one.
-        limits: How much is asked of it.
+        key: The key to the server, if it needs one.
+        limits: Limits of requests.
 
     Raises:
         ConfigError: The address has a name or a length that no server can have.
@@ -83,9 +84,7 @@ class EndpointModel:
         try:
             import httpx2
         except ImportError:
-            raise PipelineError(
-                'A model behind an address needs httpx2, which is not installed: pip install "vcrgen[predict]".'
-            ) from None
+            raise PipelineError(needs_extra("A model behind an address", "predict")) from None
         try:
             httpx2.URL(address.url)
         except httpx2.InvalidURL as error:
@@ -103,24 +102,24 @@ class EndpointModel:
             EndpointError: The server cannot be reached, or refuses one request after another.
         """
         with LoopThread() as loop:
-            call = loop.enter(self.calling())
+            call = loop.enter(self.session())
 
             async def answer(what: T, request: Request) -> Reply:
                 reply = await call(request)
                 keep(what, reply)
                 return reply
 
-            yield from as_done(
+            yield from as_completed(
                 requests, lambda what, request: loop.start(answer(what, request)), self._limits.concurrency
             )
 
     @asynccontextmanager
-    async def calling(self) -> AsyncIterator[Callable[[Request], Coroutine[Any, Any, Reply]]]:
-        """Be ready for requests that are not known before replies to earlier ones are there; in the running event loop.
+    async def session(self) -> AsyncIterator[Callable[[Request], Coroutine[Any, Any, Reply]]]:
+        """Open a session in the running event loop, for requests that depend on earlier replies.
 
         Yields:
-            A function that sends a request and gives its reply, or raises what :meth:`answers` says of it. How many are
-            under way is left to the caller.
+            A function that sends a request and returns its reply, or raises as :meth:`answers`. The caller limits how
+            many are under way.
         """
         calls = _Calls(self._address, self.name, self._key, self._limits)
         try:
@@ -130,95 +129,92 @@ class EndpointModel:
 
 
 class _Calls:
-    """The calls of one server. All of it runs in the event loop's thread, but for the making."""
+    """The calls of one server; used in the thread of the event loop."""
 
     def __init__(self, address: Address, model: str, key: Key | None, limits: Limits) -> None:
         import httpx2
 
         self._address, self._model, self._limits = address, model, limits
-        self._cut = key.cut if key else lambda text: text
+        self._redact = key.redact if key else lambda text: text
         self._client, self._url = _client(address, key, limits), httpx2.URL(address.url)
-        self._pace = Pace(rpm=limits.rpm, tpm=limits.tpm)
+        self._rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
         self._reached = False  # whether the server ever answered, whatever it was
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
         self._unknown: set[str] = set()  # what the server does not know of what is sent for a picture
-        self._believed: set[str] = set()  # of what kinds of likelihoods the server was seen to measure them
-        self._first_likelihoods = asyncio.Lock()
+        self._trusted: set[str] = set()  # options whose log-probabilities the server was seen to measure
+        self._first_logprobs = asyncio.Lock()
 
     async def close(self) -> None:
         await self._client.aclose()
 
     async def answer(self, request: Request) -> Reply:
-        """The reply to a request, with the likelihoods of its candidates.
+        """Return the reply to a request, with the log-probabilities of its candidates.
 
         Raises:
-            RequestProblem: It gets none.
-            EndpointError: And neither would another.
+            RequestProblem: There is no reply.
+            EndpointError: There would be no reply to any request.
         """
         retries: Counter[str] = Counter()
         reply, data = await self._reply(request, None, retries)
         if request.labels and reply.outcome != ReplyOutcome.FILTERED:
-            with self._believing("--letters"):
-                reply = replace(reply, labels=chat.label_logprobs(data, request.labels))
+            with self._trusting("--label-logprobs"):
+                reply = replace(reply, label_logprobs=chat.label_logprobs(data, request.labels))
         if request.candidates:
-            # One request alone finds out whether the server is believed, as it costs more than the others.
-            async with self._first_likelihoods:
-                if first := "--answers" not in self._believed:
-                    reply = await self._with_likelihoods(request, reply, data, retries, (*request.candidates, ABSURD))
+            # One request alone checks whether the server is trusted, as it costs more than the others.
+            async with self._first_logprobs:
+                if first := "--answer-logprobs" not in self._trusted:
+                    reply = await self._with_logprobs(request, reply, data, retries, (*request.candidates, ABSURD))
             if not first:
-                reply = await self._with_likelihoods(request, reply, data, retries, request.candidates)
+                reply = await self._with_logprobs(request, reply, data, retries, request.candidates)
         return replace(reply, retries=dict(retries))
 
     @contextmanager
-    def _believing(self, option: str) -> Iterator[None]:
-        """Take likelihoods for what they are; the first ones that are none end the run, as a server does not change."""
+    def _trusting(self, option: str) -> Iterator[None]:
+        """Trust a server after its first valid log-probabilities; invalid first ones end the run."""
         try:
             yield
         except RequestProblem as problem:
-            if option in self._believed or problem.reason not in NOT_BELIEVED:
+            if option in self._trusted or problem.reason not in UNTRUSTED:
                 raise
             raise EndpointError(
                 f"{self._address.host}: {problem.detail}, so its log-probabilities are not believed; leave out "
-                f"{option}, or ask {'vLLM or ' * (option == '--answers')}a model in this process (--transformers) for "
-                "them."
+                f"{option}, or ask {'vLLM or ' * (option == '--answer-logprobs')}a model in this process "
+                "(--transformers) for them."
             ) from None
-        self._believed.add(option)
+        self._trusted.add(option)
 
-    async def _with_likelihoods(
+    async def _with_logprobs(
         self, request: Request, reply: Reply, data: bytes, retries: Counter[str], texts: Sequence[str]
     ) -> Reply:
-        """The reply with the tokens of each candidate and their log-probabilities.
+        """Return the reply with the log-probabilities of each candidate's tokens.
 
-        The texts are the candidates and, the first time, an absurd one: a server may accept the request and ignore it.
+        The texts are the candidates and, the first time, an absurd one: a server may silently ignore the parameters.
         """
         found, usage, seconds = [], Counter(reply.usage), reply.seconds
-        asked = request.for_candidates
-        with self._believing("--answers"):
-            if asked is not request:
-                more, data = await self._reply(asked, None, retries)
+        prompted = request.for_candidates
+        with self._trusting("--answer-logprobs"):
+            if prompted is not request:
+                more, data = await self._reply(prompted, None, retries)
                 usage.update(more.usage)
                 seconds += more.seconds
             prompt = chat.prompt_tokens(data)
             for text in texts:
-                more, answer = await self._reply(asked, text, retries)
+                more, answer = await self._reply(prompted, text, retries)
                 found.append(chat.candidate_tokens(answer, prompt, text))
                 usage.update(more.usage)
                 seconds += more.seconds
             if len(found) > len(request.candidates):
-                tell_apart(found[0], found.pop())
-        return replace(reply, likelihoods=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
+                require_different_logprobs(found[0], found.pop())
+        return replace(reply, candidate_logprobs=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
 
     async def _reply(self, request: Request, candidate: str | None, retries: Counter[str]) -> tuple[Reply, bytes]:
-        """The reply to a request, or to a prompt with a candidate, and all of its bytes; tried as often as makes sense.
-
-        What went wrong is counted in ``retries``.
-        """
+        """Return the reply to a request, or a prompt with a candidate, and its bytes; count errors in ``retries``."""
         without = frozenset(self._unknown)
         body = self._body(request, candidate, without)
         jitter: Random | None = None
         while True:
-            await self._pace.wait()
+            await self._rate.wait()
             try:
                 reply, data = await self._call(body, request)
             except CallError as error:
@@ -230,27 +226,27 @@ class _Calls:
                     continue
                 busy = error.kind == f"http_{_BUSY}"
                 tries = 1 + (retries[error.kind] if busy else retries.total() - retries[f"http_{_BUSY}"])
-                if not error.again or tries >= (_BUSY_TRIES if busy else _TRIES):
+                if not error.retryable or tries >= (_BUSY_TRIES if busy else _TRIES):
                     raise self._problem(error, retries) from None
                 retries[error.kind] += 1
                 jitter = jitter or rng_for(0, "retry", request.id)
                 pause = min(_FIRST_PAUSE * 2 ** min(tries - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * jitter.random())
                 if error.wait is not None or busy:
-                    self._pace.hold(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
+                    self._rate.pause(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
                 else:
                     await asyncio.sleep(pause)
             else:
                 self._in_vain = 0
-                self._pace.used(reply.usage.get("input", 0) + reply.usage.get("output", 0))
+                self._rate.record_usage(reply.usage.get("input", 0) + reply.usage.get("output", 0))
                 return reply, data
 
     def _body(self, request: Request, candidate: str | None, without: frozenset[str]) -> bytes:
         if request.picture:
-            return generations.body_of(request, self._address, self._model, without)
-        return chat.body_of(request, self._address, self._model, candidate)
+            return image_generation.encode_request(request, self._address, self._model, without)
+        return chat.encode_request(request, self._address, self._model, candidate)
 
     def _stop_if_dead(self, error: CallError) -> None:
-        """Give up at once where there was nobody from the start, or somebody whose name cannot be proved."""
+        """End the run if there was no server from the start, or its certificate is not trusted."""
         if error.kind in ("connect", "tls") and not self._reached:
             raise EndpointError(f"{self._address.host}: {error.detail}.")
 
@@ -259,24 +255,24 @@ class _Calls:
         if self._in_vain >= REFUSALS:
             raise EndpointError(
                 f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {error.detail}. "
-                "What was answered is kept; the same command goes on with the rest."
+                "Replies are kept; run the same command again to resume."
             )
         return RequestProblem(error.kind, error.detail, dict(retries))
 
     async def _call(self, body: bytes, request: Request) -> tuple[Reply, bytes]:
-        """One call of a request's bytes: the reply, and the bytes that it came in.
+        """Send the bytes of a request once; return the reply and its bytes.
 
         Raises:
-            CallError: It gave no reply.
+            CallError: There is no reply.
         """
         import httpx2
 
-        protocol = generations if request.picture else chat
+        protocol = image_generation if request.picture else chat
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._limits.timeout):
-                asked = httpx2.Request("POST", self._url, headers=self._client.headers, content=body)
-                async with aclosing(await self._client.send(asked, stream=True)) as response:
+                sent = httpx2.Request("POST", self._url, headers=self._client.headers, content=body)
+                async with aclosing(await self._client.send(sent, stream=True)) as response:
                     data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
             raise _not_connected(error, self._address.option) from None
@@ -291,24 +287,24 @@ class _Calls:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
             raise self._refusal(response, data, request)
-        reply = protocol.reply_of(data, self._address, self._cut)
+        reply = protocol.parse_reply(data, self._address, self._redact)
         self._served = self._served or reply.model
         if reply.model and reply.model != self._served:
             raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
         return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
     def _refusal(self, response: Response, data: bytes, request: Request) -> CallError:
-        """What an answer that is not a good one says."""
+        """Return the error of a response whose status is not 200."""
         status = response.status_code
-        said = chat.sentence_of(data, self._cut)
-        detail = f"the server answers {status}" + (f": {said}" if said else "")
+        sentence = chat.error_sentence(data, self._redact)
+        detail = f"the server answers {status}" + (f": {sentence}" if sentence else "")
         if 300 <= status < 400:
             option = self._address.option
             detail = f"the server answers {status}, a redirect; give {option} the address where it leads to"
-        again = status >= 500 or (status in _TRIED_AGAIN and not chat.says_quota(data))
-        unknown = generations.refused_names(status, data) if request.picture else frozenset()
+        again = status >= 500 or (status in _TRIED_AGAIN and not chat.is_out_of_quota(data))
+        unknown = image_generation.refused_names(status, data) if request.picture else frozenset()
         wait = _retry_after(response.headers) if again else None
-        return CallError(f"http_{status}", detail, again=again, wait=wait, unknown=unknown)
+        return CallError(f"http_{status}", detail, retryable=again, wait=wait, unknown=unknown)
 
 
 def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
@@ -327,12 +323,12 @@ def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
         follow_redirects=False,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
-        trust_env=address.secure,
+        trust_env=address.is_encrypted,
     )
 
 
 async def _read(response: Response, most: int) -> bytes:
-    """The body, if it is not too large."""
+    """Return the body, unless it is too large."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise CallError("wrong_form", "the server sent a compressed reply that was not asked for")
     data = bytearray()
@@ -344,7 +340,7 @@ async def _read(response: Response, most: int) -> bytes:
 
 
 def _not_connected(error: Exception, option: str) -> CallError:
-    """Why there is no connection: the first cause of an error says it best."""
+    """Return the error of a failed connection, by its first cause."""
     cause: BaseException = error
     while (earlier := cause.__cause__ or cause.__context__) is not None:
         if isinstance(earlier, ssl.SSLError) and not isinstance(earlier, ssl.SSLWantReadError):
@@ -360,7 +356,7 @@ def _not_connected(error: Exception, option: str) -> CallError:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait: said in milliseconds, in seconds, or as a date."""
+    """Return the seconds that a server asks to wait, in milliseconds, in seconds, or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "")
         try:

@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from vcrgen.errors import ConfigError, ModelError
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling, TokenLogprobs
 from vcrgen.models.chat import split_thinking
-from vcrgen.models.likelihoods import BOUNDARY, SAME_START, candidate_start, checked_tokens
-from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, quiet
+from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, silence_transformers
+from vcrgen.models.logprobs import BOUNDARY, SAME_START, candidate_start, validate_tokens
 from vcrgen.models.pictures import decode_image
 from vcrgen.reading import encodable
 from vcrgen.rng import rng_for
@@ -42,7 +42,7 @@ PARAMETERS = (
 
 
 def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
-    """See that a model in this process can be asked in this way.
+    """Check the settings of requests to a model in this process.
 
     Raises:
         ConfigError: A parameter is one of servers only or out of its bounds, or there is no limit to an answer.
@@ -62,16 +62,16 @@ def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
 
 
 class InProcessModel:
-    """Answers with a model that was loaded.
+    """A loaded model, which answers in batches.
 
     Attributes:
         name: For the file of outputs.
-        facts: What the replies depend on.
+        facts: Everything that the replies depend on.
 
     Args:
         loaded: The model.
         name: Its name.
-        batch: Requests that are answered together; fewer as soon as the memory does not suffice.
+        batch: Requests in a batch; halved when memory runs out.
     """
 
     def __init__(self, loaded: LoadedModel, name: str, *, batch: int = 8) -> None:
@@ -101,14 +101,14 @@ class InProcessModel:
                     yield what, outcome
 
     def _settings(self, request: Request) -> tuple[Any, ...]:
-        """What has to be the same of requests that are answered together; where answers are drawn, each is alone."""
+        """Return the key of requests that share a batch; sampled answers are alone."""
         drawn = request.id if self._generation(request).do_sample else ""
         return request.sampling, sorted(request.parameters.items()), drawn
 
     def _outcomes(self, batch: Sequence[tuple[T, Request]]) -> Iterator[tuple[T, Reply | RequestProblem]]:
-        """Answer requests together or, where that fails, in parts: one that cannot be answered is found so."""
+        """Answer a batch, or its parts if it fails, to find the request that fails."""
         try:
-            with quiet():
+            with silence_transformers():
                 replies = self._replies([request for _, request in batch])
         except RequestProblem as problem:
             if len(batch) == 1:
@@ -144,16 +144,16 @@ class InProcessModel:
                 f"the answer is more than the model's {self._longest:,}",
             )
         written = self._generated(inputs, generation, requests[0])
-        likelihoods, labels = map(self._likelihoods, requests, images, read), map(self._labels, requests, images)
+        candidates, labels = map(self._candidates, requests, images, read), map(self._labels, requests, images)
         replies = [
-            replace(self._reply(tokens, generation, len(prompt)), likelihoods=likely, labels=first)
-            for tokens, prompt, likely, first in zip(written, read, likelihoods, labels, strict=True)
+            replace(self._reply(tokens, generation, len(prompt)), candidate_logprobs=likely, label_logprobs=first)
+            for tokens, prompt, likely, first in zip(written, read, candidates, labels, strict=True)
         ]
         seconds = round((time.perf_counter() - began) / len(requests), 3)
         return [replace(reply, seconds=seconds) for reply in replies]
 
     def _prompt(self, request: Request, answer: str | None = None) -> str:
-        """The request in the model's own form, up to where its answer begins, or to the end of a given one."""
+        """Return the request by the chat template, up to the answer or with a given one."""
         pictures = [{"type": "image"} for _ in request.images]
         words = [{"type": "text", "text": request.text}] if request.text else []
         message = {"role": "user", "content": words + pictures if request.text_first else pictures + words}
@@ -168,7 +168,7 @@ class InProcessModel:
         return prompt
 
     def _inputs(self, texts: Sequence[str], images: Sequence[Sequence[Any]]) -> Any:
-        """The model's input for texts and the images that their placeholders stand for; shorter ones begin later."""
+        """Return the model's input for texts and their images, padded on the left."""
         # A template that begins with the token of the beginning is not given another one.
         begun = bool(self._tokenizer.bos_token) and texts[0].startswith(self._tokenizer.bos_token)
         with _problems(REFUSED, "the model's processor"):
@@ -183,7 +183,7 @@ class InProcessModel:
             return inputs.to(device=self._model.device, dtype=self._model.dtype)
 
     def _generation(self, request: Request) -> Any:
-        """How an answer is made: the model's own settings, and what the request says."""
+        """Return the model's generation settings with those of the request."""
         sampling, generation = request.sampling, copy.deepcopy(self._model.generation_config)
         generation.max_new_tokens, generation.max_length = sampling.max_tokens, None
         generation.pad_token_id = self._tokenizer.pad_token_id
@@ -197,7 +197,7 @@ class InProcessModel:
         return generation
 
     def _generated(self, inputs: Any, generation: Any, request: Request) -> list[list[int]]:
-        """The tokens that are written after each prompt, up to the end or the limit."""
+        """Return the generated tokens of each prompt, up to the end or the limit."""
         import torch
 
         if generation.do_sample:
@@ -217,10 +217,10 @@ class InProcessModel:
             thinking=encodable(thinking),
         )
 
-    def _likelihoods(self, request: Request, images: Sequence[Any], read: Sequence[int]) -> tuple[TokenLogprobs, ...]:
-        """The tokens of each candidate and their log-probabilities, after the prompt whose tokens are given.
+    def _candidates(self, request: Request, images: Sequence[Any], read: Sequence[int]) -> tuple[TokenLogprobs, ...]:
+        """Return the log-probabilities of each candidate's tokens after the prompt with the tokens ``read``.
 
-        One after another: in a batch, the last digits would depend on what else is in it.
+        One by one: in a batch, the last digits would depend on the rest of the batch.
         """
         if request.candidates_text:
             request = request.for_candidates
@@ -235,17 +235,17 @@ class InProcessModel:
             answer = tokens[candidate_start(read, tokens) :]
             values = self._logprobs(inputs, len(answer))
             spelt = [self._tokenizer.decode([token]) for token in answer]
-            found.append(checked_tokens(zip(spelt, values, strict=True), text))
+            found.append(validate_tokens(zip(spelt, values, strict=True), text))
         return tuple(found)
 
     def _logprobs(self, inputs: Any, count: int) -> list[float]:
-        """Of the last tokens of a text, the log-probability of each after all before it."""
+        """Return the log-probability of each of the last tokens of a text."""
         answer = inputs["input_ids"][0, -count:, None]
         values: list[float] = self._after(inputs, count + 1)[:-1].gather(1, answer)[:, 0].tolist()
         return values
 
     def _labels(self, request: Request, images: Sequence[Any]) -> tuple[float | None, ...]:
-        """The log-probability of each label as the first token after the prompt."""
+        """Return the log-probability of each label as the first token after the prompt."""
         if not request.labels:
             return ()
         prompt = self._prompt(request)
@@ -258,7 +258,7 @@ class InProcessModel:
         return tuple(likely[firsts].tolist())
 
     def _after(self, inputs: Any, count: int) -> Any:
-        """After each of the last tokens of a text, the log-probabilities of all tokens."""
+        """Return the log-probabilities of all next tokens after each of the last tokens of a text."""
         import torch
 
         knows = "logits_to_keep" in inspect.signature(self._model.forward).parameters
@@ -274,7 +274,7 @@ class _NoMemory(Exception):
 
 @contextmanager
 def _problems(reason: str, who: str) -> Iterator[None]:
-    """Set aside what a library cannot work on: it may raise anything."""
+    """Turn any exception of a library into a problem of the request."""
     try:
         yield
     except Exception as error:
@@ -284,19 +284,19 @@ def _problems(reason: str, who: str) -> Iterator[None]:
 
 
 def _ends(generation: Any) -> set[int]:
-    """The tokens that end an answer."""
+    """Return the tokens that end an answer."""
     ends = generation.eos_token_id
     return set(ends if isinstance(ends, list) else [ends])
 
 
 def _up_to_end(tokens: list[int], generation: Any) -> list[int]:
-    """What was written, without what only fills up the batch; the end is the last token."""
+    """Return the generated tokens up to the first end token, without padding."""
     ends = _ends(generation)
     length = next((number for number, token in enumerate(tokens, start=1) if token in ends), len(tokens))
     return tokens[:length]
 
 
 def _unpadded(inputs: Any) -> list[list[int]]:
-    """The tokens of each text of an input, without what fills it up."""
+    """Return the tokens of each text of an input, without padding."""
     rows = zip(inputs["input_ids"].tolist(), inputs["attention_mask"].tolist(), strict=True)
     return [[token for token, counts in zip(row, mask, strict=True) if counts] for row, mask in rows]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import ModelError, PipelineError
+from vcrgen.extras import needs_extra
 from vcrgen.files import sha256_file
 from vcrgen.models.chat import plain_line
 
@@ -28,12 +29,12 @@ _COUNTED = {".safetensors", ".json", ".jinja", ".txt", ".model", ".py"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
-    """A model that is ready to be asked, or trained.
+    """A loaded model with its processor.
 
     Attributes:
-        model: Of a class of transformers, in evaluation mode, on its device. An adapter's layers are within it.
-        processor: Makes the model's input of texts and images, and texts of its tokens. It has a chat template.
-        facts: What the model's answers depend on, as JSON values.
+        model: A model of transformers in evaluation mode on its device, with an adapter's layers.
+        processor: Its processor, with a chat template.
+        facts: Everything that the model's answers depend on, as JSON values.
     """
 
     model: Any
@@ -42,7 +43,7 @@ class LoadedModel:
 
     @property
     def tokenizer(self) -> Any:
-        """The part of the processor that knows the tokens."""
+        """Return the tokenizer of the processor."""
         return self.processor.tokenizer
 
 
@@ -55,33 +56,30 @@ def load_model(
     template: str | None = None,
     trust_remote_code: bool = False,
 ) -> LoadedModel:
-    """Load a model that answers in words to images and words.
+    """Load a vision-language model.
 
     Args:
-        folder: With ``config.json``, weights in safetensors, a processor and a chat template, as published models have.
-        adapter: Folder of a LoRA adapter, or another of peft's that changes the model's own layers.
+        folder: Folder with ``config.json``, weights in safetensors, a processor and a chat template.
+        adapter: Folder of a LoRA adapter, or of another kind that changes the model's own layers.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
-        dtype: Of the weights, such as ``bfloat16``; by default float32 on a CPU, and elsewhere as they are stored.
+        dtype: Type of the weights; by default float32 on a CPU, and elsewhere as they are stored.
         template: Chat template in place of the model's own.
-        trust_remote_code: Run Python files of the folder where the model needs them.
+        trust_remote_code: Run Python files of the folder if the model needs them.
 
     Raises:
-        ModelError: The folder is no such model, the adapter is not one of it, or there is no such device.
+        ModelError: The folder is no such model, the adapter is of another one, or the device does not exist.
         PipelineError: The extra is not installed.
     """
     try:
         import torch
         import transformers
     except ImportError:
-        raise PipelineError(
-            "A model in this process needs torch and transformers, which are not installed: pip install "
-            '"vcrgen[transformers]".'
-        ) from None
+        raise PipelineError(needs_extra("A model in this process", "transformers")) from None
     _check_folder(folder)
     device = _device(device, has_gpu=torch.cuda.is_available())
     dtype = dtype or ("float32" if device == "cpu" else "auto")
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": trust_remote_code}
-    with quiet(), _reasons(folder):
+    with silence_transformers(), _reasons(folder):
         processor = transformers.AutoProcessor.from_pretrained(folder, **options)
         if template is not None:
             processor.chat_template = template
@@ -110,8 +108,8 @@ def load_model(
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """While the block runs, transformers draws no progress bars and says nothing but errors."""
+def silence_transformers() -> Iterator[None]:
+    """Suppress progress bars and warnings of transformers in a block."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()
@@ -128,13 +126,13 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of a library says, in one line of a sentence."""
-    said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return plain_line(said).rstrip(".: ")
+    """Return the first line of an error's message, without a full stop."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return plain_line(line).rstrip(".: ")
 
 
 def _check_folder(folder: Path) -> None:
-    """Say what is wrong with a folder before a library does, which may look for it on the network."""
+    """Check a folder before a library does, which may look for it on the network."""
     if not folder.is_dir():
         raise ModelError(
             f"{folder} is not a folder; give the folder of a model, as `hf download NAME --local-dir DIR` makes it."
@@ -150,7 +148,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _device(wanted: str, *, has_gpu: bool) -> str:
-    """The device that ``auto`` or another name stands for, if it is there."""
+    """Return the device that ``auto`` or another name stands for, if it exists."""
     if wanted == "cuda" and not has_gpu:
         raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
     return ("cuda" if has_gpu else "cpu") if wanted == "auto" else wanted
@@ -158,23 +156,23 @@ def _device(wanted: str, *, has_gpu: bool) -> str:
 
 def _check_processor(folder: Path, processor: Any) -> None:
     if getattr(processor, "image_processor", None) is None or getattr(processor, "tokenizer", None) is None:
-        raise ModelError(f"{folder} is a model of words alone: it has no processor of images; give one that sees.")
+        raise ModelError(f"{folder} is a language model without an image processor; give a vision-language model.")
     if not (processor.chat_template or processor.tokenizer.chat_template):
         raise ModelError(
-            f"{folder} has no chat template, so nobody knows how it is asked; put the one of its model card into "
+            f"{folder} has no chat template, so it cannot be prompted; put the one of its model card into "
             f"{folder / 'chat_template.jinja'}."
         )
 
 
 @contextmanager
 def _reasons(folder: Path) -> Iterator[None]:
-    """Say in one sentence why a folder cannot be loaded: libraries raise anything on what they do not know."""
+    """Turn any exception of a library into one sentence about the folder."""
     try:
         yield
     except (ModelError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # the parts that are written in Rust raise what is no Exception
-        said = first_line(error)
+        reason = first_line(error)
         if "trust_remote_code" in str(error):
             raise ModelError(
                 f"{folder} comes with Python code of its own, which is not run; read it, and give --trust-remote-code "
@@ -182,18 +180,18 @@ def _reasons(folder: Path) -> Iterator[None]:
             ) from None
         if "Unrecognized configuration class" in str(error):
             raise ModelError(
-                f"{folder} is a model of words alone, or of a kind that does not answer to images in words; give "
-                "one that does."
+                f"{folder} is a language model, or of a kind that does not answer images with text; give a "
+                "vision-language model."
             ) from None
         if out_of_memory(error):
             raise ModelError(
                 f"{folder} is too large for the memory; give a smaller model, or another --device."
             ) from None
-        raise ModelError(f"{folder} cannot be loaded as a model that sees: {said}.") from None
+        raise ModelError(f"{folder} cannot be loaded as a vision-language model: {reason}.") from None
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is no memory left, on a GPU or here."""
+    """Return whether an error means that memory ran out, on a GPU or not."""
     import torch
 
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
@@ -202,17 +200,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def _with_adapter(model: Any, adapter: Path, device: str) -> Any:
-    """The model with the layers of an adapter within it."""
+    """Return the model with the layers of an adapter."""
     try:
         from peft import PeftConfig, PeftModel
     except ImportError:
-        raise PipelineError(
-            '--adapter needs peft, which is not installed: pip install "vcrgen[transformers]".'
-        ) from None
+        raise PipelineError(needs_extra("--adapter", "transformers", "peft")) from None
     for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):
         if not (adapter / name).is_file():
             raise ModelError(f"{adapter} is not the folder of an adapter (it has no {name}).")
-    with quiet(), _reasons(adapter):
+    with silence_transformers(), _reasons(adapter):
         config = PeftConfig.from_pretrained(str(adapter))
         if config.is_prompt_learning:
             raise ModelError(f"{adapter} is an adapter of the kind {config.peft_type.value}; give one of LoRA's kind.")
@@ -225,7 +221,7 @@ def _with_adapter(model: Any, adapter: Path, device: str) -> Any:
 
 
 def _digest(folder: Path) -> str:
-    """Stands for what a folder answers: a SHA-256 over names and contents of its files, in hex."""
+    """Return a SHA-256 over names and contents of the files that may change an answer, in hex."""
     files = sorted(file for file in folder.iterdir() if file.suffix in _COUNTED and file.is_file())
     lines = "".join(f"{file.name} {sha256_file(file)}\n" for file in files)
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for callers that have none or, as notebooks, are inside of another one."""
+"""An event loop in a thread of its own, for callers without one or inside another one, as notebooks are."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class LoopThread:
             pages = [loop.start(client.fetch(url)) for url in urls]
             ...
 
-    At the end of the block, whatever still runs is called off; then the contexts are left that were entered. What
-    ``asyncio.to_thread`` has begun is waited for.
+    At the end of the block, running work is cancelled, and the entered contexts are left. Work of
+    ``asyncio.to_thread`` is waited for.
     """
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class LoopThread:
             self._loop.close()
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start work in the loop; gives its result to come."""
+        """Start work in the loop; return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def enter(self, context: AbstractAsyncContextManager[T]) -> T:
-        """Enter a context in the loop, to be left at the end of the block."""
+        """Enter a context in the loop until the end of the block."""
         return self.start(self._stack.enter_async_context(context)).result()
 
     async def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Text in pictures, read by RapidOCR: a model that runs offline and knows English and Chinese."""
+"""OCR by RapidOCR, which runs offline and knows English and Chinese."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 from PIL import Image
 
 from vcrgen.errors import PipelineError
+from vcrgen.extras import needs_extra
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 from vcrgen.text.languages import LANGUAGES
 
 PACKAGE = "rapidocr-onnxruntime"
@@ -52,7 +53,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """A piece of text in a picture: its upright bounding box in pixels, and how sure the engine is (0 to 1)."""
+    """A detected text with its upright bounding box in pixels and its confidence (0 to 1)."""
 
     x0: float
     y0: float
@@ -63,7 +64,7 @@ class Fragment:
 
 
 def reading_order(fragments: Iterable[Fragment], joiner: str, direction: str = "ltr") -> str:
-    """Text of fragments, line by line from the top, each line from the left or the right.
+    """Join fragments line by line from the top, each line from the left or the right.
 
     A fragment stands in a line if it and the line's tallest fragment overlap in at least half of the lower one's
     height: of a text whose middle is hidden the engine sees the two edges as two low fragments of one line.
@@ -95,7 +96,7 @@ def _in_line(fragment: Fragment, line: list[Fragment]) -> bool:
 
 
 def enlarged(image: Image.Image) -> Image.Image:
-    """The image in twice its size; less where it is large, and smaller where the engine could not hold it."""
+    """Return the image enlarged to twice its size, less for large images, and reduced to the engine's limits."""
     width, height = image.size
     pixels = width * height
     factor = min(ENLARGEMENT, max(1.0, math.sqrt(ENLARGED_PIXELS / pixels)))
@@ -105,11 +106,11 @@ def enlarged(image: Image.Image) -> Image.Image:
 
 
 class OcrModel:
-    """Replies with the text in a request's images. The same images give the same text; a prompt changes nothing.
+    """OCR as a vision model: the reply is the text in the images, whatever the prompt.
 
     Attributes:
         name: Name and version, for the file of outputs.
-        facts: What the text depends on.
+        facts: Everything that the text depends on.
 
     Raises:
         PipelineError: The engine is not installed, or cannot be loaded.
@@ -122,8 +123,7 @@ class OcrModel:
             from rapidocr_onnxruntime import RapidOCR
         except ModuleNotFoundError:
             raise PipelineError(
-                f'The OCR baseline needs {PACKAGE}, which is not installed: pip install "vcrgen[ocr]" (there is none '
-                "for Python 3.13 and later)."
+                f"{needs_extra('The OCR baseline', 'ocr')} There is none for Python 3.13 and later."
             ) from None
         except ImportError as error:  # a system's library that is not there, such as libGL
             raise PipelineError(f"{PACKAGE} is installed, but cannot be loaded: {error}.") from None
@@ -139,26 +139,22 @@ class OcrModel:
         }
 
     def fragments(self, image: Image.Image) -> list[Fragment]:
-        """Everything the engine reads, in its own order; boxes are those of the enlarged image.
-
-        Raises:
-            RequestProblem: The engine fails on the picture.
-        """
+        """Return all detected texts, with boxes in the enlarged image; a RequestProblem if the engine fails."""
         try:
             found, _ = self._engine(enlarged(image))
         except Exception as error:  # of OpenCV, ONNX Runtime or the engine, on pictures of odd shapes
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise RequestProblem(Reason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
+            raise RequestProblem(RejectReason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
         return [_fragment(box, text, confidence) for box, text, confidence in found or ()]
 
     def reply(self, request: Request) -> Reply:
-        """The text of the images in reading order; empty where there is none.
+        """Return the text of the images in reading order; it may be empty.
 
         Raises:
-            RequestProblem: An image is none, the engine fails on it, or likelihoods are asked for.
+            RequestProblem: An image is invalid, the engine fails on it, or log-probabilities are requested.
         """
         if request.candidates:
-            raise RequestProblem("no_likelihoods", f"{self.name} reads images, and gives no likelihoods of texts")
+            raise RequestProblem("no_logprobs", f"{self.name} reads images, and gives no log-probabilities of texts")
         language = LANGUAGES[request.language]
         read = (self.fragments(decode_image(image)) for image in request.images)
         text = language.joiner.join(reading_order(found, language.joiner, language.direction) for found in read)

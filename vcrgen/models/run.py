@@ -1,4 +1,4 @@
-"""Requests to a model, each reply written down before it counts."""
+"""Requests to a model whose replies are stored in a ledger before they count."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -17,15 +17,14 @@ def send(
     """Send requests to a model until each has a reply in the ledger, or a problem.
 
     Args:
-        requests: Each with what the caller knows it by. Only a few are in memory at a time.
-        model: What answers them.
-        ledger: Holds replies by the id of their request; a request whose reply is there, or which is equal to one that
-            was sent, is not sent.
-        may_send: Asked before each request is sent. One that may not be sent gets the problem :data:`NOT_SENT`.
+        requests: Each with a tag of the caller's; only a few are in memory at a time.
+        model: The model.
+        ledger: Replies by the id of their request; equal requests are sent once.
+        may_send: Called before each request is sent; if False, the request gets the problem :data:`NOT_SENT`.
 
     Yields:
-        What the caller knows a request by, its id, and its new reply, its problem, or None where the reply was in the
-        ledger. They come as they are done, not in the order of the requests.
+        The tag and the id of a request, and its new reply, its problem, or None if the reply was in the ledger; as
+        they are done, not in the order of the requests.
     """
     sent: set[str] = set()
     problems: dict[str, RequestProblem] = {}
@@ -62,9 +61,5 @@ def send(
 
 
 def read_reply(ledger: Ledger, key: str) -> Reply:
-    """The reply to the request with this id.
-
-    Raises:
-        KeyError: There is none.
-    """
+    """Return the reply to the request with this id; a KeyError if there is none."""
     return Reply.from_json(ledger[key])

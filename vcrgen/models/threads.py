@@ -1,4 +1,4 @@
-"""Many requests under way at once: the loop that all models share, and models of which each thread has its own."""
+"""Concurrent requests: the loop that all models share, and a pool of models with a thread each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from vcrgen.models.base import Reader, Reply, Request, RequestProblem
+from vcrgen.models.base import Reply, Request, RequestProblem, VisionModel
 
 T = TypeVar("T")
 
 
-def as_done(
+def as_completed(
     requests: Iterable[tuple[T, Request]], submit: Callable[[T, Request], Future[Reply]], most: int
 ) -> Iterator[tuple[T, Reply | RequestProblem]]:
-    """Keep requests under way and give each one's outcome as soon as it is there.
+    """Keep requests under way and yield each outcome as soon as it is there.
 
     Args:
-        requests: Each with what the caller knows it by.
-        submit: Starts to answer one.
-        most: How many may be under way. No further one is taken from ``requests`` before.
+        requests: Each with a tag of the caller's.
+        submit: Starts a request.
+        most: Limit of requests under way; no further one is taken from ``requests``.
 
     Yields:
-        What the caller knows a request by, and its reply or why it gets none. Whatever else ``submit`` raises is raised
-        here; who started the others calls them off.
+        The tag of a request, and its reply or problem. Other exceptions of a request are raised here.
     """
     finished: SimpleQueue[tuple[T, Future[Reply]]] = SimpleQueue()
     waiting: set[Future[Reply]] = set()
@@ -54,39 +53,39 @@ def _next(
         return what, problem
 
 
-class Readers:
-    """A model of several readers of one kind, each of which answers in a thread of its own.
+class ModelPool:
+    """A pool of equal models, each of which answers in a thread of its own.
 
     Args:
-        make: Makes a reader.
-        workers: How many.
+        make: Makes a model.
+        workers: Number of models.
     """
 
-    def __init__(self, make: Callable[[], Reader], workers: int = 1) -> None:
-        self._readers = [make() for _ in range(workers)]
-        self.name = self._readers[0].name
-        self.facts: Mapping[str, Any] = self._readers[0].facts
+    def __init__(self, make: Callable[[], VisionModel], workers: int = 1) -> None:
+        self._models = [make() for _ in range(workers)]
+        self.name = self._models[0].name
+        self.facts: Mapping[str, Any] = self._models[0].facts
 
     def answers(
         self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
-        """As :meth:`vcrgen.models.base.Model.answers`; what is being answered when the caller stops is kept, too."""
-        idle: SimpleQueue[Reader] = SimpleQueue()
-        for reader in self._readers:
-            idle.put(reader)
+        """As :meth:`vcrgen.models.base.Model.answers`; replies under way when the caller stops are stored, too."""
+        idle: SimpleQueue[VisionModel] = SimpleQueue()
+        for model in self._models:
+            idle.put(model)
 
         def answer(what: T, request: Request) -> Reply:
-            reader = idle.get()
+            model = idle.get()
             try:
-                reply = reader.reply(request)
+                reply = model.reply(request)
             finally:
-                idle.put(reader)
+                idle.put(model)
             keep(what, reply)
             return reply
 
-        pool = ThreadPoolExecutor(len(self._readers))
+        pool = ThreadPoolExecutor(len(self._models))
         try:
-            most = len(self._readers) + 1  # so that no thread waits for its next request
-            yield from as_done(requests, lambda what, request: pool.submit(answer, what, request), most)
+            most = len(self._models) + 1  # so that no thread waits for its next request
+            yield from as_completed(requests, lambda what, request: pool.submit(answer, what, request), most)
         finally:
             pool.shutdown(cancel_futures=True)

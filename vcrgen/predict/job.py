@@ -1,12 +1,12 @@
-"""Outputs of a model that costs time or money: nothing that was answered is asked again, and a run can be extended.
+"""Outputs of a model that costs time or money: no request is repeated, and a run can be extended.
 
-Beside the outputs, ``preds.jsonl``, stand
+Two files accompany the outputs, ``preds.jsonl``:
 
-    preds.ledger      every reply, a line each: written before it counts, kept when the outputs are finished
-    preds.run.json    what was asked of whom, and what came of it
+    preds.ledger      a line for every reply, written before it counts; kept when the outputs are finished
+    preds.run.json    settings and statistics of the run
 
-A later run into the same file asks what the ledger does not hold: the rest after ``--limit``, another view or mode. The
-file has all of it then.
+A later run into the same file sends the requests that the ledger lacks, as for another view or mode, and rewrites the
+file with all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.pictures import Choice
+from vcrgen.dataset.pictures import PictureSelection
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
@@ -28,13 +28,13 @@ from vcrgen.files import write_json
 from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.predict.prompts import Prompt
-from vcrgen.predict.questions import open_chosen
-from vcrgen.predict.report import VERSION, ReplyTally, report_of
-from vcrgen.predict.run import OutputLine, PictureRun, run_into, write_outputs
+from vcrgen.predict.questions import open_selection
+from vcrgen.predict.report import VERSION, ReplyTally, run_report
+from vcrgen.predict.run import OutputLine, PictureRun, guard_output, write_outputs
 from vcrgen.work.folder import differences
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 PLAN_CALLS = 5
 _PLAN, _CHOICE = "plan", "choice "  # keys of a ledger that are not those of replies
@@ -42,23 +42,25 @@ _PLAN, _CHOICE = "plan", "choice "  # keys of a ledger that are not those of rep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """What became of a run.
+    """The result of a run.
 
     Attributes:
-        asked: Pictures that the run was about.
-        missing: How many of them have no reply, by the reason.
-        left: Requests that have no reply; several pictures may share one.
-        example: The first of them, and why; for people.
-        tally: Of the replies in the file or, of a run that is not finished, of those that the file would have.
-        spent: Of all replies in the ledger.
+        path: File of outputs.
+        finished: Whether the file was written.
+        total: Selected pictures.
+        missing: Pictures without a reply, by reason.
+        pending: Requests without a reply; several pictures may share one.
+        example: The first problem, for people.
+        tally: Statistics of the replies in the file, or of those that an unfinished run has for it.
+        spent: Statistics of all replies in the ledger.
     """
 
-    path: Path  # the file of outputs
-    finished: bool  # whether the file was written
+    path: Path
+    finished: bool
     model: str
-    asked: int
+    total: int
     missing: Counter[str]
-    left: int
+    pending: int
     example: str
     tally: ReplyTally
     spent: ReplyTally
@@ -66,7 +68,7 @@ class JobResult:
 
 def predict(
     dataset: Dataset,
-    choice: Choice,
+    choice: PictureSelection,
     *,
     out: Path,
     model: Model,
@@ -75,64 +77,64 @@ def predict(
     max_cost: float | None = None,
     plan: bool = False,
     allow_failed: bool = False,
-    watcher: Watcher | None = None,
+    listener: ProgressListener | None = None,
 ) -> JobResult:
-    """Ask a model about the pictures of a dataset that it was not asked about yet, and write its outputs.
+    """Send the requests about a dataset that have no reply yet, and write the outputs.
 
     Args:
-        dataset: The pictures.
-        choice: Which of them.
-        out: JSON Lines; a new file, or one that an earlier run of the same model, dataset and parameters wrote.
-        model: What is asked.
-        prompt: What is sent with a picture.
-        price: Of a million tokens that are read, and that are written.
-        max_cost: When the replies in the ledger cost this, nothing more is sent.
+        dataset: The dataset.
+        choice: The selected pictures or questions.
+        out: JSON Lines; new, or of an earlier run with the same model, dataset and parameters.
+        model: The model.
+        prompt: The prompt.
+        price: Prices of a million tokens, read and written.
+        max_cost: Send nothing more when the replies in the ledger cost this.
         plan: Send :data:`PLAN_CALLS` requests and write no outputs.
-        allow_failed: Write the outputs even if pictures have no reply.
-        watcher: Told of the progress.
+        allow_failed: Write the outputs in spite of missing replies.
+        listener: Receives the progress.
 
     Raises:
         DatasetError: The dataset is damaged.
         EndpointError: The server cannot be reached, or refuses.
         OutputError: The file is of another run, or cannot be written.
     """
-    pictures = open_chosen(dataset, choice, answers=prompt.answers)
+    pictures = open_selection(dataset, choice, answers=prompt.answer_logprobs)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
-    with run_into(out), ledger_of(out, facts) as ledger:
-        spent = spent_in(ledger, price, out)
+    with guard_output(out), open_ledger(out, facts) as ledger:
+        spent = read_usage(ledger, price, out)
         run = PictureRun(pictures, prompt.request, ledger)
-        may_send = Allowance(spent, max_cost, PLAN_CALLS if plan else None)
-        run.ask(model, watcher or Watcher(), may_send=may_send, on_reply=may_send.count)
-        finished = not plan and bool(run.lines) and (allow_failed or not run.aside)
+        may_send = Budget(spent, max_cost, PLAN_CALLS if plan else None)
+        run.ask(model, listener or ProgressListener(), may_send=may_send, on_reply=may_send.count)
+        finished = not plan and bool(run.lines) and (allow_failed or not run.rejected)
         tally = ReplyTally(price)
         replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
             earlier = _choices(ledger, out, type(choice))
             if choice not in earlier:
                 ledger.add(f"{_CHOICE}{len(earlier)}", asdict(choice))
-            others = [other for other in earlier if not choice.holds(other)]
+            others = [other for other in earlier if not choice.includes(other)]
             lines = _merged(dataset, [choice, *others], prompt, ledger) if others else run.lines
             replies = write_outputs(out, lines, ledger, model.name)
         for reply in replies:
             tally.add(reply)
         tally.retries.update(run.retries)
         choices = [asdict(each) for each in _choices(ledger, out, type(choice))]
-        report = report_of(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
-        write_json(beside(out, ".run.json"), report)
+        report = run_report(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
+        write_json(sibling(out, ".run.json"), report)
     return JobResult(
-        path=out, finished=finished, model=model.name, asked=pictures.total, missing=run.reasons,
-        left=len(run.unanswered), example=run.example, tally=tally, spent=spent,
+        path=out, finished=finished, model=model.name, total=pictures.total, missing=run.reasons,
+        pending=len(run.unanswered), example=run.example, tally=tally, spent=spent,
     )  # fmt: skip
 
 
-class Allowance:
-    """Whether another request may be sent."""
+class Budget:
+    """A limit of cost and calls; true as long as another request may be sent."""
 
     def __init__(self, spent: ReplyTally, max_cost: float | None, calls: int | None) -> None:
         self._spent, self._max_cost, self._calls = spent, max_cost, calls
 
     def __call__(self) -> bool:
-        """Ask for the next one."""
+        """Return whether the next request may be sent; called once for each."""
         if self._max_cost is not None and (self._spent.cost or 0.0) >= self._max_cost:
             return False
         if self._calls is not None:  # it is asked once for each request
@@ -141,7 +143,7 @@ class Allowance:
         return True
 
     def count(self, reply: Reply) -> None:
-        """Count what a new reply costs."""
+        """Add the cost of a new reply."""
         if self._max_cost is not None and not reply.usage and reply.outcome == ReplyOutcome.ANSWERED:
             raise EndpointError(
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
@@ -149,19 +151,19 @@ class Allowance:
         self._spent.add(reply)
 
 
-def beside(out: Path, end: str) -> Path:
-    """The file beside a file of outputs that has its name with another end."""
+def sibling(out: Path, end: str) -> Path:
+    """Return the file beside a file of outputs with another suffix."""
     return out.with_name(out.stem + end)
 
 
 @contextmanager
-def ledger_of(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
-    """The ledger beside a file of outputs, kept from other processes; gone if it holds no reply.
+def open_ledger(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
+    """Open the ledger of a file of outputs under a lock; an empty one is removed.
 
     Raises:
         OutputError: It is of another run, or the file of outputs has none.
     """
-    file = beside(out, ".ledger")
+    file = sibling(out, ".ledger")
     if out.is_dir() or file == out:
         raise OutputError(f"{out} is no name for a file of outputs; choose another --out, as preds.jsonl.")
     busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
@@ -186,7 +188,7 @@ def ledger_of(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
 
 
 def _check_ledger(file: Path) -> None:
-    """See that a file is a ledger of these runs before it is opened as one, which cuts off what is damaged."""
+    """Check the first bytes of a ledger before it is opened, which truncates damaged lines."""
     start = f'{{"key": "{_PLAN}", "value": '.encode()
     if file.exists():
         with file.open("rb") as handle:
@@ -195,11 +197,11 @@ def _check_ledger(file: Path) -> None:
 
 
 def _damaged(out: Path) -> OutputError:
-    return OutputError(f"{beside(out, '.ledger')} is damaged; remove it, or choose another --out.")
+    return OutputError(f"{sibling(out, '.ledger')} is damaged; remove it, or choose another --out.")
 
 
-def spent_in(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
-    """What all replies in the ledger were; an OutputError where somebody changed one."""
+def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
+    """Return the statistics of all replies in the ledger; an OutputError if one is damaged."""
     spent = ReplyTally(price)
     for key, value in ledger.items():
         if key != _PLAN and not key.startswith(_CHOICE):
@@ -210,9 +212,9 @@ def spent_in(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> Re
     return spent
 
 
-def _choices(ledger: Ledger, out: Path, kind: type[Choice]) -> list[Choice]:
-    """The choices whose pictures are in the file of outputs."""
-    found: list[Choice] = []
+def _choices(ledger: Ledger, out: Path, kind: type[PictureSelection]) -> list[PictureSelection]:
+    """Return the selections whose pictures are in the file of outputs."""
+    found: list[PictureSelection] = []
     while (key := f"{_CHOICE}{len(found)}") in ledger:
         values = ledger[key]
         try:
@@ -223,10 +225,10 @@ def _choices(ledger: Ledger, out: Path, kind: type[Choice]) -> list[Choice]:
 
 
 def _merged(
-    dataset: Dataset, choices: Iterable[Choice], prompt: Prompt, ledger: Ledger
+    dataset: Dataset, choices: Iterable[PictureSelection], prompt: Prompt, ledger: Ledger
 ) -> Iterator[tuple[OutputLine, str]]:
-    """The pictures of several choices that have replies, in the dataset's order; each comes once."""
-    streams = [open_chosen(dataset, choice, answers=prompt.answers).stream() for choice in choices]
+    """Yield the pictures of several selections that have replies, once each, in the dataset's order."""
+    streams = [open_selection(dataset, choice, answers=prompt.answer_logprobs).stream() for choice in choices]
     for _, same in groupby(heapq.merge(*streams, key=lambda picture: picture.place), lambda picture: picture.place):
         picture = next(same)
         with suppress(RequestProblem):

@@ -1,9 +1,9 @@
-"""The questions of a question set that a model is asked: each in a language, a view and an order of its options.
+"""Selection of multiple-choice questions: language, view, and order of the options.
 
 For example, all questions in English, each in four orders of its options:
 
-    choice = QuestionChoice(lang="en", rotations=4)
-    for picture in open_questions(open_any("data/my-bloom"), choice).stream():
+    choice = QuestionSelection(lang="en", rotations=4)
+    for picture in open_questions(open_task_dataset("data/my-bloom"), choice).stream():
         ask(picture.question, picture.options, picture.data)
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Self
 
-from vcrgen.dataset.pictures import MAX_QUESTION, Choice, Picture, Pictures, numbered_rows, open_pictures
+from vcrgen.dataset.pictures import MAX_QUESTION, Picture, Pictures, PictureSelection, numbered_rows, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import QUESTION_VIEWS, View
@@ -25,39 +25,38 @@ _VIEWS = QUESTION_VIEWS["both"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionChoice(Choice):
-    """Which questions of a question set are asked."""
+class QuestionSelection(PictureSelection):
+    """A selection of multiple-choice questions."""
 
     views: tuple[View, ...] = (View.IMAGE,)
     lang: str | None = None  # only this language
     rotations: int = 1  # orders of the options, each a question of its own: 4 for all, 1 for the dataset's own
 
-    def holds(self, other: Self) -> bool:
-        """Whether all questions of another choice are certain to be among those of this one."""
+    def includes(self, other: Self) -> bool:
+        """Return whether this selection surely includes all questions of another."""
         wider = self.lang in (None, other.lang) and self.rotations >= other.rotations
-        return super().holds(other) and (wider or self.canary)
+        return super().includes(other) and (wider or self.canary)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChoicePicture(Picture):
+class QuestionPicture(Picture):
     """One question with its picture, and its options."""
 
     options: tuple[str, ...]  # in the dataset's order
     rotation: int  # the order in which they are shown, as of :func:`vcrgen.tasks.bloom.shown_option`
 
 
-def open_chosen(dataset: Dataset, choice: Choice, *, answers: bool = False) -> Pictures:
-    """The pictures or questions of a choice, as :func:`open_questions` or ``open_pictures`` gives them."""
-    if isinstance(choice, QuestionChoice):
+def open_selection(dataset: Dataset, choice: PictureSelection, *, answers: bool = False) -> Pictures:
+    """Open the pictures or questions of a selection."""
+    if isinstance(choice, QuestionSelection):
         return open_questions(dataset, choice)
     return open_pictures(dataset, choice, answers=answers)
 
 
-def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
-    """Look at a question set and choose its questions.
+def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
+    """Open the selected questions, ordered by row, language, view and rotation.
 
-    They come in the order of the rows; of each row language by language, view by view, rotation by rotation. A language
-    in which an item is not complete is passed over.
+    Items that are incomplete in a language are skipped in it.
 
     Raises:
         ConfigError: The dataset has nothing of that split, language, mode or view.
@@ -81,7 +80,7 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
                 item = item_of({name: row[name] for name in texts}, languages)
                 _check_length(item)
             except (TypeError, ValueError) as problem:
-                raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
+                raise DatasetError(f"{place}: {problem}; build or import the MCQ benchmark again.") from None
             yield files[chosen.files[number].path], row_number, image_bytes(row.get("image")), item
 
     def stream() -> Iterator[Picture]:
@@ -98,9 +97,9 @@ def open_questions(dataset: Dataset, choice: QuestionChoice) -> Pictures:
 
 def _picture(
     item: ChoiceItem, lang: str, view: View, rotation: int, data: bytes | None, place: tuple[int, int, int, int]
-) -> ChoicePicture:
+) -> QuestionPicture:
     question, shown = item.questions[lang], data if view == View.IMAGE else None
-    return ChoicePicture(
+    return QuestionPicture(
         question_id=item.question_id, lang=lang, view=view, mode=None, data=shown, question=question.text, place=place,
         options=question.options, rotation=rotation,
         problem="the dataset holds no image" if view == View.IMAGE and not shown else "",

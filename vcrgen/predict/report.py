@@ -1,4 +1,4 @@
-"""What came of a run: replies by outcome, tokens, cost, and who answered; the content of ``preds.run.json``."""
+"""Statistics of a run: replies by outcome, tokens, cost, servers; the content of ``preds.run.json``."""
 
 import platform
 import sys
@@ -12,17 +12,13 @@ from vcrgen.models.base import Reply, ReplyOutcome
 from vcrgen.models.run import NOT_SENT
 
 VERSION = "vcrgen-run-1"
-_PACKAGES = ("httpx2", "torch", "transformers", "peft")  # of models; named where this process has loaded them
-_NAMES = 20  # of servers, models, ...: so many are told apart
+_PACKAGES = ("httpx2", "torch", "transformers", "peft")  # named if this process has loaded them
+_NAMES = 20  # limit of names of servers, models, ...
 
 
 @dataclass(slots=True)
 class ReplyTally:
-    """What some replies were, and what they cost.
-
-    Attributes:
-        price: Of a million tokens that are read, and that are written; None where nobody knows.
-    """
+    """Statistics of replies; ``price`` is that of a million tokens, read and written."""
 
     price: tuple[float, float] | None = None
     outcomes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(ReplyOutcome, 0)))
@@ -33,7 +29,7 @@ class ReplyTally:
     seconds: float = 0.0  # of all answers
 
     def add(self, reply: Reply) -> None:
-        """Count one more."""
+        """Count a reply."""
         self.outcomes[reply.outcome] += 1
         self.tokens.update(reply.usage)
         self.retries.update(reply.retries)
@@ -46,18 +42,18 @@ class ReplyTally:
 
     @property
     def replies(self) -> int:
-        """How many."""
+        """Return the number of replies."""
         return self.outcomes.total()
 
     @property
     def cost(self) -> float | None:
-        """What the tokens cost; None where there is no price."""
+        """Return the cost of the tokens; None without a price."""
         if self.price is None:
             return None
         return (self.tokens["input"] * self.price[0] + self.tokens["output"] * self.price[1]) / 1_000_000
 
 
-def report_of(
+def run_report(
     facts: Mapping[str, Any],
     choices: Sequence[Mapping[str, Any]],
     tally: ReplyTally,
@@ -66,15 +62,15 @@ def report_of(
     pictures: int,
     missing: Counter[str],
 ) -> dict[str, Any]:
-    """The content of ``preds.run.json``.
+    """Return the content of ``preds.run.json``.
 
     Args:
-        facts: What decides the replies.
-        choices: The pictures that are in the outputs, as the fields of :class:`vcrgen.dataset.pictures.Choice`.
-        tally: Of the replies.
+        facts: Everything that the replies depend on.
+        choices: The selections in the outputs.
+        tally: Statistics of the replies.
         finished: Whether the outputs were written.
-        pictures: How many the last run was about.
-        missing: How many of these have no reply, by the reason.
+        pictures: Pictures of the last run.
+        missing: Those without a reply, by reason.
     """
     used = [name for name in _PACKAGES if name in sys.modules]
     return {

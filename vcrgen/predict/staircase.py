@@ -1,8 +1,7 @@
-"""A model's threshold with a fifth of the questions: each round of requests goes by the answers of those before.
+"""An adaptive estimate of a model's threshold with a fifth of the questions.
 
-Beside ``preds.jsonl``, which is not written, stand ``preds.ledger`` with every reply and ``preds.staircase.json`` with
-what came of it. A killed run takes its replies from the ledger, so it comes to the same rounds and goes on. A whole run
-into the same file, later, asks the rest.
+Each round of requests depends on the answers before. ``preds.ledger`` holds every reply, ``preds.staircase.json`` the
+result. A killed run repeats its rounds from the ledger; a later full run into the same file sends the other requests.
 """
 
 from __future__ import annotations
@@ -12,42 +11,44 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vcrgen.dataset.pictures import Choice, Pictures, open_pictures
+from vcrgen.dataset.pictures import Pictures, PictureSelection, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.files import write_json
 from vcrgen.models.base import Model, Request, RequestProblem
 from vcrgen.models.run import read_reply, send
-from vcrgen.predict.job import Allowance, beside, ledger_of, spent_in
+from vcrgen.predict.job import Budget, open_ledger, read_usage, sibling
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.report import VERSION, ReplyTally
-from vcrgen.predict.run import run_into
-from vcrgen.records import Reason
+from vcrgen.predict.run import guard_output
+from vcrgen.records import RejectReason
 from vcrgen.stats.psychometric import Curve
 from vcrgen.stats.staircase import Staircase
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.ledger import Ledger
+from vcrgen.work.progress import ProgressListener
 
-SHARE = 5  # one of so many questions is asked
+SHARE = 5  # 1 in 5 questions is sent
 SCHEMA = "vcrgen-staircase-1"
 
 Question = tuple[int, str]
 """The number of a row, and its mode."""
 Judge = Callable[[int, str, str], tuple[Sequence[float], Sequence[bool]]]
-"""Of the number of a question, a mode and an output: of each text its visible ink, and whether it is restored."""
+"""Returns visible ink and exact match of each span, for a question's number, a mode and an output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaircaseResult:
-    """What became of a staircase.
+    """The result of a staircase.
 
     Attributes:
-        curve: The curve through the answers; None for a run that is not finished.
-        asked: Questions at each level; in a run that is not finished, with those that lack replies.
-        planned: Questions in all.
-        missing: How many requests of the last round have no reply, by the reason.
-        example: The first of them, and why; for people.
+        path: File of the result.
+        curve: The psychometric function; None for an unfinished run.
+        asked: Questions at each level, with unanswered ones.
+        planned: Number of questions in all.
+        missing: Requests of the last round without a reply, by reason.
+        example: The first problem, for people.
     """
 
-    path: Path  # the file that says it
+    path: Path
     model: str
     curve: Curve | None
     asked: Mapping[str, int]
@@ -59,7 +60,7 @@ class StaircaseResult:
 
 def find_threshold(
     dataset: Dataset,
-    choice: Choice,
+    choice: PictureSelection,
     *,
     levels: Mapping[str, float],
     questions: int,
@@ -71,24 +72,24 @@ def find_threshold(
     seed: int = 0,
     price: tuple[float, float] | None = None,
     max_cost: float | None = None,
-    watcher: Watcher | None = None,
+    listener: ProgressListener | None = None,
 ) -> StaircaseResult:
-    """Ask a model about a fifth of the pictures, where its threshold is.
+    """Estimate a model's threshold by an adaptive staircase over a fifth of the questions.
 
     Args:
-        dataset: The pictures.
-        choice: Their view (one) and their split.
-        levels: Of each mode the mean visible ink of its texts, rising.
-        questions: How many there are; each is a row of every mode, in the same order.
-        judge: Says what is right in an answer.
-        signature: How the judge scores, for the result.
-        out: Names the ledger and the result, as ``preds.jsonl`` does.
-        model: What is asked.
-        prompt: What is sent with a picture.
-        seed: Of the order of the questions, and of the resamples of the interval.
-        price: Of a million tokens that are read, and that are written.
-        max_cost: When the replies in the ledger cost this, nothing more is sent.
-        watcher: Told of the progress.
+        dataset: The dataset.
+        choice: Its split and one view.
+        levels: Mean visible ink of each mode, rising.
+        questions: Number of questions; each is a row of every mode, in the same order.
+        judge: Scores an answer.
+        signature: Signature of the scores.
+        out: As ``preds.jsonl``; names the ledger and the result.
+        model: The model.
+        prompt: The prompt.
+        seed: Seed of the order of the questions and of the bootstrap.
+        price: Prices of a million tokens, read and written.
+        max_cost: Send nothing more when the replies in the ledger cost this.
+        listener: Receives the progress.
 
     Raises:
         DatasetError: The dataset is damaged.
@@ -97,25 +98,17 @@ def find_threshold(
     """
     pictures = open_pictures(dataset, choice)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
-    watcher, modes = watcher or Watcher(), list(levels)
+    listener, modes = listener or ProgressListener(), list(levels)
     total = max(len(modes), questions * len(modes) // SHARE)
     steps = Staircase(list(levels.values()), questions, total, seed=seed)
-    target, problems = beside(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
-    with run_into(out), ledger_of(out, facts) as ledger:
-        spent = spent_in(ledger, price, out)
-        allowance = Allowance(spent, max_cost, None)
-        watcher.begin(steps.questions, 0)
+    target, problems = sibling(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
+    with guard_output(out), open_ledger(out, facts) as ledger:
+        spent = read_usage(ledger, price, out)
+        budget = Budget(spent, max_cost, None)
+        listener.begin(steps.questions, 0)
         while not problems and (chosen := steps.round()):
-            keys = dict[Question, str]()
-            asked = _requests(pictures, [(row, modes[level]) for row, level in chosen], prompt, watcher)
-            for question, key, outcome in send(asked, model, ledger, may_send=allowance):
-                if isinstance(outcome, RequestProblem):
-                    problems.append((question, outcome))
-                    continue
-                keys[question] = key
-                watcher.advance(1, 1, Counter())
-                if outcome is not None:
-                    allowance.count(outcome)
+            requests = _requests(pictures, [(row, modes[level]) for row, level in chosen], prompt, listener)
+            keys, problems = _send_round(requests, model, ledger, budget, listener)
             for row, mode in sorted(keys):
                 steps.take(row, *judge(row, mode, read_reply(ledger, keys[row, mode]).text))
         problems.sort(key=lambda problem: problem[0])  # not in the order in which they came
@@ -135,16 +128,36 @@ def find_threshold(
     return result
 
 
+def _send_round(
+    requests: Iterator[tuple[Question, Request]],
+    model: Model,
+    ledger: Ledger,
+    budget: Budget,
+    listener: ProgressListener,
+) -> tuple[dict[Question, str], list[tuple[Question, RequestProblem]]]:
+    """Send the requests of a round; return the keys of the replies and the problems by question."""
+    keys, problems = dict[Question, str](), list[tuple[Question, RequestProblem]]()
+    for question, key, outcome in send(requests, model, ledger, may_send=budget):
+        if isinstance(outcome, RequestProblem):
+            problems.append((question, outcome))
+            continue
+        keys[question] = key
+        listener.advance(1, 1, Counter())
+        if outcome is not None:
+            budget.count(outcome)
+    return keys, problems
+
+
 def _requests(
-    pictures: Pictures, questions: Sequence[Question], prompt: Prompt, watcher: Watcher
+    pictures: Pictures, questions: Sequence[Question], prompt: Prompt, listener: ProgressListener
 ) -> Iterator[tuple[Question, Request]]:
-    """The requests of a round. A picture that cannot be shown never gets a reply: the rounds go on without it."""
+    """Yield the requests of a round, without pictures that cannot be shown."""
     by_mode = defaultdict[str, list[int]](list)
     for row, mode in questions:
         by_mode[mode].append(row)
     for mode, rows in by_mode.items():
         for row, picture in zip(sorted(rows), pictures.at(mode, rows), strict=True):
             if picture.problem:
-                watcher.advance(1, 0, Counter({Reason.NO_IMAGE: 1}))
+                listener.advance(1, 0, Counter({RejectReason.NO_IMAGE: 1}))
             else:
                 yield (row, mode), prompt.request(picture)

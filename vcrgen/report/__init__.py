@@ -1,6 +1,5 @@
-"""What people read: tables and their forms, drawings, and whole HTML pages.
+"""Reports: tables and documents in all formats, charts as SVG, and HTML pages.
 
-Each room turns its own records into a :class:`vcrgen.report.table.Table`; how a table is written as Markdown, CSV or
-LaTeX (``forms.py``), how a text is kept from being markup (``escape.py``), how an interval is drawn (``charts.py``) and
-what a page may load (``pages.py``) is the same for all of them and stands here.
+Each package turns its records into a :class:`vcrgen.report.document.Document` of tables. Formats (``forms.py``),
+escaping (``escape.py``), charts (``charts.py``) and the policy of pages (``pages.py``) are the same for all.
 """

@@ -135,7 +135,6 @@ def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
 
 
 def _point(place: float, value: float, low: float, high: float, name: str) -> str:
-    """A share with its interval at a place."""
     x = f"{_at(place):.2f}%"
     return (
         f'<g><title>{escape(name)}</title><line class="mean" x1="{x}" x2="{x}" y1="{_height(high)}"'

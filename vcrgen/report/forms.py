@@ -54,10 +54,10 @@ def as_narrow_latex(table: Table) -> str:
     return "\n\\par\\smallskip\n".join(f"{_FITTED}\n{as_latex(part)}}}}}" for part in table.broken())
 
 
-def as_csv(table: Table, *, quote_texts: bool = False) -> str:
+def as_csv(table: Table) -> str:
     """Lines of CSV: texts that no spreadsheet runs as a formula, numbers that are not rounded, nothing for None.
 
-    Percentages are written from 0 to 100. With ``quote_texts`` all texts stand in quotes; else only those that need to.
+    Percentages are written from 0 to 100.
     """
     out = io.StringIO()
     all_quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -66,7 +66,7 @@ def as_csv(table: Table, *, quote_texts: bool = False) -> str:
         cells = [_bare(cell) for cell in row]
         # Python before 3.13 leaves a text with a carriage return bare, where other readers see the end of a line.
         returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        (all_quoted if quote_texts or returns else few_quoted).writerow(cells)
+        (all_quoted if returns else few_quoted).writerow(cells)
     return out.getvalue()
 
 

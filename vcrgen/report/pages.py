@@ -7,23 +7,24 @@ allows the page's own style, its own script and images inside it, known by their
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.report.escape import script_json
 
 
 class Templates:
-    """The templates of one room of the package, with the style and the script that all its pages have.
+    """The templates of a package, with the style and the script of all its pages.
 
-    They stand in the folder ``templates`` of the package, with the room's style sheet, which follows the common one,
-    and its script, if any; a room with several of them names all, with spaces between, and so does one that uses the
-    templates of another package. With ``forms`` a page may send a form to its service, with ``fetches`` its script may
-    ask the service. Templates may also use the ``names``, and :func:`vcrgen.plurals.counted`.
+    They stand in the folder ``templates`` of the package, with its style sheet, which follows the common one, and its
+    script, if any. Names of several packages, style sheets or scripts are separated by spaces. With ``forms`` a page
+    may send a form to its service, with ``fetches`` its script may ask the service. Templates may also use the
+    ``names``, and :func:`vcrgen.plurals.counted`.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Templates:
         self._script = "".join(map(self._source, script.split()))
         self._forms, self._fetches = forms, fetches
         self._environment.globals |= names | {
-            "counted": counted,
+            "pluralize": pluralize,
             "policy": self.policy(),
             "style": Markup(self._style),  # noqa: S704 - our own files, whose hashes are in the policy
             "script": Markup(self._script),  # noqa: S704
@@ -65,13 +66,21 @@ class Templates:
         return "; ".join(rules)
 
     def render(self, template: str, **values: Any) -> str:
-        """The page that a template in the room's folder makes of some values; all texts are escaped."""
+        """Render a template with values; all texts are escaped."""
         return self._environment.get_template(template).render(values)
 
     def _source(self, name: str) -> str:
         loader = self._environment.loader
         assert loader is not None
         return loader.get_source(self._environment, name)[0]
+
+
+@functools.cache
+def page_templates(
+    package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
+) -> Templates:
+    """Return the :class:`Templates` of these arguments, made once."""
+    return Templates(package, style=style, script=script, forms=forms, fetches=fetches, **names)
 
 
 def _digest(text: str) -> str:

@@ -1,12 +1,13 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
-A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval`, :class:`Between` or
+A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval`, :class:`NumberInterval` or
 :class:`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345))`` is
 ``12.35``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -49,26 +50,8 @@ class Percent:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """An interval of shares that is shown in percent; ``decimals`` and ``sign`` as in :class:`Number`."""
-
-    low: float
-    high: float
-    decimals: int = DECIMALS
-    sign: bool = False
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """Both ends as texts."""
-        return percent(self.low, self.decimals, sign=self.sign), percent(self.high, self.decimals, sign=self.sign)
-
-    def __str__(self) -> str:
-        return " to ".join(self.ends)
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """An interval of numbers that are no shares; ``decimals`` and ``sign`` as in :class:`Number`."""
+class NumberInterval:
+    """An interval of numbers; ``decimals`` and ``sign`` as in :class:`Number`."""
 
     low: float
     high: float
@@ -85,6 +68,16 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval(NumberInterval):
+    """An interval of shares that is shown in percent."""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both ends as texts, in percent."""
+        return percent(self.low, self.decimals, sign=self.sign), percent(self.high, self.decimals, sign=self.sign)
+
+
+@dataclass(frozen=True, slots=True)
 class PValue:
     """A p-value, of which people read three digits."""
 
@@ -94,7 +87,7 @@ class PValue:
         return f"{self.value:.3f}" if self.value >= SMALLEST_P else f"<{SMALLEST_P}"
 
 
-TableCell: TypeAlias = str | int | Number | Percent | Interval | Between | PValue | None
+TableCell: TypeAlias = str | int | Number | Percent | Interval | NumberInterval | PValue | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +163,7 @@ def percent(share: float | None, decimals: int = DECIMALS, *, sign: bool = False
 
 
 def _rounded(value: float | None, decimals: int, sign: bool) -> str:
-    if value is None:
+    if value is None or not math.isfinite(value):
         return DASH
     number = round(value, decimals)
     if number == 0:  # neither -0.00 nor +0.00: the sign would say more than the digits do

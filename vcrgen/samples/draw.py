@@ -85,7 +85,7 @@ class Canvas:
         h: Height of the picture.
         u: One hundredth of the picture's shorter side: the unit to size things in at any aspect ratio.
         px: One output pixel.
-        rng: Decides what no caption mentions (where a star stands, how a hill rolls).
+        rng: Decides details that no caption mentions, such as the places of stars.
     """
 
     def __init__(self, width: int, height: int, rng: Random) -> None:
@@ -105,10 +105,10 @@ class Canvas:
         """Return the same picture in other units.
 
         Args:
-            x: Where the new x is 0.
-            y: Where the new y is 0.
-            width: How long the new 1 is; a negative number mirrors, and then the height has to be given.
-            height: How long the new 1 is downwards, if it differs.
+            x: Place of the new x = 0.
+            y: Place of the new y = 0.
+            width: Length of the new 1; a negative number mirrors, and then the height has to be given.
+            height: Length of the new 1 downwards, if it differs.
         """
         other = copy(self)
         other._x, other._y = self._x + x * self._across, self._y + y * self._down
@@ -122,10 +122,10 @@ class Canvas:
         """Yield `count` places between two x, evenly but not stiffly.
 
         Args:
-            count: How many.
+            count: Number of places.
             left: The first x, in shares of the picture's width.
             right: The last x, likewise.
-            jitter: How far a place may be off, in shares of the spacing.
+            jitter: Maximal offset of a place, in shares of the spacing.
         """
         left, right = left * self.w, right * self.w
         for i in range(count):
@@ -211,7 +211,7 @@ class Canvas:
         self._image.paste(colour, (round(left) - side // 2, round(top) - side // 2), mask)
 
     def mirror(self, y: float, depth: float, colour: RGB, strength: float) -> None:
-        """Reflect what stands above the height y in what is below it, tinted as water is.
+        """Reflect the picture above the height y below it, tinted as water is.
 
         Args:
             y: The waterline.

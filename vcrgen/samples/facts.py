@@ -1,10 +1,7 @@
-"""What is in each picture: one record of facts per kind of scene, and how it is sampled.
+"""Facts of pictures: one record per kind of scene, with the distribution of each fact.
 
-A record holds everything a caption may mention and nothing about how it is drawn. The drawing must show
-what the record says; the captions see nothing else.
-
-Beside each fact stands how it is sampled. Facts are sampled in the order in which they are listed, so that one may
-depend on those before it:
+A record holds everything a caption may mention, and nothing about the drawing. The drawing must show the facts;
+captions see nothing else. Facts are sampled in the order of their list, so one may depend on those before it:
 
     class Harbour(Facts):
         daytime: Daytime = among(*DAYTIMES)
@@ -49,7 +46,7 @@ def sampled(sample: Callable[[Random, Any], T]) -> T:
 
 
 def among(*values: T) -> T:
-    """Declare a fact with one of some values."""
+    """Declare a fact with one of the values."""
     return sampled(lambda rng, f: rng.choice(values))
 
 
@@ -74,7 +71,7 @@ def tints(low: int, high: int, values: Sequence[Tint] = BRIGHT) -> tuple[Tint, .
 
 
 def first_of(count: int, *values: Tint) -> Tint:
-    """Declare the first of some colours that can be told apart; each other one is `another()`."""
+    """Declare the first of several different colours; each other one is `another()`."""
 
     def sample(rng: Random, f: Any) -> Tint:
         first, *f.others = rng.sample(values, count)
@@ -94,10 +91,10 @@ def another() -> Tint:
     field_specifiers=(sampled, among, between, chance, tints, first_of, another),
 )
 class Facts:
-    """What is in one picture.
+    """The facts of one picture.
 
-    Some kinds have two facts more, which follow from the kind or from its other facts: `season`, when such a picture
-    is taken, and `earliest`, the year before which what it shows was not invented.
+    Some kinds have two more facts, which follow from the kind or its other facts: `season`, and `earliest`, the first
+    year in which its things exist.
     """
 
     def __init_subclass__(cls) -> None:
@@ -107,7 +104,7 @@ class Facts:
     @classmethod
     @cache
     def names(cls) -> list[str]:
-        """Return the names of all facts, also of those that follow from others."""
+        """Return the names of all facts, including those that follow from others."""
         others = [name for name in dir(cls) if not name.startswith("_") and not callable(getattr(cls, name))]
         return [fact.name for fact in fields(cls)] + others  # type: ignore[arg-type]
 
@@ -363,7 +360,7 @@ class WindowCat(Facts):
 
     @property
     def season(self) -> Season | None:
-        """When the weather is like that; rain falls all the year round."""
+        """The season of the weather; none for rain."""
         seasons: dict[Outside, Season] = {"sun": "summer", "snow": "winter"}
         return seasons.get(self.outside)
 
@@ -378,7 +375,7 @@ class Birds(Facts):
 
     @property
     def season(self) -> Season:
-        """When a branch looks like that."""
+        """The season of such a branch."""
         seasons: dict[Branch, Season] = {"blossom": "spring", "leaves": "summer", "berries": "autumn", "snow": "winter"}
         return seasons[self.branch]
 
@@ -412,6 +409,6 @@ class Chart(Facts):
 
     @property
     def trend(self) -> Trend:
-        """Where the bars go from left to right."""
+        """The direction of the bars from left to right."""
         rises = {a < b for a, b in pairwise(self.bars)}
         return "mixed" if len(rises) > 1 else "rising" if True in rises else "falling"

@@ -23,7 +23,7 @@ class SamplePair:
 
     id: str  # stable name, e.g. "en-000017".
     image: bytes  # the encoded picture, PNG or JPEG
-    caption: str  # what the picture shows, in the pair's language
+    caption: str  # of the picture, in the pair's language
 
 
 def sample_pair(lang: str, index: int) -> SamplePair:
@@ -42,7 +42,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
 
 
 def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
-    """Return which scene pair number `index` shows, and its facts.
+    """Return the scene of pair number `index`, and its facts.
 
     Raises:
         ValueError: For a negative index.
@@ -51,7 +51,7 @@ def scene_and_facts(index: int) -> tuple[Scene[Any], Facts]:
         raise ValueError(f"the index of a sample pair must be at least 0, not {index}")
     turn, place = divmod(index, len(SCENES))
     scene = SCENES[_order(turn)[place]]
-    return scene, scene.facts.sample(_random(f"facts/{index}"))
+    return scene, scene.facts.sample(_rng(f"facts/{index}"))
 
 
 def caption(lang: str, index: int) -> str:
@@ -61,7 +61,7 @@ def caption(lang: str, index: int) -> str:
         ValueError: For an unknown language or a negative index.
     """
     scene, facts = scene_and_facts(index)
-    return captions(lang).tell(scene.kind, facts, _random(f"{lang}/{index}"), index // len(SCENES))
+    return captions(lang).render(scene.kind, facts, _rng(f"{lang}/{index}"), index // len(SCENES))
 
 
 @cache
@@ -86,7 +86,7 @@ def picture(index: int) -> bytes:
         ValueError: For a negative index.
     """
     scene, facts = scene_and_facts(index)
-    rng = _random(f"image/{index}")
+    rng = _rng(f"image/{index}")
     width, height = rng.choice(scene.sizes)
     # PNG is slow for large pictures, and the sources of real datasets mix both.
     as_png = rng.random() < (0.5 if width * height < 110_000 else 0.15)
@@ -101,12 +101,12 @@ def picture(index: int) -> bytes:
 
 @cache
 def _order(turn: int) -> list[int]:
-    """The order of the scenes in one turn: each once, so that any stretch of pairs is varied."""
+    """Return the order of the scenes in one turn: each once, so that any stretch of pairs is varied."""
     order = list(range(len(SCENES)))
-    _random(f"order/{turn}").shuffle(order)
+    _rng(f"order/{turn}").shuffle(order)
     return order
 
 
-def _random(name: str) -> Random:
-    """A generator of its own for each decision: what a language says never changes what is drawn."""
+def _rng(name: str) -> Random:
+    """Return a generator for one decision, so that captions of a language never change an image."""
     return Random(int.from_bytes(blake2b(name.encode(), digest_size=16).digest(), "big"))

@@ -1,7 +1,7 @@
-"""What scenes share: light, sky, weather, water, land, trees, buildings, people, fruit.
+"""Parts of scenes: light, sky, weather, water, land, trees, buildings, people, fruit.
 
-What stands somewhere is drawn at a place of its own, `picture.at(x, y, size)`: it stands on (0, 0) and is 1 high,
-or wide where that is said.
+A thing is drawn at a place of its own, `picture.at(x, y, size)`: it stands on (0, 0) and is 1 high, or 1 wide if its
+docstring says so.
 """
 
 import math
@@ -25,13 +25,13 @@ AUTUMN = colours("e28c36 ce5c32 ecb648")
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """How a time of day colours a scene."""
+    """The colours of a time of day."""
 
     sky: tuple[RGB, ...]  # stops of the sky, from the zenith to the horizon
     lamp: RGB  # colour of the sun or moon
-    tone: RGB  # the colour everything drifts towards, and `share`, how far
+    tone: RGB  # the colour that all colours are mixed with, by `share`
     share: float
-    dark: bool = False  # whether lamps and windows are lit
+    dark: bool = False  # lamps and windows are lit
 
     @property
     def horizon(self) -> RGB:
@@ -54,7 +54,7 @@ _STEPS: dict[str, Callable[..., Ink]] = {"-": darker, "+": lighter, "@": clear}
 
 @cache
 def _things() -> dict[str, list[tuple[str, str, list[str]]]]:
-    """The things of `things.txt` by name: of each line the method, its shapes, and the ink with the width of lines."""
+    """Return the things of `things.txt` by name: per line the method, its shapes, and the ink with the line width."""
     things: dict[str, list[tuple[str, str, list[str]]]] = {}
     for line in files("vcrgen.samples").joinpath("things.txt").read_text("utf-8").splitlines():
         if line.startswith("["):
@@ -67,9 +67,9 @@ def _things() -> dict[str, list[tuple[str, str, list[str]]]]:
 
 
 class SceneCanvas(Canvas):
-    """A canvas in some light, with what scenes share."""
+    """A canvas in a light, with the parts of scenes."""
 
-    light = LIGHTS["day"]  # of the scene; what is drawn is coloured for it by `on`
+    light = LIGHTS["day"]  # of the scene; `on` colours for it
 
     def thing(self, name: str, **inks: RGB) -> None:
         """Draw a thing of the file `things.txt`, with the inks that it asks for."""
@@ -78,7 +78,7 @@ class SceneCanvas(Canvas):
             getattr(self, method)(shapes, self._ink(ink, inks), *in_units)
 
     def _ink(self, text: str, inks: Mapping[str, RGB]) -> Ink:
-        """The ink that a text such as ``paint-.3~`` describes, as `things.txt` explains it."""
+        """Return the ink of a text such as ``paint-.3~``, as `things.txt` explains it."""
         base = re.findall(r"[\w,]+", text)[0]
         colour: Any = inks.get(base) or _INKS.get(base) or tuple(map(int, base.split(",")))
         for step, share in re.findall(r"([-+@~!])([\d.]*)", text):
@@ -110,11 +110,11 @@ class SceneCanvas(Canvas):
         """Paint the sky, with stars at night.
 
         Args:
-            horizon: Where it ends, in px.
-            sun: Where the sun or moon stands, in shares of width and height; None for neither.
+            horizon: The end of the sky, in px.
+            sun: Place of the sun or moon, in shares of width and height; None for neither.
             phase: Of the moon; None for a sky without it.
-            clouds: How many there are.
-            depth: How far down they go, in px.
+            clouds: Number of clouds.
+            depth: Lowest place of a cloud, in px.
         """
         self.wash(0, horizon, *self.light.sky)
         # Land that rolls leaves dips below the horizon.
@@ -171,7 +171,7 @@ class SceneCanvas(Canvas):
             self.disc(x, y, self.u * self.rng.uniform(0.4, 0.95), clear(WHITE, 0.85))
 
     def water(self, top: float, bottom: float, colour: RGB = (52, 128, 172), *, mirror: float = 0.0) -> None:
-        """Paint water between two heights; `mirror` (0..1) is how much of what stands above it shows in it."""
+        """Paint water between two heights; `mirror` (0..1) is the strength of reflections."""
         near, far = darker(self.on(colour), 0.2), self.hazy(colour, 0.45)
         self.wash(top, bottom, far, self.on(colour), near)
         if mirror:
@@ -195,11 +195,11 @@ class SceneCanvas(Canvas):
         """Paint rolling land down to the bottom of the picture.
 
         Args:
-            base: The height that its skyline lies around.
+            base: Mean height of the skyline.
             height: From the dips to the tops of the skyline.
-            top: Its colour at the skyline.
-            bottom: Its colour at the bottom.
-            waves: How many tops there are.
+            top: Colour at the skyline.
+            bottom: Colour at the bottom.
+            waves: Number of tops.
 
         Returns:
             The skyline.
@@ -237,7 +237,7 @@ class SceneCanvas(Canvas):
         Args:
             eaves: Its height at the sides; (0, 0) is its left corner.
             wall: Its colour.
-            snow: Whether there is snow on the roof.
+            snow: Draw snow on the roof.
         """
         paint, roof, top = self.on(wall), self.on(SNOW if snow else (150, 74, 62)), -eaves - 0.5
         self.rect(0.68, top, 0.13, 0.42, self.on((136, 84, 74)))

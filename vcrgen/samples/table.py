@@ -24,9 +24,9 @@ UPRIGHT = _PLAIN * 2 + _SQUARE * 2 + _TALL * 2
 class Scene(Generic[F]):
     """One kind of scene."""
 
-    facts: type[F]  # what is in a picture, and how that is sampled
-    draw: Callable[[SceneCanvas, F], None]  # draws it
-    sizes: tuple[Size, ...] = ANY  # widths and heights in px that suit it; one that is listed twice is twice as likely
+    facts: type[F]
+    draw: Callable[[SceneCanvas, F], None]
+    sizes: tuple[Size, ...] = ANY  # widths and heights in px; one that is listed twice is twice as likely
 
     @property
     def kind(self) -> str:

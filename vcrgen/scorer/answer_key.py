@@ -13,17 +13,16 @@ import os
 import tempfile
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, overload
+from typing import IO, TYPE_CHECKING
 
-from vcrgen.dataset.views import View
 from vcrgen.files import canonical_json
+from vcrgen.scorer.key import BaseKey, QuestionTable
 from vcrgen.scorer.records import AnswerSpan, Question
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.reader import Dataset
     from vcrgen.stats.arrays import Ints
 
 MAX_MEMORY = 16 << 20
@@ -32,11 +31,11 @@ _ROWS_TOGETHER = 512
 _DECODER = json.JSONDecoder()  # `json.loads` first guesses the encoding of bytes, which takes four times as long
 
 
-class Questions(Sequence[Question]):
+class Questions(QuestionTable[Question]):
     """The questions of a split in the order of the dataset; those after the first ``limit`` are known by ids alone.
 
-    Where others than the first are asked for it is ``reordered``: those come first, then :meth:`ask_no_more` is called,
-    and the others follow. Only :meth:`place` and :meth:`row_at` know the dataset's own order then.
+    Where others than the first are asked for it is ``reordered``: those come first, then :meth:`end_of_subset` is
+    called, and the others follow. Only :meth:`place` and :meth:`row_at` know the dataset's own order then.
 
     Fill it with :meth:`add`, then call :meth:`close` once; from then on it can be read, also by processes that are
     forked. Where it is ``secret``, the answers stay in memory and are never in a file.
@@ -56,6 +55,7 @@ class Questions(Sequence[Question]):
         self._rows = array("Q")
         self._digest = hashlib.sha256()
         self._last: tuple[int, Question] | None = None
+        self.total = 0
 
     def add(self, question: Question, place: int | None = None) -> None:
         """Add the next question; ``place`` is its row in the dataset."""
@@ -71,8 +71,9 @@ class Questions(Sequence[Question]):
         self._offsets.append(self._offsets[-1] + len(line) + 1)
         self._starts.append(self._starts[-1] + len(question.spans))
         self._hashes.append(_hash(question.question_id))
+        self.total += 1
 
-    def ask_no_more(self) -> None:
+    def end_of_subset(self) -> None:
         """The questions that are added from now on are not asked for."""
         self._limit = self.total
 
@@ -85,7 +86,7 @@ class Questions(Sequence[Question]):
         return {place: row for row, place in enumerate(self._places or ())}
 
     def row_at(self, place: int) -> int | None:
-        """The row of the question that is in this row of the dataset, or None where the dataset ends before."""
+        """The row of the question in a row of the dataset."""
         if place >= self.total:
             return None
         return place if self._places is None else self._rows_of_places[place]
@@ -109,24 +110,19 @@ class Questions(Sequence[Question]):
         return min(rows, default=None)
 
     @property
-    def total(self) -> int:
-        """Questions in the whole split; those from ``len(self)`` on are not asked for."""
-        return len(self._offsets) - 1
-
-    @property
     def digest(self) -> str:
         """SHA-256 over ids and answers of the questions asked for, in hex."""
         return self._digest.hexdigest()
 
     @property
     def starts(self) -> Ints:
-        """Of each question asked for, how many spans stand before it; and last, how many there are."""
+        """Scored units before each cluster."""
         import numpy as np
 
         return np.frombuffer(self._starts, dtype=np.int64)[: len(self) + 1]
 
     def row_of(self, question_id: str) -> int | None:
-        """The row of a question in the whole split, or None where it has none of this id."""
+        """The row of an id, or None."""
         wanted = _hash(question_id)
         place = bisect_left(self._hashes, wanted)
         while place < len(self._hashes) and self._hashes[place] == wanted:
@@ -138,15 +134,6 @@ class Questions(Sequence[Question]):
 
     def __len__(self) -> int:
         return self.total if self._limit is None else min(self._limit, self.total)
-
-    @overload
-    def __getitem__(self, row: int) -> Question: ...
-    @overload
-    def __getitem__(self, row: slice) -> tuple[Question, ...]: ...
-    def __getitem__(self, row: int | slice) -> Question | tuple[Question, ...]:
-        if isinstance(row, slice):
-            return tuple(self._at(number) for number in range(len(self))[row])
-        return self._at(row if 0 <= row < len(self) else range(len(self))[row])
 
     def __iter__(self) -> Iterator[Question]:
         for start in range(0, len(self), _ROWS_TOGETHER):
@@ -168,30 +155,11 @@ class Questions(Sequence[Question]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerKey:
+class AnswerKey(BaseKey[Question]):
     """All questions of one split, in the order of the dataset."""
 
-    name: str  # for people: the dataset's folder or file
-    lang: str
-    questions: Questions  # the questions asked for (all, or a subset); it knows the ids of all
-    modes: tuple[str, ...] = ()  # the modes the dataset has; empty if it does not say
-    views: tuple[View, ...] = ()  # the views the dataset has; empty if it does not say
+    questions: Questions
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
-    facts: Mapping[str, str] = field(default_factory=dict)  # what a score's signature says of the data
-    # the dataset with the images, whose rows are the places of `questions` in each of its modes; None for none
-    images: Dataset | None = None
-    hidden: bool = False  # whether the answers are kept secret
-
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    def row_of(self, question_id: str) -> int | None:
-        """The row of a question in the split, or None; a row from ``len(self)`` on is outside of the subset."""
-        return self.questions.row_of(question_id)
-
-    def question(self, row: int) -> Question:
-        """The question of a row."""
-        return self.questions[row]
 
     def ids(self) -> Iterator[str]:
         """The ids of the questions asked for, in order."""

@@ -5,32 +5,26 @@ No image is read.
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_VIEWS, PARTS, is_key, read_answers, read_key
+from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, is_key, read_answers, read_key
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.errors import AnswerError, ConfigError
-from vcrgen.plurals import counted
 from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
 from vcrgen.scorer.answer_key import AnswerKey, Questions
-from vcrgen.scorer.join import AskedQuestion
 from vcrgen.scorer.records import AnswerSpan, Question
-from vcrgen.scorer.subset import read_subset, subset_name
+from vcrgen.scorer.subset import Subset
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
 from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES, guess_language
 
-_SUBSET = re.compile(r"first([1-9][0-9]{0,8})")
 _GUESSED_FROM = 1000  # questions whose answers tell the language
 Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, for messages
-Asked = Callable[[AskedQuestion], bool]
 
 
 def load_answers(
@@ -53,27 +47,26 @@ def load_answers(
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    part = subset if subset in PARTS else None
-    limit, ids = _chosen(subset) if not part else (None, None)
-    asked = _asked(ids, part)
+    chosen = Subset.parse(subset)
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := hidden_folder(data):
-        key = _hidden(folder, mode, split, limit, asked)
-    elif part:
-        raise AnswerError(f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(PARTS)}.")
-    elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
-        key = _jsonl(data, limit, asked)
-    else:
-        key = _dataset(data.name, open_dataset(data, VCR), mode, split, limit, asked)
-    if part and not len(key):
+        key = _hidden(folder, mode, split, chosen)
+    elif chosen.split:
         raise AnswerError(
-            f"{folder} has no question in the part {part!r}; `vcrgen hidden` divides a set when it makes it."
+            f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(HIDDEN_SPLITS)}."
         )
-    if ids is not None:
-        _refuse_unknown([one for one in ids if key.row_of(one) is None], ids, subset, data)
-        subset = subset_name(ids)
+    elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
+        key = _jsonl(data, chosen)
+    else:
+        key = _dataset(data.name, open_dataset(data, VCR), mode, split, chosen)
+    if chosen.split and not len(key):
+        raise AnswerError(
+            f"{folder} has no question in the split {chosen.split!r}; `vcrgen hidden` divides a set when it makes it."
+        )
+    if chosen.ids:
+        chosen.check(data, {one for one in chosen.ids if key.row_of(one) is not None})
     if lang is not None:
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
@@ -84,7 +77,7 @@ def load_answers(
         raise AnswerError(f"{data} is of language {key.lang!r}, which is not known; known: {', '.join(LANGUAGES)}.")
     if not key.questions.starts[-1]:
         raise AnswerError(f"{data} has no answers to score against.")
-    facts = {**key.facts, **({"subset": subset} if subset else {})}
+    facts = {**key.facts, **({"subset": chosen.name} if chosen.name else {})}
     if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
         facts["answers"] = key.questions.digest[:8]
     return replace(key, facts=facts)
@@ -95,70 +88,17 @@ def hidden_folder(data: Path) -> Path | None:
     return None if remote_url(data.as_posix()) else next(filter(is_key, (data, data / "key")), None)
 
 
-def chosen_questions(
-    subset: str | None, data: Path, questions: Sequence[AskedQuestion]
-) -> tuple[Callable[[int, AskedQuestion], bool], str | None]:
-    """What tells which of some questions (by number, and question) a subset has, and what a signature calls it.
-
-    Raises:
-        AnswerError: There is no such subset, or it has a question that is not there, or none.
-    """
-    part = subset if subset in PARTS else None
-    limit, ids = _chosen(subset) if not part else (None, None)
-    if part and not any(question.part == part for question in questions):
-        raise AnswerError(f"{data} has no question in the part {part!r}.")
-    if ids is not None:
-        _refuse_unknown(ids - {question.question_id for question in questions}, ids, subset, data)
-        subset = subset_name(ids)
-    of_all = _asked(ids, part)
-
-    def asked(number: int, question: AskedQuestion) -> bool:
-        return of_all(question) if of_all is not None else limit is None or number < limit
-
-    return asked, subset
-
-
-def _refuse_unknown(unknown: Collection[str], ids: Collection[str], subset: str | None, data: Path) -> None:
-    if unknown:
-        raise AnswerError(
-            f"{subset} names {len(unknown)} of {counted(len(ids), 'question')} that {data} does not have, the first of "
-            f"them {min(unknown)[:80]!r}; name them by the ids of this dataset (and see --split)."
-        )
-
-
-def _chosen(subset: str | None) -> tuple[int | None, frozenset[str] | None]:
-    """How many questions from the first on a subset has, or the ids of its questions; of no subset neither."""
-    if subset is None:
-        return None, None
-    if named := _SUBSET.fullmatch(subset):
-        return int(named[1]), None
-    if os.path.exists(subset):  # noqa: PTH110 - unlike a Path it takes any text
-        return None, read_subset(Path(subset))
-    raise AnswerError(
-        f"Unknown subset {subset!r}; write firstN for the first N questions, such as first100, a file with an id on "
-        f"each line, or (of a hidden set) {' or '.join(PARTS)}."
-    )
-
-
-def _asked(ids: frozenset[str] | None, part: str | None) -> Asked | None:
-    """Tells which questions are asked for; None where no ids and no part are chosen."""
-    if ids is not None:
-        return lambda question: question.question_id in ids
-    return (lambda question: question.part == part) if part else None
-
-
-def _collect(
-    rows: Callable[[], Rows], limit: int | None, asked: Asked | None = None, *, secret: bool = False
-) -> Questions:
-    """Read questions, those that are asked for first; refuses an id that stands for two of them."""
-    questions = Questions(limit=limit, secret=secret, reordered=asked is not None)
+def _collect(rows: Callable[[], Rows], subset: Subset, *, secret: bool = False) -> Questions:
+    """Read questions, those of the subset first; refuses an id that stands for two of them."""
+    scattered = bool(subset.ids or subset.split)
+    questions = Questions(limit=subset.limit, secret=secret, reordered=scattered)
     for number, (_, question) in enumerate(rows()):
-        if asked is None or asked(question):
+        if not scattered or subset.contains(number, question):
             questions.add(question, number)
-    if asked is not None:  # of the others only the ids are needed
-        questions.ask_no_more()
+    if scattered:  # of the others only the ids are needed
+        questions.end_of_subset()
         for number, (_, question) in enumerate(rows()):
-            if not asked(question):
+            if not subset.contains(number, question):
                 questions.add(question, number)
     twice = questions.close()
     if twice is not None:
@@ -180,9 +120,7 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
     return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), mode))
 
 
-def _dataset(
-    name: str, data: Dataset, mode: str | None, split: str | None, limit: int | None, asked: Asked | None
-) -> AnswerKey:
+def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, subset: Subset) -> AnswerKey:
     if data.is_hidden:
         raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
     modes = data.modes if mode is None or not data.modes else (mode,)
@@ -190,8 +128,8 @@ def _dataset(
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
     data = choose_split(data, split)
     languages = set[str]()
-    questions = _collect(lambda: _in_all_modes(data, modes, languages), limit, asked)
-    key = replace(_plain(name, questions, languages), modes=modes, images=data)
+    questions = _collect(lambda: _in_all_modes(data, modes, languages), subset)
+    key = replace(_plain(name, questions, languages), variants=modes, images=data)
     if data.manifest is None:
         return key
     signature = data.manifest.signature
@@ -235,19 +173,19 @@ def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
         yield place, _question(place, row, mode)
 
 
-def _hidden(folder: Path, mode: str | None, split: str | None, limit: int | None, asked: Asked | None) -> AnswerKey:
+def _hidden(folder: Path, mode: str | None, split: str | None, subset: Subset) -> AnswerKey:
     """The key of a hidden set, or a part of it; each of its spans has a cover of its own, so there is one mode."""
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
     key = read_key(folder)
     if key.task is not None:
-        raise AnswerError(f"{folder} is the key of a hidden question set, which this command does not take.")
+        raise AnswerError(f"{folder} is the key of a hidden MCQ benchmark, which this command does not take.")
     facts = Signature.parse(key.signature).facts
     return AnswerKey(
         name="hidden set",
         lang=key.language,
-        questions=_collect(lambda: _hidden_rows(folder), limit, asked, secret=True),
-        modes=(HIDDEN_MODE,),
+        questions=_collect(lambda: _hidden_rows(folder), subset, secret=True),
+        variants=(HIDDEN_MODE,),
         views=HIDDEN_VIEWS,
         segmenter=facts.get("seg"),
         facts={"data": key.commitment[:8]},
@@ -261,8 +199,8 @@ def _hidden_rows(folder: Path) -> Rows:
         answers, spans = as_texts(item.get("crossed_text")), item.get("spans")
         if as_id(item.get("question_id")) is None or answers is None or not isinstance(spans, list):
             raise AnswerError(f"{place}: not an item of a key.")
-        if item.get("part", "") not in ("", *PARTS):
-            raise AnswerError(f"{place}: its `part` is none of {' and '.join(PARTS)}.")
+        if item.get("part", "") not in ("", *HIDDEN_SPLITS):
+            raise AnswerError(f"{place}: its `part` is none of {' and '.join(HIDDEN_SPLITS)}.")
         plain = _question(place, item, HIDDEN_MODE)._replace(part=item.get("part", ""))
         traits = {name: str(item.get(name))[:80] for name in ("font", "strip")}
         covers = [str(span.get("cover"))[:20] if isinstance(span, dict) else "" for span in spans]
@@ -285,7 +223,7 @@ def choose_split(data: Dataset, wanted: str | None) -> Dataset:
         raise AnswerError(f"{data} has no split {split!r}; it has {', '.join(data.splits) or 'none'}.") from None
 
 
-def _jsonl(data: Path, limit: int | None, asked: Asked | None) -> AnswerKey:
+def _jsonl(data: Path, subset: Subset) -> AnswerKey:
     languages = set[str]()
 
     def questions() -> Rows:
@@ -295,7 +233,7 @@ def _jsonl(data: Path, limit: int | None, asked: Asked | None) -> AnswerKey:
             place = f"{data}, line {number}"
             yield place, _question(place, row)
 
-    return _plain(data.name, _collect(questions, limit, asked), languages)
+    return _plain(data.name, _collect(questions, subset), languages)
 
 
 def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from vcrgen.errors import ScoreError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.scorer.records import Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer, make_scorer
 
@@ -16,7 +16,7 @@ _scorer = lru_cache(maxsize=8)(make_scorer)
 
 
 def match_span(answer: str, output: str | None, *, lang: str = "en", **options: Any) -> SpanMatch:
-    """Score one output against one hidden text: the nearest n-gram, its place and distance, scores from 0 to 1.
+    """Score one output against one masked span: the nearest n-gram, its place and distance, scores from 0 to 1.
 
     An output of None is no output, which is not the same as the empty text. Options are those of :func:`make_scorer`:
     ``protocol``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``refusals``.
@@ -31,11 +31,11 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
 def match_spans(
     answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
 ) -> list[SpanMatch]:
-    """Score outputs against hidden texts, pair by pair, of two lists of one length; see :func:`match_span`."""
+    """Score outputs against masked spans, pair by pair, of two lists of one length; see :func:`match_span`."""
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):
-        raise ScoreError(f"{counted(len(answers), 'answer')} and {counted(len(outputs), 'output')} are not pairs.")
+        raise ScoreError(f"{pluralize(len(answers), 'answer')} and {pluralize(len(outputs), 'output')} are not pairs.")
     scorer = _scorer(lang, **options)
     return [_match(scorer, answer, output) for answer, output in zip(answers, outputs, strict=True)]
 

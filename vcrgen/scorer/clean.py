@@ -1,4 +1,4 @@
-"""From what a model said to the text that is scored: thinking and prompt echoes off, refusals seen.
+"""Clean outputs: remove thinking blocks and prompt echoes, detect refusals.
 
 Everything here is linear in the output's length: outputs are not to be trusted.
 """
@@ -48,13 +48,13 @@ def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
 
 
 def is_refusal(text: str, words: Sequence[str] = REFUSALS) -> bool:
-    """Whether the text holds one of the words of refusal: those of the published code, if no others are given."""
+    """Tell whether the text holds one of the words of refusal, by default those of the published code."""
     lower = text.lower()
     return any(word in (lower if word in REFUSALS_ANY_CASE else text) for word in words)
 
 
 def _without_thinking(output: str) -> Cleaned:
-    """What stands outside of thinking blocks; one pass over the tags, of which there is one at least."""
+    """Keep the text outside of thinking blocks; one pass over the tags, of which there is at least one."""
     kept: list[tuple[int, int]] = []
     position, thinks = 0, False
     for tag in TAG.finditer(output):

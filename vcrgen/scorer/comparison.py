@@ -1,4 +1,4 @@
-"""Runs on the same questions, pair by pair: paired bootstrap, McNemar's test, and what may be concluded from them."""
+"""Runs on the same questions, pair by pair: paired bootstrap, McNemar's test, and a conclusion."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import combinations
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import differences
-from vcrgen.stats.paired import Paired, discordant, holm, mcnemar, paired
+from vcrgen.stats.paired import PairedDifference, discordant, holm, mcnemar, paired_difference
 from vcrgen.tasks.task import ScoredTask
 
 ALPHA = 0.05
@@ -45,7 +45,7 @@ def compare(results: Sequence[RunResult]) -> list[Comparison]:
         cells = {(cell.variant, cell.view): cell for cell in b.cells}
         common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
         if not common:
-            metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.shown)
+            metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
             raise ScoreError(
                 f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
                 "compared."
@@ -56,15 +56,15 @@ def compare(results: Sequence[RunResult]) -> list[Comparison]:
 
 def _leading(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
     """The first shown metric that two cells have; empty for none."""
-    return next((metric for metric in task.shown if b and metric in a.metrics and metric in b.metrics), "")
+    return next((metric for metric in task.main_metrics if b and metric in a.metrics and metric in b.metrics), "")
 
 
 def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
     task = a.task
     of_a, of_b = (run.resamples[cell.variant, cell.view] for run in (a, b))
-    metric = next(name for name in task.shown if name in of_a.means and name in of_b.means)
+    metric = next(name for name in task.main_metrics if name in of_a.means and name in of_b.means)
     only_a, only_b = discordant(of_a.scores[metric] == 1, of_b.scores[metric] == 1)
-    right = paired(of_a.means[metric], of_b.means[metric])
+    right = paired_difference(of_a.means[metric], of_b.means[metric])
     p = mcnemar(only_a, only_b)
     sentence = conclude(task, metric, a.title, b.title, right, only_a + only_b, p, cell.clusters)
     return Comparison(
@@ -93,9 +93,9 @@ def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def conclude(
-    task: ScoredTask, metric: str, a: str, b: str, right: Paired, discordant: int, p: float, clusters: int
+    task: ScoredTask, metric: str, a: str, b: str, right: PairedDifference, discordant: int, p: float, clusters: int
 ) -> str:
-    """What may be said of two runs, ``a`` and ``b``.
+    """State the conclusion about two runs, ``a`` and ``b``.
 
     ``right`` is the metric of ``a`` minus that of ``b``, over so many resampled ``clusters``; ``p`` is McNemar's
     p-value of the ``discordant`` units, which only one of them has right. Where one of the two is better, the sentence
@@ -106,13 +106,13 @@ def conclude(
         apart = (-right.value, -right.high, -right.low)
     value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in apart)
     what = task.metrics[metric].in_text
-    gap = f"{value} points of {what} (95 % interval {low} to {high}, {counted(clusters, task.cluster)} resampled)"
+    gap = f"{value} points of {what} (95 % interval {low} to {high}, {pluralize(clusters, task.cluster)} resampled)"
     if discordant == 0:
-        return f"{a} and {b} {task.did}; nothing tells them apart here."
+        return f"{a} and {b} {task.verb_identical}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.value > 0 else (b, a)
         doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
-        return f"{better} {task.does} than {worse} on this data: {gap}.{doubt}"
+        return f"{better} {task.verb_better} than {worse} on this data: {gap}.{doubt}"
     hint = (
         f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes {task.units} of one {task.cluster} as "
         "independent."

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from vcrgen.report.charts import fitted_curve
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
-from vcrgen.scorer.curves import RunCurve, ThresholdComparison
-from vcrgen.scorer.results import RunResult
+from vcrgen.scorer.curves import ThresholdComparison
+from vcrgen.scorer.results import RunCurve, RunResult
 from vcrgen.stats.psychometric import Bound, Curve
 
 STEPS = 100  # places at which a page draws a curve
@@ -18,12 +20,14 @@ _SIGNS = {-1: "<", 0: "", 1: ">"}
 def curve_table(results: Sequence[RunResult]) -> Table:
     """Thresholds, slopes and the limits of the curves."""
     rows = [
-        (result.title, each.view.label, bound_shown(each.curve.threshold), interval_shown(each.curve), *_slope(each),
-         Percent(each.curve.guess), Percent(each.curve.lapse))
+        (result.title, each.view.label, format_bound(each.curve.threshold),
+         format_threshold_interval(each.curve), *_slope(each), Percent(each.curve.guess), Percent(each.curve.lapse))
         for result, each in _curves(results)
     ]  # fmt: skip
     heads = ("Model", "View", "Threshold", "95 % interval", "Slope", "95 % interval", "Guess", "Lapse")
-    return Table(title="Visible ink at which half is restored, in percent", heads=heads, labels=2, rows=rows)
+    return Table(
+        title="Visible ink at which half of the spans are recovered, in percent", heads=heads, labels=2, rows=rows
+    )
 
 
 def _slope(each: RunCurve) -> tuple[TableCell, TableCell]:
@@ -34,14 +38,14 @@ def _slope(each: RunCurve) -> tuple[TableCell, TableCell]:
     return Number(curve.slope), f"{Number(curve.slope_low)} to {Number(curve.slope_high)}"
 
 
-def bound_shown(bound: Bound) -> str:
+def format_bound(bound: Bound) -> str:
     """A share in percent, with a sign where it is below or above all that was measured."""
     return f"{_SIGNS[bound.side]}{percent(bound.value)}"
 
 
-def interval_shown(curve: Curve) -> str:
+def format_threshold_interval(curve: Curve) -> str:
     """Both ends of a threshold's interval."""
-    return f"{bound_shown(curve.low)} to {bound_shown(curve.high)}"
+    return f"{format_bound(curve.low)} to {format_bound(curve.high)}"
 
 
 def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
@@ -49,10 +53,10 @@ def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
     rows: list[tuple[TableCell, ...]] = []
     for each in comparisons:
         names = (each.a, each.b, each.view.label)
-        if each.shift is None or each.p_holm is None:
+        if each.difference is None or each.p_holm is None:
             rows.append((*names, "outside", None, None, None))
         else:
-            value, low, high, p = each.shift
+            value, low, high, p = each.difference
             rows.append((*names, Percent(value, sign=True), Interval(low, high, sign=True), PValue(p),
                          PValue(each.p_holm)))  # fmt: skip
     heads = ("A", "B", "View", "Threshold", "95 % interval", "p", "Holm p")
@@ -60,25 +64,25 @@ def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
 
 
 def curve_sentences(results: Sequence[RunResult]) -> Iterator[str]:
-    """What each curve says."""
+    """A sentence for each curve."""
     return (f"{result.title}, {each.view.label}: {curve_sentence(each.curve)}" for result, each in _curves(results))
 
 
 def curve_sentence(curve: Curve) -> str:
-    """What a curve says, from a small letter to a full stop."""
+    """The threshold of a curve as a sentence, which begins with a small letter."""
     if curve.threshold.side:
         end, other = ("more", "highest") if curve.threshold.side > 0 else ("less", "lowest")
         return (
-            "the threshold is outside of the measured levels: half of the spans would be restored with "
+            "the threshold is outside of the measured levels: half of the spans would be recovered with "
             f"{end} than {percent(curve.threshold.value)} % of their ink, the {other} that was measured."
         )
     return (
-        f"half of the spans are restored where {percent(curve.threshold.value)} % of their ink is "
-        f"visible (95 % interval {interval_shown(curve)})."
+        f"half of the spans are recovered where {percent(curve.threshold.value)} % of their ink is "
+        f"visible (95 % interval {format_threshold_interval(curve)})."
     )
 
 
-def curve_lines(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, ...], str]]:
+def curve_csv_rows(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, ...], str]]:
     """Of each figure of each curve its view, name, value and interval (None where unknown), and a label.
 
     The label says ``below`` or ``above`` of a threshold outside of what was measured: the value is its nearest end.
@@ -94,20 +98,20 @@ def curve_lines(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, 
 
 
 class CurveChart(NamedTuple):
-    """What a page shows of a curve."""
+    """A curve on a page."""
 
     title: str
     threshold: str  # in percent
     interval: str
-    drawing: str
+    drawing: Markup
 
 
 def curve_charts(results: Sequence[RunResult]) -> list[CurveChart]:
     """A chart of each curve."""
-    return [chart_of(each.as_json(), f"{result.title}, {each.view.label}") for result, each in _curves(results)]
+    return [curve_chart(each.as_json(), f"{result.title}, {each.view.label}") for result, each in _curves(results)]
 
 
-def chart_of(values: Mapping[str, Any], title: str) -> CurveChart:
+def curve_chart(values: Mapping[str, Any], title: str) -> CurveChart:
     """The chart of a curve as results hold it (:meth:`vcrgen.scorer.curves.RunCurve.as_json`)."""
     curve = Curve.from_json(values)
     points = [
@@ -125,7 +129,7 @@ def chart_of(values: Mapping[str, Any], title: str) -> CurveChart:
         ticks=[(share / 5, f"{20 * share} %") for share in range(6)],
         mark=None if curve.threshold.side else (curve.low.value, curve.threshold.value, curve.high.value),
     )
-    return CurveChart(title, bound_shown(curve.threshold), interval_shown(curve), drawing)
+    return CurveChart(title, format_bound(curve.threshold), format_threshold_interval(curve), drawing)
 
 
 def _curves(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, RunCurve]]:

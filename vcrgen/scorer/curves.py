@@ -1,13 +1,13 @@
 """Accuracy against visible ink: the curve of a run over the levels of its dataset, and thresholds of two runs.
 
 Example: a dataset whose spans stand under covers that leave 5, 10, 20, 30, 50 and 70 % of their ink. The threshold of a
-model is the share of ink at which it restores half of the spans (:mod:`vcrgen.stats.psychometric`).
+model is the share of ink at which it recovers half of the spans (:mod:`vcrgen.stats.psychometric`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,37 +16,14 @@ from vcrgen.errors import ScoreError
 from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.comparison import ALPHA
+from vcrgen.scorer.results import RunCurve, RunResult
 from vcrgen.stats.paired import holm
-from vcrgen.stats.psychometric import Curve, Shift, count, fit_curve, shift
+from vcrgen.stats.psychometric import ThresholdDifference, count_answers, fit_curve, threshold_difference
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.results import CellResult, RunResult
     from vcrgen.stats.arrays import Floats
 
 LEAST_LEVELS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCurve:
-    """The curve of one run in one view."""
-
-    view: View
-    cells: tuple[CellResult, ...]  # of each level, as they rise
-    ink: tuple[float, ...]  # of each level the visible ink of its spans: their mean, as a share
-    curve: Curve
-    ink_of_spans: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)  # by level
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything but the resamples, as JSON values."""
-        return {
-            "view": self.view.value,
-            "levels": [
-                {"mode": cell.variant, "ink": ink, "exact": exact.value, "low": exact.low, "high": exact.high}
-                for cell, ink in zip(self.cells, self.ink, strict=True)
-                for exact in [cell.metrics["exact"]]
-            ],
-            **self.curve.as_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +33,18 @@ class ThresholdComparison:
     a: str
     b: str
     view: View
-    shift: Shift | None  # None where a threshold is outside of what was measured
+    difference: ThresholdDifference | None  # None where a threshold is outside of what was measured
     p_holm: float | None  # the p-value, corrected by Holm for the number of comparisons
     conclusion: str  # a plain sentence
 
     def as_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""
-        apart = self.shift._asdict() if self.shift else None
+        apart = self.difference._asdict() if self.difference else None
         names = {name: getattr(self, name) for name in ("a", "b", "p_holm", "conclusion")}
-        return {**names, "view": self.view.value, "shift": apart}
+        return {**names, "view": self.view.value, "difference": apart}
 
 
-def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tuple[RunCurve, ...]:
+def fit_curves(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tuple[RunCurve, ...]:
     """The curve of every view in which a run has outputs at three levels or more.
 
     Args:
@@ -90,7 +67,7 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
         starts = resamples[0].starts
         image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         right = np.concatenate([each.scores["exact"] == 1 for each in resamples])
-        answers = count(np.concatenate(of_levels), right, np.tile(image, len(cells)), len(starts) - 1)
+        answers = count_answers(np.concatenate(of_levels), right, np.tile(image, len(cells)), len(starts) - 1)
         means = tuple(float(each.mean()) for each in of_levels)
         curves.append(
             RunCurve(
@@ -109,7 +86,7 @@ def curves_of(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tup
 
 
 def has_curve(result: RunResult) -> bool:
-    """Whether a run has outputs at enough levels in some view."""
+    """Tell whether a run has outputs at enough levels in some view."""
     views = [cell.view for cell in result.cells if _level(cell.variant)]
     return any(views.count(view) >= LEAST_LEVELS for view in views)
 
@@ -134,19 +111,19 @@ def compare_thresholds(results: Sequence[RunResult]) -> list[ThresholdComparison
         theirs = {each.view: each.curve for each in b.curves}
         for ours in a.curves:
             if ours.view in theirs:
-                apart = shift(ours.curve, theirs[ours.view])
+                apart = threshold_difference(ours.curve, theirs[ours.view])
                 found.append(
                     ThresholdComparison(
-                        a=a.title, b=b.title, view=ours.view, shift=apart, p_holm=None,
+                        a=a.title, b=b.title, view=ours.view, difference=apart, p_holm=None,
                         conclusion=_conclude(a.title, b.title, ours.view, apart),
                     )
                 )  # fmt: skip
-    inside = [each for each in found if each.shift]
-    corrected = iter(holm([each.shift.p for each in inside if each.shift]))
-    return [replace(each, p_holm=next(corrected)) if each.shift else each for each in found]
+    inside = [each for each in found if each.difference]
+    corrected = iter(holm([each.difference.p for each in inside if each.difference]))
+    return [replace(each, p_holm=next(corrected)) if each.difference else each for each in found]
 
 
-def _conclude(a: str, b: str, view: View, apart: Shift | None) -> str:
+def _conclude(a: str, b: str, view: View, apart: ThresholdDifference | None) -> str:
     head = f"Threshold, {view.label}"
     if apart is None:
         return f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels."
@@ -158,4 +135,4 @@ def _conclude(a: str, b: str, view: View, apart: Shift | None) -> str:
     if apart.p >= ALPHA:
         return f"{head}: no difference between {a} and {b} is shown: {gap} includes 0. More images could show one."
     less, more = (a, b) if apart.value < 0 else (b, a)
-    return f"{head}: {less} restores half of the spans with less ink than {more}: {gap}."
+    return f"{head}: {less} recovers half of the spans with less ink than {more}: {gap}."

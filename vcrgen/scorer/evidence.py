@@ -12,20 +12,20 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.files import atomic_path, output_errors
 from vcrgen.scorer.records import SpanMatch
-from vcrgen.tasks.task import DEFAULT, ScoredTask
+from vcrgen.tasks.task import VCR_TASK, ScoredTask
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192  # rows
 Row = tuple[Any, ...]
 
 
-def columns_of(task: ScoredTask) -> tuple[str, ...]:
+def evidence_columns(task: ScoredTask) -> tuple[str, ...]:
     """The columns of evidence; an example of Visual Caption Restoration is in ``docs/scoring.md``."""
     return ("run", "model", "question_id", task.axis, "view", *task.evidence, *task.metrics, "signature")
 
 
 class EvidenceWriter:
-    """Takes the units of outputs and gives ``write`` many rows of :func:`columns_of` at a time; None drops all."""
+    """Gives ``write`` batches of rows of :func:`evidence_columns`; without ``write`` it keeps nothing."""
 
     def __init__(self, write: Callable[[list[Row]], None] | None = None) -> None:
         self.wanted = write is not None  # whether anything is done with the matches
@@ -55,7 +55,7 @@ class EvidenceWriter:
         self._rows.clear()
 
 
-def span_rows(matches: Sequence[SpanMatch]) -> Iterator[tuple[Row, Sequence[float]]]:
+def evidence_rows(matches: Sequence[SpanMatch]) -> Iterator[tuple[Row, Sequence[float]]]:
     """The spans of one output as evidence."""
     for number, match in enumerate(matches):
         found = (match.ngram, match.start, match.end, match.distance, match.verbatim)
@@ -64,7 +64,7 @@ def span_rows(matches: Sequence[SpanMatch]) -> Iterator[tuple[Row, Sequence[floa
 
 @contextmanager
 def _json_lines(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
-    columns = columns_of(task)
+    columns = evidence_columns(task)
     with file.open("w", encoding="utf-8", newline="\n") as handle:
         yield EvidenceWriter(
             lambda rows: handle.writelines(
@@ -85,7 +85,7 @@ def _parquet(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
 
     types = {int: pa.int32(), bool: pa.bool_(), str: pa.string()}
     kinds = {name: types[kind] for name, kind in task.evidence.items()} | dict.fromkeys(task.metrics, pa.float64())
-    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in columns_of(task)])
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in evidence_columns(task)])
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         yield EvidenceWriter(
             lambda rows: writer.write_table(pa.table([*map(list, zip(*rows, strict=True))], schema=schema))
@@ -93,7 +93,7 @@ def _parquet(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
 
 
 @contextmanager
-def write_evidence(file: Path | None, task: ScoredTask = DEFAULT) -> Iterator[EvidenceWriter]:
+def write_evidence(file: Path | None, task: ScoredTask = VCR_TASK) -> Iterator[EvidenceWriter]:
     """A writer to a ``.parquet`` or ``.jsonl`` file that appears when the block ends well; None writes nothing."""
     if file is None:
         yield EvidenceWriter()

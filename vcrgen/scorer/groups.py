@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Codes, Floats, Ints
 
 LAST_POSITION = 4
-MOST_LENGTHS = 8
+MAX_LENGTHS = 8
 EXAMPLES = 5
 NO_LABEL = 0xFFFF  # the code of a span of which a property is not known
 _AGREEMENT = ("agrees", "disagrees")
@@ -27,8 +27,8 @@ _NO_INK = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
-    """One way to divide the spans."""
+class Breakdown:
+    """One division of the units into groups."""
 
     by: str  # what they are divided by, for people
     labels: tuple[str, ...]  # its values, for people
@@ -41,18 +41,18 @@ class Property:
 
 
 class SpanFacts(NamedTuple):
-    """What is kept of the spans of some questions, for another process."""
+    """Properties of the spans of some questions, for another process."""
 
     rows: array[int]  # of the questions
     numbers: Sequence[NDArray[Any]]  # of each span, column by column
     traits: Mapping[str, Sequence[str]]  # by name, of each span; an empty text where it has none
 
 
-class SpanProperties:
-    """What divides the spans of a key: a few bytes of each span, kept when its question is seen.
+class SpanBreakdowns:
+    """Breakdowns of the spans of a key, from a few bytes of each span.
 
-    Questions that are scored are shown to it (:meth:`see`), as their spans' tokens are at hand then. It reads the
-    others from the key when it is asked for the properties. Lengths are in the tokens of the scorer.
+    Questions that are scored are observed then (:meth:`observe`), as their spans' tokens are at hand. The others are
+    read from the key when a breakdown is asked for. Lengths are in the tokens of the scorer.
     """
 
     def __init__(self, key: AnswerKey, scorer: Scorer) -> None:
@@ -64,17 +64,17 @@ class SpanProperties:
         self._tokens = array("B", bytes(spans))
         self._agreement = array("H", bytes(2 * spans))
         self._characters = array("i", bytes(4 * spans))
-        self._ink = {mode: array("d", bytes(8 * spans)) for mode in key.modes}
+        self._ink = {mode: array("d", bytes(8 * spans)) for mode in key.variants}
         self._traits: dict[str, tuple[dict[str, int], array[int]]] = {}
 
-    def see(self, row: int, question: Question) -> bool:
-        """Keep what divides the spans of a question; gives whether it was not seen before."""
+    def observe(self, row: int, question: Question) -> bool:
+        """Record the properties of a question's spans; False where they were recorded before."""
         if self._seen[row]:
             return False
         self._seen[row] = 1
         for number, span in enumerate(question.spans, start=int(self._starts[row])):
             tokens = self._scorer.prepare(span.text).tokens
-            self._tokens[number] = min(len(tokens), MOST_LENGTHS)
+            self._tokens[number] = min(len(tokens), MAX_LENGTHS)
             # Where a span on its own is cut otherwise than in its caption, an output that embeds it in other words can
             # hold it and still lack its tokens.
             self._agreement[number] = NO_LABEL if span.tokens is None else int(tokens != span.tokens)
@@ -86,21 +86,21 @@ class SpanProperties:
         return True
 
     def facts(self, rows: array[int]) -> SpanFacts:
-        """What was seen of questions, for :meth:`put` of another process."""
+        """The properties of observed questions, for :meth:`merge` in another process."""
         import numpy as np
 
-        spans = spans_of(rows, self._starts)
+        spans = span_numbers(rows, self._starts)
         traits = {}
         for name, (labels, codes) in self._traits.items():
             names = list(labels)
             traits[name] = [names[code] for code in np.frombuffer(codes, np.uint16)[spans].tolist()]
         return SpanFacts(rows, [column[spans] for column in self._columns()], traits)
 
-    def put(self, facts: SpanFacts) -> None:
-        """Keep what another process has seen."""
+    def merge(self, facts: SpanFacts) -> None:
+        """Merge the questions that another process observed."""
         import numpy as np
 
-        spans = spans_of(facts.rows, self._starts)
+        spans = span_numbers(facts.rows, self._starts)
         np.frombuffer(self._seen, np.uint8)[facts.rows] = 1
         for column, numbers in zip(self._columns(), facts.numbers, strict=True):
             column[spans] = numbers
@@ -119,8 +119,8 @@ class SpanProperties:
         columns: list[array[Any]] = [self._tokens, self._agreement, self._characters, *self._ink.values()]
         return [np.frombuffer(column, column.typecode) for column in columns]
 
-    def of_variant(self, mode: str) -> list[Property]:
-        """All properties with more than one value; visible ink is that of a mode."""
+    def of_variant(self, mode: str) -> list[Breakdown]:
+        """All breakdowns with more than one label; visible ink is that of a mode."""
         first, last = self._of_any_mode
         return [*first, *_by_quartile("visible ink", self.ink_of(mode), decimals=2), *last]
 
@@ -128,29 +128,29 @@ class SpanProperties:
         """The visible ink of every span in a mode, NaN where it is not known; empty for a mode that the key lacks."""
         import numpy as np
 
-        self._see_all()
+        self._observe_all()
         return np.frombuffer(self._ink.get(mode, array("d")), np.float64)
 
     @property
     def empty(self) -> tuple[int, list[str]]:
-        """How many spans have no token, so that nobody can restore them, and the ids of the first ones' questions."""
+        """Number of spans without a token, which no output can match, and the ids of the first ones' questions."""
         import numpy as np
 
-        self._see_all()
+        self._observe_all()
         numbers = np.flatnonzero(np.frombuffer(self._tokens, np.uint8) == 0)
         rows = np.searchsorted(self._starts, numbers[:EXAMPLES], side="right") - 1
         return len(numbers), [self._key.question(row).question_id for row in rows.tolist()]
 
     @cached_property
-    def _of_any_mode(self) -> tuple[list[Property], list[Property]]:
-        """What stands before the visible ink, and what after it."""
+    def _of_any_mode(self) -> tuple[list[Breakdown], list[Breakdown]]:
+        """The breakdowns before the one by visible ink, and those after it."""
         import numpy as np
 
-        self._see_all()
+        self._observe_all()
         positions = 1 + np.arange(self._spans) - np.repeat(self._starts[:-1], np.diff(self._starts))
         first = [
             *_by_value("position", positions, _position_label, LAST_POSITION),
-            *_by_value("tokens", np.frombuffer(self._tokens, np.uint8), str, MOST_LENGTHS),
+            *_by_value("tokens", np.frombuffer(self._tokens, np.uint8), str, MAX_LENGTHS),
             *_by_quartile("characters", np.frombuffer(self._characters, np.int32), decimals=0),
         ]
         last = _by_label("segmenter", _AGREEMENT, self._agreement)
@@ -158,14 +158,14 @@ class SpanProperties:
             last += _by_label(name, labels, codes)
         return first, last
 
-    def _see_all(self) -> None:
+    def _observe_all(self) -> None:
         row = self._seen.find(0)
         while row >= 0:
-            self.see(row, self._key.question(row))
+            self.observe(row, self._key.question(row))
             row = self._seen.find(0, row + 1)
 
 
-def spans_of(rows: Sequence[int], starts: Ints) -> Ints:
+def span_numbers(rows: Sequence[int], starts: Ints) -> Ints:
     """The numbers of the spans of some questions; ``starts`` is, of each question, how many spans stand before it."""
     import numpy as np
 
@@ -179,15 +179,15 @@ def _position_label(position: int) -> str:
     return f"{position}. span" if position < LAST_POSITION else f"{position}. span and later"
 
 
-def _by_value(by: str, values: Ints | Codes, label: Callable[[int], str], most: int) -> list[Property]:
+def _by_value(by: str, values: Ints | Codes, label: Callable[[int], str], most: int) -> list[Breakdown]:
     """One label a value; values from ``most`` on have one together."""
     import numpy as np
 
     found, codes = np.unique(np.minimum(values, most), return_inverse=True)
-    return [Property(by, tuple(map(label, found.tolist())), codes.astype(np.uint16))] if len(found) > 1 else []
+    return [Breakdown(by, tuple(map(label, found.tolist())), codes.astype(np.uint16))] if len(found) > 1 else []
 
 
-def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]) -> list[Property]:
+def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]) -> list[Breakdown]:
     """One label a value, in alphabetical order."""
     import numpy as np
 
@@ -197,10 +197,10 @@ def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]
         return []
     order = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
     order[found] = np.arange(len(found))
-    return [Property(by, tuple(names[code] for code in found), order[given])]
+    return [Breakdown(by, tuple(names[code] for code in found), order[given])]
 
 
-def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -> list[Property]:
+def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -> list[Breakdown]:
     """Four labels of about as many spans, or fewer where most values are equal; NaN has none.
 
     Values that are shown as the same number are in one group, so that no two labels overlap.
@@ -222,4 +222,4 @@ def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -
         low, high = (f"{end:.{decimals}f}" for end in (inside.min(), inside.max()))
         codes_found[code] = len(found)
         found.append(low if low == high else f"{low}-{high}")
-    return [Property(by, tuple(found), codes_found[codes])]
+    return [Breakdown(by, tuple(found), codes_found[codes])]

@@ -21,7 +21,7 @@ from vcrgen.text.segmenters import Tokens
 # n-grams compared in one call, so that memory stays flat for outputs of any length.
 _BLOCK = 1 << 16
 # n-grams that are searched together, more than a span has tokens: fewer make more stretches, more make them less alike.
-_MORE_TOGETHER = 2
+_EXTRA_NGRAMS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class NGrams:
     def __call__(self, n: int) -> list[str]:
         """All n-grams in order, each joined by the joiner; none for n = 0 or a shorter output."""
         if n not in self._cache:
-            self._cache[n] = self.some(n, 0, len(self.tokens)) if n else []
+            self._cache[n] = self.slice(n, 0, len(self.tokens)) if n else []
         return self._cache[n]
 
-    def some(self, n: int, first: int, count: int) -> list[str]:
+    def slice(self, n: int, first: int, count: int) -> list[str]:
         """So many n-grams from a number on, or all that there are."""
         begins, ends = self._begins[first : first + count], self._begins[first + n : first + n + count]
         return [self._text[begin : end - self._gap] for begin, end in zip(begins, ends, strict=False)]
@@ -143,13 +143,13 @@ def _least_distance(span: SpanTokens, ngrams: NGrams) -> tuple[int, list[tuple[i
     Stretches are searched from the least such bound up, until no bound reaches the least distance found.
     """
     n, text = len(span.tokens), span.joined
-    together = n + _MORE_TOGETHER
+    together = n + _EXTRA_NGRAMS
     least, ties = sys.maxsize, list[tuple[int, str]]()
     for _, common, number in extract(text, ngrams.stretches(n, together), scorer=LCSseq.similarity, limit=None):
         if len(text) - common > least:
             break
         first = number * together
-        strings = ngrams.some(n, first, together)
+        strings = ngrams.slice(n, first, together)
         for string, distance, index in extract(
             text, strings, scorer=Levenshtein.distance, score_cutoff=least, limit=None
         ):

@@ -11,7 +11,7 @@ from rapidfuzz.fuzz import partial_ratio
 
 
 class Overlap(NamedTuple):
-    """What two token sets share, as shares."""
+    """The overlap of two token sets, as shares."""
 
     jaccard: float
     precision: float
@@ -41,7 +41,7 @@ def f_score(shared: int, ngram: int, span: int) -> float:
 
 
 def character_similarity(span: str, text: str) -> float:
-    """How near the span comes to the best stretch of a text, whatever the tokens.
+    """Similarity of the span to the best stretch of a text, whatever the tokens.
 
     The stretch has at most the span's length; the similarity is 1 - indel distance / total length. A text shorter than
     the span is compared as a whole, so that a short output gains nothing.

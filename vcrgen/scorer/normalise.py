@@ -1,7 +1,7 @@
 """Normalisation of answers and outputs before they are cut into tokens: none, unless somebody asks for it by name.
 
-Example: with ``nfkc`` an output of ``ＶＣＲ`` in full-width letters restores ``VCR``; with ``arabic`` one without the
-hamza on an alef, or with a tatweel that only makes a word longer, restores what is written with and without them.
+Example: with ``nfkc`` an output of ``ＶＣＲ`` in full-width letters matches ``VCR``; with ``arabic`` one without the
+hamza on an alef, or with a tatweel that only makes a word longer, matches what is written with and without them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frozen records of the scorer: answers, predictions, and what became of them.
+"""Frozen records of the scorer: answers, predictions, matches and scores.
 
 Scores are shares from 0 to 1; only the report turns them into percent and rounds. Offsets are character offsets.
 """
@@ -14,16 +14,16 @@ from vcrgen.dataset.views import View
 
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
 CellName = tuple[str, View]
-"""A cell by its variant (a mode of covers, or the language of a question set) and its view."""
+"""A cell by its variant (a mode of covers, or the language of an MCQ benchmark) and its view."""
 
 
 class Outcome(StrEnum):
-    """What became of one span. Five ways to have no answer are five different things."""
+    """The outcome of one span. Five ways to have no answer are five different outcomes."""
 
     EXACT = "exact"
     WRONG = "wrong"
     SHORT = "short"  # fewer tokens than the span, or (vlmevalkit) no n-gram that shares a token: no candidate
-    CUT = "cut"  # not in the part of the output that is read; the rest was cut off
+    BEYOND_LIMIT = "beyond_limit"  # not in the part of the output that is read
     REFUSED = "refused"
     EMPTY = "empty"
     NULL = "null"
@@ -54,9 +54,9 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class AnswerSpan(NamedTuple):
-    """One hidden text. Like :class:`Question` a named tuple, as both are read from the key once for every output."""
+    """One masked span. Like :class:`Question` a named tuple, as both are read from the key once for every output."""
 
-    text: str  # what has to be restored
+    text: str  # the masked text
     tokens: tuple[str, ...] | None = None  # its tokens as the dataset recorded them, in the caption's context, or None
     ink: Mapping[str, float] = _NOTHING  # visible ink by mode, as a share; empty where unknown
     # what else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ
@@ -87,16 +87,16 @@ class Prediction(NamedTuple):
     mode: str | None = None  # `easy` or `hard`, or None
     model: str | None = None
     answers: tuple[str, ...] | None = None  # the answers the file itself holds, to check that it belongs to the dataset
-    flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `join.PROBLEMS`
-    # Of question sets only; likelihoods are as the file has them, which may be anything.
+    flaws: tuple[str, ...] = ()  # what was odd about the output, by the names of `output_matcher.PROBLEMS`
+    # Of MCQ benchmarks only; log-probabilities are as the file has them, which may be anything.
     lang: str | None = None  # the language that was asked in, or None where the file does not say
     rotation: int = 0  # the order of the options: option i stood beside label i - rotation
     logprobs: Any = None
-    letters: Any = None
+    label_logprobs: Any = None
 
     @property
     def failed(self) -> bool:
-        """Whether the tool that asked the model wrote that the call failed."""
+        """True where the tool that asked the model wrote that the call failed."""
         return "failed" in self.flaws
 
 

@@ -1,4 +1,4 @@
-"""What a scoring says: numbers with their intervals, counts and signature, ready for any report or a JSON file."""
+"""Results of a scoring: estimates with intervals, counts and signature, ready for any report or a JSON file."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.records import CellName
 from vcrgen.signature import Signature
-from vcrgen.tasks.task import DEFAULT, ScoredTask
+from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
-    from vcrgen.scorer.curves import RunCurve
     from vcrgen.stats.arrays import Floats, Ints, Records
-    from vcrgen.stats.bootstrap import Resampled
+    from vcrgen.stats.bootstrap import BootstrapMean
+    from vcrgen.stats.psychometric import Curve
 
-SCHEMA = "vcrgen-scores-2"
+SCHEMA = "vcrgen-scores-3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class GroupResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """Scores of one cell: a mode of covers, or a language of a question set, and a view."""
+    """Scores of one cell: a mode of covers, or a language of an MCQ benchmark, and a view."""
 
     variant: str  # the value of the task's axis, such as `hard`
     view: View
@@ -54,6 +54,29 @@ class CellResult:
     outcomes: Mapping[str, int]  # number of units by outcome
     length_ratio: float | None  # characters of the outputs over characters of the answers
     groups: tuple[GroupResult, ...]  # the same scores for parts of the units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCurve:
+    """The curve of one run in one view."""
+
+    view: View
+    cells: tuple[CellResult, ...]  # of each level, as they rise
+    ink: tuple[float, ...]  # of each level the visible ink of its spans: their mean, as a share
+    curve: Curve
+    ink_of_spans: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)  # by level
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything but the resamples, as JSON values."""
+        return {
+            "view": self.view.value,
+            "levels": [
+                {"mode": cell.variant, "ink": ink, "exact": exact.value, "low": exact.low, "high": exact.high}
+                for cell, ink in zip(self.cells, self.ink, strict=True)
+                for exact in [cell.metrics["exact"]]
+            ],
+            **self.curve.as_json(),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +91,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resamples:
-    """What a comparison with another run needs of a cell."""
+    """The bootstrap replicates of a cell, for comparisons with other runs."""
 
-    means: Mapping[str, Resampled]  # for each metric its mean, with those over resamples of images
+    means: Mapping[str, BootstrapMean]  # for each metric its mean, with those over resamples of images
     means_of_units: Mapping[str, Floats]  # for each metric its means over resamples of units
     scores: Records  # the scores of each unit, by metric: `scores["exact"]`; NaN where it has none
     starts: Ints  # of each cluster, how many units stand before it; and last, how many there are
@@ -98,7 +121,7 @@ class RunResult:
 
     @property
     def title(self) -> str:
-        """What stands for the run in tables: the model, or else the file."""
+        """The name of the run in tables: the model, or else the file."""
         return self.label or self.model or self.name
 
     def cell(self, view: str | None = None, mode: str | None = None) -> CellResult:
@@ -119,7 +142,7 @@ class RunResult:
         """The result as JSON values: shares, unrounded."""
         return {
             "schema": SCHEMA,
-            **({"task": self.task.name} if self.task is not DEFAULT else {}),
+            "task": self.task.name,
             "name": self.name,
             "model": self.model,
             "format": self.format,
@@ -144,7 +167,7 @@ def as_named(value: Any, names: Mapping[str, str]) -> Any:
     return [as_named(part, names) for part in value] if isinstance(value, list | tuple) else value
 
 
-def with_own_titles(results: Sequence[RunResult]) -> list[RunResult]:
+def assign_titles(results: Sequence[RunResult]) -> list[RunResult]:
     """The results, labelled so that no two have the same title."""
     labels = [result.title for result in results]
     if len(set(labels)) < len(labels):

@@ -20,20 +20,20 @@ from pydantic import BaseModel, ValidationError
 
 from vcrgen.errors import ScoreError
 from vcrgen.reading import read_json
-from vcrgen.scorer.curves import curves_of
-from vcrgen.scorer.join import PROBLEMS
+from vcrgen.scorer.curves import fit_curves
+from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, resample
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
-from vcrgen.tasks.task import DEFAULT, TASKS, ScoredTask
+from vcrgen.tasks.task import TASKS, ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints, Records
 
-MOST_UNITS = 1 << 22  # of a cell: 256 MiB of scores
-NEAR = 1e-9  # rounding that may lie between a mean and the same mean
+MAX_UNITS = 1 << 22  # of a cell: 256 MiB of scores
+TOLERANCE = 1e-9  # rounding that may lie between a mean and the same mean
 
 
 class _Text(BaseModel):
@@ -48,7 +48,7 @@ class _Problem(BaseModel):
 class _Saved(BaseModel):
     """The fields of a file that are read."""
 
-    task: str = DEFAULT.name
+    task: str
     name: str
     model: str | None
     format: str
@@ -89,7 +89,7 @@ def signature_of(file: Path) -> str:
         return ""
 
 
-def check_each_once(files: Sequence[Path], identities: Sequence[object]) -> None:
+def reject_duplicate_files(files: Sequence[Path], identities: Sequence[object]) -> None:
     """Refuse files of which two are the same: they would stand side by side as if they were two runs.
 
     Args:
@@ -137,7 +137,7 @@ def load_saved(file: Path) -> RunResult:
     counts: Ints = np.frombuffer(_unpack(file, task, saved.units_of_clusters, cells[0].clusters * 8), "<i8")
     starts = np.concatenate([[0], np.cumsum(counts)])
     units = int(starts[-1])
-    if ((counts < 0) | (counts > MOST_UNITS)).any() or units > MOST_UNITS:
+    if ((counts < 0) | (counts > MAX_UNITS)).any() or units > MAX_UNITS:
         raise _damaged(file, f"its {task.clusters} do not have so many {task.units}")
     kinds = np.dtype([(metric, np.float64) for metric in task.metrics])
     scores = {
@@ -161,11 +161,11 @@ def load_saved(file: Path) -> RunResult:
     unpacked = {mode: np.frombuffer(_unpack(file, task, ink, units * 8), "<f8") for mode, ink in packed}
     if not all(((ink >= 0) & (ink <= 1)).all() for ink in unpacked.values()):
         raise _damaged(file, "its visible ink is no share")
-    return replace(result, curves=curves_of(result, unpacked, seed=seed))
+    return replace(result, curves=fit_curves(result, unpacked, seed=seed))
 
 
 class SavedMeans(NamedTuple):
-    """What a file says of its model without the scores of its units."""
+    """The means in a file, without the scores of its units."""
 
     task: ScoredTask
     model: str
@@ -197,7 +197,7 @@ def _read(file: Path) -> _Saved:
         raise ScoreError(f"{file} is not of the version {SCHEMA}; score the outputs again.")
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-        task = TASKS.get(str(value.get("task", DEFAULT.name)))
+        task = TASKS.get(str(value.get("task")))
         if task is None:
             raise _damaged(file, "its task is unknown")
         return _Saved.model_validate(_in_general_words(task, value))
@@ -210,7 +210,7 @@ def _read(file: Path) -> _Saved:
 
 
 def _packed_fields(task: ScoredTask) -> tuple[str, str]:
-    """What the fields with packed numbers are called in files of a task."""
+    """Names of the fields with packed numbers in files of a task."""
     return f"{task.units}_of_{task.clusters}", f"scores_of_{task.units}"
 
 
@@ -239,28 +239,30 @@ def _damaged(file: Path, why: str) -> ScoreError:
 
 
 def _is_whole(task: ScoredTask, cell: CellResult) -> bool:
-    """Whether it has every figure that reports show, of a number of units that fits into memory."""
+    """Check that a cell has every figure that reports show, of a number of units that fits into memory."""
     present = set(cell.metrics)
     # Which metrics there are hangs on what was asked, but only where a task can be asked in several ways.
     named = present <= set(task.metrics) and set(cell.outcomes) == set(task.outcomes) and bool(present)
     named = named and (bool(task.metric_contrasts) or present == set(task.metrics))
-    groups = all(set(group.metrics) == present & set(task.shown) for group in cell.groups)
+    groups = all(set(group.metrics) == present & set(task.main_metrics) for group in cell.groups)
     known = cell.view in task.views
-    return groups and named and known and 0 < cell.clusters <= MOST_UNITS and 0 < cell.units <= MOST_UNITS
+    return groups and named and known and 0 < cell.clusters <= MAX_UNITS and 0 < cell.units <= MAX_UNITS
 
 
 def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:
-    """Whether scores are in their range, of so many units, and have the means that are said to be theirs."""
+    """Check that scores are in their range, of as many units as the cell, and have the means of the cell."""
     import numpy as np
 
     if cell.units != int(np.any([~np.isnan(scores[name]) for name in task.metrics], axis=0).sum()):
         return False
     for name, metric in task.metrics.items():
         known = scores[name][~np.isnan(scores[name])]
-        said = cell.metrics.get(name)
-        if (said is None) != (not len(known)):
+        estimate = cell.metrics.get(name)
+        if (estimate is None) != (not len(known)):
             return False
-        if said and not (((known >= 0) & (known <= metric.most)).all() and abs(known.mean() - said.value) < NEAR):
+        if estimate and not (
+            ((known >= 0) & (known <= metric.maximum)).all() and abs(known.mean() - estimate.value) < TOLERANCE
+        ):
             return False
     return True
 

@@ -16,18 +16,18 @@ from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
 
-MOST_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
+MAX_PREPARED = 1 << 15  # spans whose tokens are kept: about 20 MB
 
 
 class ScoredOutput(NamedTuple):
-    """What became of one output."""
+    """The scores of one output."""
 
     matches: tuple[SpanMatch, ...]  # one for each span
     # `failed`, `empty`, `refused` (it holds a word of refusal), or None for an answer
     outcome: Outcome | None
     thinking: bool  # whether a thinking block was taken out
-    cut: bool  # whether tokens after the limit were left out
-    long: bool  # whether characters after `LONGEST_OUTPUT` were left out
+    over_tokens: bool  # whether tokens beyond the limit were not read
+    over_characters: bool  # whether characters beyond `LONGEST_OUTPUT` were not read
     length: int  # characters of the text that is the answer, before any cut
 
 
@@ -39,7 +39,7 @@ class _Output(NamedTuple):
     tokens: Tokens
     ngrams: NGrams
     nothing: bool  # whether it scores 0 on every span, whatever is in it
-    outcome: Outcome | None  # of the spans that it does not restore, or None where they are `short` or `wrong`
+    outcome: Outcome | None  # of the spans without an exact match, or None where they are `short` or `wrong`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Scorer:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What a signature says of this scorer."""
+        """Facts of a signature about this scorer."""
         facts = {
             "protocol": self.protocol.name,
             "lang": self.lang,
@@ -74,7 +74,7 @@ class Scorer:
         """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
         known = self._spans.get(text)
         if known is None:
-            if len(self._spans) >= MOST_PREPARED:
+            if len(self._spans) >= MAX_PREPARED:
                 self._spans.clear()
             shown = normalised(Cleaned(text), self.normalisation, limit=LONGEST_OUTPUT).text
             tokens = tuple(self.segmenter(shown, spaces=self.protocol.white_space).texts)
@@ -96,9 +96,9 @@ class Scorer:
         text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
             tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
-        if tokens.cut:
+        if tokens.beyond_limit:
             text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
-        empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.cut
+        empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.beyond_limit
         outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
         prepared = _Output(
             cleaned=read,
@@ -106,14 +106,14 @@ class Scorer:
             tokens=tokens,
             ngrams=NGrams(tokens, text, LANGUAGES[self.lang].joiner),
             nothing=empty or (refused and protocol.refusal_is_zero),
-            outcome=outcome or (Outcome.CUT if tokens.cut or long else None),
+            outcome=outcome or (Outcome.BEYOND_LIMIT if tokens.beyond_limit or long else None),
         )
         return ScoredOutput(
             matches=tuple([self._match(answer, self.prepare(answer), prepared) for answer in answers]),
             outcome=outcome,
             thinking=cleaned.thinking,
-            cut=tokens.cut,
-            long=long,
+            over_tokens=tokens.beyond_limit,
+            over_characters=long,
             length=len(cleaned.text),
         )
 

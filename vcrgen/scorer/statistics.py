@@ -8,13 +8,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.dataset.views import View
-from vcrgen.scorer.groups import NO_LABEL, Property
+from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
-from vcrgen.scorer.tally import AnyTally
-from vcrgen.stats.bootstrap import Resampled, Sums, means_of, resampled_means
-from vcrgen.stats.intervals import deviation, spreads
-from vcrgen.stats.paired import paired
+from vcrgen.scorer.tally import Tally
+from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import deviation, sd_and_intervals
+from vcrgen.stats.paired import paired_difference
 from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MACRO = "macro"  # what groups are by whose score is the mean of those of other 
 
 
 class _Column(NamedTuple):
-    """What one column of a table of sums is about: a metric over all units of a cell, or over those of a group."""
+    """One column of a table of sums: a metric over all units of a cell, or over those of a group."""
 
     cell: CellName
     metric: str
@@ -32,37 +32,37 @@ class _Column(NamedTuple):
     group: tuple[str, int] | None = None
 
 
-def summarise(tally: AnyTally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
+def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Results for each cell, in the order of variants and of views, and what comparisons need of each."""
     import numpy as np
 
     task, order = tally.task, list(View)
-    variants = list(tally.variants)
-    names = sorted(tally.cells, key=lambda name: (variants.index(name[0]), order.index(name[1])))
-    divided = {variant: tally.properties.of_variant(variant) for variant in dict.fromkeys(name[0] for name in names)}
-    drawn = _Drawn(task, {name: tally.cells[name].scores for name in names}, tally.starts, divided, seed)
+    variants = {variant: number for number, variant in enumerate(tally.variants)}
+    names = sorted(tally.cells, key=lambda name: (variants.get(name[0], len(variants)), name[0], order.index(name[1])))
+    divided = {variant: tally.breakdowns.of_variant(variant) for variant in dict.fromkeys(name[0] for name in names)}
+    drawn = _BootstrapDraws(task, {name: tally.cells[name].scores for name in names}, tally.starts, divided, seed)
     estimates, results = drawn.estimates(), []
     for name in names:
         cell, present = tally.cells[name], drawn.metrics[name]
-        asked = cell.asked
+        inside = cell.requested
         groups = [
             GroupResult(
                 by=part.by,
                 label=label,
-                units=int((part.codes[asked] == code).sum()),
+                units=int((part.codes[inside] == code).sum()),
                 metrics={metric: estimates[_Column(name, metric, (part.by, code))] for metric in _shown(task, present)},
             )
             for part in divided[cell.variant]
             for code, label in enumerate(part.labels)
-            if (part.codes[asked] == code).any()
+            if (part.codes[inside] == code).any()
         ]
-        codes = np.bincount(cell.outcomes[asked], minlength=len(task.outcomes)).tolist()
+        codes = np.bincount(cell.outcomes[inside], minlength=len(task.outcomes)).tolist()
         results.append(
             CellResult(
                 variant=cell.variant,
                 view=cell.view,
                 clusters=len(tally.starts) - 1,
-                units=int(asked.sum()),
+                units=int(inside.sum()),
                 metrics={metric: estimates[_Column(name, metric)] for metric in present},
                 counts=dict(sorted(cell.counts.items())),
                 outcomes=dict(zip(task.outcomes, codes, strict=True)),
@@ -76,11 +76,11 @@ def summarise(tally: AnyTally, *, seed: int) -> tuple[list[CellResult], dict[Cel
 def resample(
     task: ScoredTask, scores: Mapping[CellName, Records], starts: Ints, *, seed: int
 ) -> dict[CellName, Resamples]:
-    """What comparisons need of scores that were kept: as :func:`summarise` gives it, by cell.
+    """Draw the bootstrap replicates of saved scores, by cell, as :func:`summarise` does.
 
     ``starts`` is, of each cluster, how many units stand before it, and last how many there are.
     """
-    return _Drawn(task, scores, starts, {variant: () for variant, _ in scores}, seed).resamples()
+    return _BootstrapDraws(task, scores, starts, {variant: () for variant, _ in scores}, seed).resamples()
 
 
 def contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:
@@ -121,18 +121,18 @@ def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) 
         first, second = a.scores[one], b.scores[other]
         if not np.array_equal(np.isnan(first), np.isnan(second)):
             lacking[number] = first - second
-    found = dict(zip(lacking, _of_some(a, list(lacking.values())), strict=True))
+    found = dict(zip(lacking, _partial_differences(a, list(lacking.values())), strict=True))
     estimates = []
     for number, (one, other) in enumerate(metrics):
         ours, theirs = found.get(number) or (a.means[one], b.means[other])
-        value, sd, low, high, _ = paired(ours, theirs)
+        value, sd, low, high, _ = paired_difference(ours, theirs)
         sd_units = None if number in found else deviation(a.means_of_units[one] - b.means_of_units[other])
         known = None if sd_units is None else float(sd_units)
         estimates.append(Estimate(value=value, sd_units=known, sd_clusters=sd, low=low, high=high))
     return estimates
 
 
-def _of_some(a: Resamples, scores: Sequence[Floats]) -> list[tuple[Resampled, Resampled]]:
+def _partial_differences(a: Resamples, scores: Sequence[Floats]) -> list[tuple[BootstrapMean, BootstrapMean]]:
     """The means of scores (NaN for units that are left out) over the resamples of ``a``, each to be compared with 0."""
     import numpy as np
 
@@ -143,22 +143,22 @@ def _of_some(a: Resamples, scores: Sequence[Floats]) -> list[tuple[Resampled, Re
     clusters = len(a.starts) - 1
     sums = [np.bincount(cluster, np.nan_to_num(each), clusters) for each in table.T]
     counts = [np.bincount(cluster, ~np.isnan(each), clusters).astype(np.float64) for each in table.T]
-    groups = Sums(np.column_stack(sums), np.column_stack(counts), range(len(scores)))
-    means, inside = means_of(groups)
-    drawn = np.nan_to_num(resampled_means(groups, seed=a.seed, unit=a.cluster))
+    groups = StoredGroupSums(np.column_stack(sums), np.column_stack(counts), range(len(scores)))
+    means, inside = group_means(groups)
+    drawn = np.nan_to_num(bootstrap_means(groups, seed=a.seed, unit=a.cluster))
     nothing = np.zeros(len(drawn))
     return [
-        (Resampled(int(count), float(mean), column), Resampled(int(count), 0.0, nothing))
+        (BootstrapMean(int(count), float(mean), column), BootstrapMean(int(count), 0.0, nothing))
         for mean, count, column in zip(means, inside, drawn.T, strict=True)
     ]
 
 
 def _shown(task: ScoredTask, present: Sequence[str]) -> list[str]:
     """Those of the two shown metrics that a cell has."""
-    return [metric for metric in task.shown if metric in present]
+    return [metric for metric in task.main_metrics if metric in present]
 
 
-class _Drawn:
+class _BootstrapDraws:
     """The resamples of all cells: to draw them is most of the work, and what makes differences paired."""
 
     def __init__(
@@ -166,7 +166,7 @@ class _Drawn:
         task: ScoredTask,
         scores: Mapping[CellName, Records],
         starts: Ints,
-        properties: Mapping[str, Sequence[Property]],
+        properties: Mapping[str, Sequence[Breakdown]],
         seed: int,
     ) -> None:
         import numpy as np
@@ -182,10 +182,10 @@ class _Drawn:
         self._clusters = _ClusterSums(task, starts, scores, self.metrics, properties)
         # Side by side, as NumPy lets other threads run while it draws and multiplies.
         with ThreadPoolExecutor(1) as thread:
-            unit_means = thread.submit(resampled_means, self._units, seed=seed, unit=task.unit)
-            self._cluster_means = resampled_means(self._clusters, seed=seed, unit=task.cluster)
+            unit_means = thread.submit(bootstrap_means, self._units, seed=seed, unit=task.unit)
+            self._cluster_means = bootstrap_means(self._clusters, seed=seed, unit=task.cluster)
             self._unit_means = unit_means.result()
-        self._means, self._counting = means_of(self._clusters)
+        self._means, self._counting = group_means(self._clusters)
 
     def estimates(self) -> dict[_Column, Estimate]:
         """The mean of every column with its interval."""
@@ -203,7 +203,7 @@ class _Drawn:
         }
 
     def macros(self, cell: CellName) -> Iterator[GroupResult]:
-        """The means of the scores of levels, or of leaves: each label counts alike, however many units it has."""
+        """The means of the scores of levels, or of categories: each label counts alike, however many units it has."""
         import numpy as np
 
         parts = {part.by: part for part in self._properties[cell[0]]}
@@ -227,21 +227,21 @@ class _Drawn:
         """Mean, standard deviation and ends of the interval of columns; a metric that goes up to 2 is halved for it."""
         import numpy as np
 
-        most = np.array([self._task.metrics[metric].most for metric in metrics])
-        known = spreads(means / most, resampled / most, counting)
+        most = np.array([self._task.metrics[metric].maximum for metric in metrics])
+        known = sd_and_intervals(means / most, resampled / most, counting)
         return [
             (value, sd * scale, low * scale, high * scale)
             for value, scale, (sd, low, high) in zip(means.tolist(), most.tolist(), known, strict=True)
         ]
 
     def resamples(self) -> dict[CellName, Resamples]:
-        """What a comparison needs of every cell."""
+        """The bootstrap replicates of every cell, for comparisons."""
         import numpy as np
 
         by_unit = dict(zip(self._units.columns, self._unit_means.T, strict=True))
         by_cluster = {
             # A resample that drew no unit with a score says nothing: it is taken to have the mean itself.
-            column: Resampled(len(self._clusters), float(mean), np.where(np.isnan(means), mean, means))
+            column: BootstrapMean(len(self._clusters), float(mean), np.where(np.isnan(means), mean, means))
             for column, mean, means in zip(self._clusters.columns, self._means, self._cluster_means.T, strict=True)
             if column.group is None
         }
@@ -295,18 +295,18 @@ class _ClusterSums:
         starts: Ints,
         scores: Mapping[CellName, Records],
         metrics: Mapping[CellName, Sequence[str]],
-        properties: Mapping[str, Sequence[Property]],
+        properties: Mapping[str, Sequence[Breakdown]],
     ) -> None:
         self._starts = starts
-        self._parts: list[tuple[Property | None, Bits | None]] = []  # of which numbers of units are asked for
-        self._sums: list[tuple[Property | None, Floats, Bits | None]] = []
+        self._parts: list[tuple[Breakdown | None, Bits | None]] = []  # of which numbers of units are asked for
+        self._sums: list[tuple[Breakdown | None, Floats, Bits | None]] = []
         self.columns: list[_Column] = []
         self.column: list[int] = []
         # A division and which units lack a score, to the first of its counts.
         counted: dict[tuple[int, bytes], int] = {}
         kinds = 0
         for name, of_cell in scores.items():
-            divided: list[tuple[Property | None, Sequence[str]]] = [(None, metrics[name])]
+            divided: list[tuple[Breakdown | None, Sequence[str]]] = [(None, metrics[name])]
             divided += [(part, _shown(task, metrics[name])) for part in properties[name[0]]]
             known_of = {metric: _known(of_cell[metric]) for metric in metrics[name]}
             for part, chosen in divided:
@@ -333,7 +333,7 @@ class _ClusterSums:
         units = slice(int(starts[0]), int(starts[-1]))
         cluster = np.repeat(np.arange(clusters), np.diff(starts))
 
-        def per_cluster(part: Property | None, weights: Floats | Bits | None) -> Floats:
+        def per_cluster(part: Breakdown | None, weights: Floats | Bits | None) -> Floats:
             """Clusters x labels: sums of weights, or numbers of units."""
             where, labels = cluster, 1
             if part is not None:
@@ -354,7 +354,7 @@ class _ClusterSums:
 
 
 def _known(scores: Floats) -> tuple[Bits | None, bytes]:
-    """Which units have a score, and bytes that stand for that; None and nothing where all have one."""
+    """A mask of the units that have a score, and the same as bytes; None and nothing where all have one."""
     import numpy as np
 
     lacking = np.isnan(scores)

@@ -1,4 +1,4 @@
-"""How much raters agree: Krippendorff's alpha, kappa, Gwet's AC1, and the share of pairs that said the same.
+"""Agreement of raters: Krippendorff's alpha, Fleiss' kappa, Gwet's AC1, and the share of equal pairs.
 
 Example: three raters typed what they read of two pictures, and the third saw the first one only. The units are then
 ``[["cat", "cat", "cut"], ["dog", "dog"]]``: of each picture what those typed who saw it, in any order. Of its four
@@ -23,7 +23,7 @@ def unequal(a: Hashable, b: Hashable) -> float:
     return float(a != b)
 
 
-def alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequal) -> float | None:
+def krippendorff_alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequal) -> float | None:
     """Krippendorff's alpha: 1 for full agreement, 0 for what chance would give, less for systematic disagreement.
 
     Krippendorff, "Content Analysis", 4th edition (2018), chapter 12.
@@ -41,7 +41,7 @@ def alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequ
     count = total.total()
     known: dict[tuple[Value, Value], float] = {}
 
-    def apart(a: Value, b: Value) -> float:
+    def cached_distance(a: Value, b: Value) -> float:
         if (a, b) not in known:
             known[a, b] = known[b, a] = distance(a, b)
         return known[a, b]
@@ -50,7 +50,7 @@ def alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequ
         """The sum of the distances of all ordered pairs."""
         different = list(values.items())
         return 2 * sum(
-            m * n * apart(a, b) for number, (a, m) in enumerate(different) for b, n in different[number + 1 :]
+            m * n * cached_distance(a, b) for number, (a, m) in enumerate(different) for b, n in different[number + 1 :]
         )
 
     expected = between(total)
@@ -60,7 +60,7 @@ def alpha(units: Units[Value], distance: Callable[[Value, Value], float] = unequ
     return 1 - (count - 1) * observed / expected
 
 
-def ac1(units: Units[Value]) -> float | None:
+def gwet_ac1(units: Units[Value]) -> float | None:
     """Gwet's AC1 for any number of raters, with gaps; None where no unit has two values.
 
     Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British Journal of
@@ -73,7 +73,7 @@ def ac1(units: Units[Value]) -> float | None:
     return (agreed - chance) / (1 - chance)
 
 
-def kappa(units: Units[Value]) -> float | None:
+def fleiss_kappa(units: Units[Value]) -> float | None:
     """Fleiss' kappa for any number of raters, with gaps; None where no unit has two values, or all values are equal.
 
     Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76 (1971); shares of values
@@ -84,8 +84,8 @@ def kappa(units: Units[Value]) -> float | None:
     return None if agreed is None or len(shares) < 2 else (agreed - chance) / (1 - chance)
 
 
-def same_pairs(units: Units[Value]) -> tuple[int, int]:
-    """How many pairs of values of one unit are equal, and how many pairs there are."""
+def count_equal_pairs(units: Units[Value]) -> tuple[int, int]:
+    """Count the pairs of equal values within units, and all pairs within units."""
     counts = [Counter(unit) for unit in units]
     same = sum(times * (times - 1) // 2 for count in counts for times in count.values())
     return same, sum(len(unit) * (len(unit) - 1) // 2 for unit in units)
@@ -93,7 +93,7 @@ def same_pairs(units: Units[Value]) -> tuple[int, int]:
 
 def _agreement(units: Units[Value]) -> float | None:
     """The mean, over units of two values or more, of the share of equal pairs."""
-    shares = [same / pairs for same, pairs in (same_pairs([unit]) for unit in units) if pairs]
+    shares = [same / pairs for same, pairs in (count_equal_pairs([unit]) for unit in units) if pairs]
     return sum(shares) / len(shares) if shares else None
 
 

@@ -1,7 +1,7 @@
-"""Bootstrap over groups: sums of each group once, then only weighted sums for every resample.
+"""Cluster bootstrap: the sums of each group are taken once, and then weighted sums for every resample.
 
 Example: 100 images with 1 to 3 answers each. A resample draws 100 images with replacement; its mean is the sum of their
-scores, divided by the number of their answers. 1,000 such means tell how far the mean of all varies.
+scores, divided by the number of their answers. The variance of 1,000 such means estimates that of the mean.
 
 Which groups a resample draws depends on the seed, the name of what is drawn and the number of groups alone. So two
 systems that were scored on the same groups have the same resamples, and the differences of their means are paired.
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
 
 RESAMPLES = 1000
-# Weights that are multiplied at once (32 MiB of float64), and groups whose sums are asked for at once.
+# Weights that are multiplied at once (32 MiB of float64), and groups that are read at once.
 _BLOCK = 1 << 22
 PART = 1 << 14
 # Weights that are kept for a block of resamples (64 MiB of uint16).
 _MOST_DRAWN = 1 << 25
-_MANY = 1 << 30
 
 
 class GroupSums(Protocol):
-    """What a bootstrap needs of the groups: sums and counts, column by column, for some groups at a time."""
+    """Sums and counts of groups, by column, for a part of the groups at a time."""
 
     @property
     def column(self) -> Sequence[int]:
@@ -45,8 +44,8 @@ class GroupSums(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """Sums and counts that are in memory."""
+class StoredGroupSums:
+    """Sums and counts in memory."""
 
     sums: Floats
     counts: Floats  # groups x kinds: the number of scores summed
@@ -56,36 +55,34 @@ class Sums:
         return len(self.sums)
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Some of the groups."""
+        """Return the sums and counts of a range of groups."""
         return self.sums[start:stop], self.counts[start:stop]
 
 
-class Resampled(NamedTuple):
-    """One mean over groups, and the means of its resamples: what a comparison with another system needs."""
+class BootstrapMean(NamedTuple):
+    """A mean over groups with its bootstrap replicates, from which two systems are compared."""
 
     groups: int  # how many groups there are
     mean: float
     means: Floats  # one a resample
 
     def to_bytes(self) -> bytes:
-        """All numbers in this order, as float64 with the lowest byte first."""
+        """Return all numbers in this order, as little-endian float64."""
         import numpy as np
 
         return np.concatenate([[self.groups, self.mean], self.means]).astype("<f8").tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Resampled:
-        """The inverse of :meth:`to_bytes`."""
+    def from_bytes(cls, data: bytes) -> BootstrapMean:
+        """Invert :meth:`to_bytes`."""
         import numpy as np
 
         numbers = np.frombuffer(data, "<f8")
-        if len(numbers) == RESAMPLES:  # stored before there was a head: so many groups that their number is no matter
-            return cls(_MANY, float(numbers.mean()), numbers)
         return cls(int(numbers[0]), float(numbers[1]), numbers[2:])
 
 
-def means_of(groups: GroupSums) -> tuple[Floats, Ints]:
-    """The mean of each column over all groups (0 where it counts nothing), and how many groups it counts in."""
+def group_means(groups: GroupSums) -> tuple[Floats, Ints]:
+    """Return the mean of each column over all groups (0 without scores), and the number of groups with a score."""
     import numpy as np
 
     read = (groups.part(*ends) for ends in _parts(len(groups)))
@@ -95,8 +92,8 @@ def means_of(groups: GroupSums) -> tuple[Floats, Ints]:
     return sums / np.maximum(counts, 1)[kinds], inside[kinds]
 
 
-def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
-    """The means of bootstrap resamples of groups: resamples x columns; NaN where one holds no score of a column.
+def bootstrap_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
+    """Return the means of bootstrap resamples of groups, resamples x columns; NaN where one holds no score of a column.
 
     Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
     most 33 resamples once there are a million groups. ``unit``, the name of what is drawn, names the random stream.
@@ -105,7 +102,7 @@ def resampled_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
 
     means = np.empty((RESAMPLES, len(groups.column)))
     start = 0
-    for weights in weights_of(len(groups), seed=seed, unit=unit, draws=len(means)):
+    for weights in bootstrap_weights(len(groups), seed=seed, unit=unit, draws=len(means)):
         totals: list[Floats] | None = None
         for first, last in _parts(len(groups)):
             drawn = weights[:, first:last].astype(np.float64)
@@ -122,10 +119,10 @@ def _parts(groups: int) -> Iterator[tuple[int, int]]:
     return ((start, min(start + PART, groups)) for start in range(0, max(groups, 1), PART))
 
 
-def weights_of(groups: int, *, seed: int, unit: str, draws: int = RESAMPLES) -> Iterator[NDArray[np.uint16]]:
-    """How often each group is drawn: resamples x groups, some resamples at a time.
+def bootstrap_weights(groups: int, *, seed: int, unit: str, draws: int = RESAMPLES) -> Iterator[NDArray[np.uint16]]:
+    """Yield the number of times that each group is drawn, resamples x groups, some resamples at a time.
 
-    The next ones take the place of the last in memory. The first of many draws are those of few.
+    Each block takes the place of the last one in memory. The first of many draws are those of few.
     """
     import numpy as np
 

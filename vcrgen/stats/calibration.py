@@ -1,10 +1,8 @@
-"""Whether a model is as often right as it says: reliability curve, expected calibration error, Brier score.
+"""Calibration: reliability curve, expected calibration error (ECE), Brier score.
 
-Example: of the answers that a model calls 80 % sure, 60 % are right. It is too sure there, by 20 points. The curve has
-such a point for each bin of sureness; the expected calibration error (ECE) is the mean distance of these points from
-the diagonal, weighted by their answers.
-
-ECE is never 0, since a bin of few answers is off by chance alone. So what chance alone would give stands beside it.
+Example: of the answers with a confidence of 80 %, 60 % are correct, so the model is overconfident by 20 points. The
+curve has such a point for each bin of confidence. The ECE is the mean distance of these points from the diagonal,
+weighted by their answers. It is above 0 even for a calibrated model, whose expected ECE is given as ``by_chance``.
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from vcrgen.stats.bootstrap import Sums, means_of, resampled_means
-from vcrgen.stats.intervals import spreads
+from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import sd_and_intervals
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
@@ -22,7 +20,7 @@ BINS = 10
 
 
 class Bin(NamedTuple):
-    """Answers whose probability lies between two ends; the lower end belongs to it, and to the last bin both do."""
+    """Answers with a confidence from ``start`` to below ``end``; the last bin includes its end."""
 
     start: float
     end: float
@@ -34,21 +32,21 @@ class Bin(NamedTuple):
 
 
 class ReliabilityCurve(NamedTuple):
-    """How well the probabilities of answers fit how often they are right."""
+    """Reliability curve of the confidences of answers, with summary scores."""
 
     bins: list[Bin]  # those that hold an answer
     error: float  # expected calibration error, as a share
-    by_chance: float  # the same that a model would have that is right as often as it says
+    by_chance: float  # expected ECE of a calibrated model
     confidence: float  # mean probability of all answers
     right: float  # share of all answers that are right
     brier: float  # mean of the Brier scores of the answers; 0 is best
     items: int  # how many answers
 
 
-def calibration(
+def reliability_curve(
     confidence: Floats, right: Floats, brier: Floats, groups: Ints, *, seed: int
 ) -> ReliabilityCurve | None:
-    """The calibration of answers, in ten bins of equal width.
+    """Compute the reliability curve, in ten bins of equal width.
 
     Args:
         confidence: Of each answer the probability from 0 to 1 that the model gave it; NaN where there is none.
@@ -73,9 +71,9 @@ def calibration(
         np.bincount(group * len(numbers) + where, weights, math.prod(shape)).reshape(shape).astype(float)
         for weights in (None, right)
     )
-    of_bins = Sums(sums, counts, list(range(len(numbers))))
-    shares, pictures = means_of(of_bins)
-    ends = spreads(shares, resampled_means(of_bins, seed=seed, unit="image"), pictures)
+    of_bins = StoredGroupSums(sums, counts, list(range(len(numbers))))
+    shares, pictures = group_means(of_bins)
+    ends = sd_and_intervals(shares, bootstrap_means(of_bins, seed=seed, unit="image"), pictures)
     found, total = [], len(sure)
     error = by_chance = 0.0
     for column, number in enumerate(numbers.tolist()):

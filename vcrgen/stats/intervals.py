@@ -1,6 +1,6 @@
 """95 % intervals of means over groups, of one system and of the difference of two, at the ends of the scale as well.
 
-Example: 100 images with 160 answers, of which 97 % are right. How far the mean varies is told by the means of its
+Example: 100 images with 160 answers, of which 97 % are right. Its variance is estimated by the means of its
 resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would give an interval that reaches beyond
 100 %, that has no width where all answers are right, and that misses the true mean too often where few are wrong. So:
 
@@ -11,7 +11,7 @@ resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would 
   (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width. It takes the
   quantile of Student's t for the number of groups.
 
-``scripts/measure_intervals.py`` measures how often they hold the true value; its table is in ``docs/scoring.md``.
+``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/scoring-intervals.md``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 METHOD = "wilson-groups-2"  # what signatures call these intervals; another way to take them is another name
 LEVEL = 0.95
 _TAIL = NormalDist().inv_cdf((1 + LEVEL) / 2)
-_SEEN = 0.5  # answers of the rarer kind that a mean is taken to have besides its own
-_MORE = 2  # groups that a difference is pretended to have besides its own
+_SEEN = 0.5  # pseudo-count of the rarer outcome
+_MORE = 2  # pseudo-clusters of a difference
 _NOTHING = 1e-24  # a variance that is nothing but rounding
 
 
@@ -47,16 +47,16 @@ class Bounded(Protocol):
         """The upper end."""
 
 
-class Spread(NamedTuple):
-    """How far one mean varies."""
+class SdAndInterval(NamedTuple):
+    """Standard deviation and 95 % interval of a mean."""
 
     sd: float  # standard deviation of the means of resamples
     low: float  # lower end of the 95 % interval
     high: float
 
 
-def spreads(means: Floats, resampled: Floats, groups: Ints) -> list[Spread]:
-    """The spread of means from 0 to 1.
+def sd_and_intervals(means: Floats, resampled: Floats, groups: Ints) -> list[SdAndInterval]:
+    """Return standard deviations and intervals of means from 0 to 1.
 
     Args:
         means: The means.
@@ -65,7 +65,7 @@ def spreads(means: Floats, resampled: Floats, groups: Ints) -> list[Spread]:
     """
     sd = deviation(resampled)
     low, high = mean_interval(means, sd, groups)
-    return [Spread(*column) for column in zip(sd.tolist(), low.tolist(), high.tolist(), strict=True)]
+    return [SdAndInterval(*column) for column in zip(sd.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
 def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
@@ -80,7 +80,7 @@ def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
 
 
 def difference_p(value: float, low: float, high: float) -> float:
-    """The two-sided p-value of a difference by its interval: below 0.05 where the interval leaves out 0.
+    """Return the two-sided p-value of a difference by its interval: below 0.05 where the interval leaves out 0.
 
     The end on the side of 0 is taken for as many standard errors away from the value as the level of the interval has.
     """
@@ -89,7 +89,7 @@ def difference_p(value: float, low: float, high: float) -> float:
 
 
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """The ends of the intervals of means from 0 to 1; of a single group, which tells nothing, 0 and 1."""
+    """Return the ends of the intervals of means from 0 to 1; 0 and 1 for a single group."""
     import numpy as np
 
     enough = np.maximum(groups, 2)
@@ -118,7 +118,7 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
 
 
 def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
-    """The ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
+    """Return the ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
     import numpy as np
 
     if groups < 2:
@@ -130,7 +130,7 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
 
 
 def paired_p(difference: float, sd: float, groups: int) -> float:
-    """The two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`paired_interval`."""
+    """Return the two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`paired_interval`."""
     import numpy as np
 
     if groups < 2:

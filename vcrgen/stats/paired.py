@@ -10,14 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.intervals import deviation, paired_interval, paired_p
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """The first mean minus the second."""
 
     value: float
@@ -27,26 +27,23 @@ class Paired(NamedTuple):
     p: float  # two-sided p-value over groups; below 0.05 where 0 is outside of the interval
 
 
-def paired(ours: Resampled, theirs: Resampled) -> Paired:
-    """The difference of two means of the same groups."""
+def paired_difference(ours: BootstrapMean, theirs: BootstrapMean) -> PairedDifference:
+    """Return the difference of two means of the same groups."""
     import numpy as np
 
     value = ours.mean - theirs.mean
     sd = float(deviation(ours.means - theirs.means))
     low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
-    return Paired(value, sd, float(low), float(high), paired_p(value, sd, ours.groups))
+    return PairedDifference(value, sd, float(low), float(high), paired_p(value, sd, ours.groups))
 
 
 def discordant(ours: Bits, theirs: Bits) -> tuple[int, int]:
-    """How many items only the first system has right, and how many only the second."""
+    """Count the items that only the first system, and that only the second has right."""
     return int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
 
 
 def mcnemar(only_ours: int, only_theirs: int) -> float:
-    """Exact two-sided p-value: how likely so uneven a split of the discordant items is by tossing a coin.
-
-    It takes items as independent, which those of one group are not.
-    """
+    """Return the exact two-sided p-value of McNemar's test, which takes items as independent."""
     total, fewer = only_ours + only_theirs, min(only_ours, only_theirs)
     if total == 0:
         return 1.0
@@ -59,9 +56,9 @@ def mcnemar(only_ours: int, only_theirs: int) -> float:
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """p-values adjusted for their number (1995): of the tests that are below 0.05 then, one in twenty errs.
+    """Adjust p-values to control the false discovery rate (Benjamini and Hochberg, 1995); NaN is left out.
 
-    NaN stays NaN and counts for nothing. Example: 0.01, 0.04 and 0.03 become 0.03, 0.04 and 0.04.
+    Example: 0.01, 0.04 and 0.03 become 0.03, 0.04 and 0.04.
     """
     import numpy as np
 
@@ -74,7 +71,7 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (Holm, 1979): of all tests at 0.05, one in twenty families errs at all.
+    """Adjust p-values to control the family-wise error rate (Holm, 1979).
 
     Example: 0.01, 0.04 and 0.03 become 0.03, 0.06 and 0.06.
     """

@@ -1,4 +1,4 @@
-"""Psychometric functions: how the share of right answers rises with how much can be seen, and where it is one half.
+"""Psychometric functions: the share of correct answers by visibility, with its threshold at one half.
 
 Example: 100 images with texts that are partly hidden, each shown with 5 to 70 % of its ink. A model reads 10 % of the
 texts at the lowest level and 95 % at the highest. The fitted curve is
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vcrgen.stats.bootstrap import RESAMPLES, resampled_means
+from vcrgen.stats.bootstrap import RESAMPLES, bootstrap_means
 from vcrgen.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Parameters(NamedTuple):
 
     @property
     def threshold(self) -> Floats:
-        """Where the share is one half; minus infinity where it is above everywhere, infinity where it is below."""
+        """The place where the share is one half; minus infinity if it is above everywhere, infinity if below."""
         import numpy as np
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -62,7 +62,7 @@ class Parameters(NamedTuple):
 
     @property
     def slope(self) -> Floats:
-        """How fast the share rises at the threshold: shares of right answers a share of ink; 0 where there is none."""
+        """The slope at the threshold, in shares of correct answers per share of ink; 0 without a threshold."""
         import numpy as np
 
         at = np.where(np.isfinite(self.threshold), self.threshold, 0.0)
@@ -71,8 +71,8 @@ class Parameters(NamedTuple):
         return np.where(np.isfinite(self.threshold), steep, 0.0)
 
 
-class Answers(NamedTuple):
-    """Answers at some places, counted: what a curve is fitted to."""
+class AnswerCounts(NamedTuple):
+    """Counts of answers, to which a curve is fitted."""
 
     x: Floats  # the places, rising; all answers that are counted there
     right: Floats  # images x places
@@ -135,8 +135,8 @@ class Curve:
         return float(Parameters(*values).share(np.array(x)))
 
 
-class Shift(NamedTuple):
-    """The threshold of one curve minus that of another, fitted to answers to the same questions."""
+class ThresholdDifference(NamedTuple):
+    """The threshold of one curve minus that of another, over the same questions."""
 
     value: float
     low: float
@@ -144,7 +144,7 @@ class Shift(NamedTuple):
     p: float  # two-sided: how rarely resamples give the other sign, doubled
 
 
-def count(x: Floats, right: Bits, image: Ints, images: int) -> Answers:
+def count_answers(x: Floats, right: Bits, image: Ints, images: int) -> AnswerCounts:
     """Count answers by image and place.
 
     Args:
@@ -160,10 +160,10 @@ def count(x: Floats, right: Bits, image: Ints, images: int) -> Answers:
     where, shape = image[known] * len(places) + place, (images, len(places))
     asked: Floats = np.bincount(where, minlength=images * len(places)).reshape(shape).astype(np.float64)
     good: Floats = np.bincount(where, right[known], images * len(places)).reshape(shape).astype(np.float64)
-    return Answers(places, good, asked)
+    return AnswerCounts(places, good, asked)
 
 
-def fit_curve(answers: Answers, *, seed: int, measured: tuple[float, float] | None = None) -> Curve:
+def fit_curve(answers: AnswerCounts, *, seed: int, measured: tuple[float, float] | None = None) -> Curve:
     """Fit a curve, with intervals by resampling images.
 
     Args:
@@ -175,9 +175,9 @@ def fit_curve(answers: Answers, *, seed: int, measured: tuple[float, float] | No
     import numpy as np
 
     sums = np.hstack([answers.right, answers.asked])
-    drawn = resampled_means(_Plain(sums), seed=seed, unit="image") * len(sums)
+    drawn = bootstrap_means(_Plain(sums), seed=seed, unit="image") * len(sums)
     counts = np.vstack([sums.sum(axis=0), drawn])
-    fitted = fit(answers.x, *np.hsplit(counts, 2))
+    fitted = fit_parameters(answers.x, *np.hsplit(counts, 2))
     low_x, high_x = measured or (float(answers.x[0]), float(answers.x[-1]))
     thresholds, slopes = np.clip(fitted.threshold, low_x, high_x), fitted.slope
     ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -193,7 +193,7 @@ def fit_curve(answers: Answers, *, seed: int, measured: tuple[float, float] | No
     )  # fmt: skip
 
 
-def shift(ours: Curve, theirs: Curve) -> Shift | None:
+def threshold_difference(ours: Curve, theirs: Curve) -> ThresholdDifference | None:
     """The first threshold minus the second; None where one of them is outside of what was measured."""
     import numpy as np
 
@@ -202,10 +202,12 @@ def shift(ours: Curve, theirs: Curve) -> Shift | None:
     differences = ours.thresholds - theirs.thresholds
     low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-    return Shift(ours.threshold.value - theirs.threshold.value, low, high, min(1.0, 2 * (rarer + 1) / (RESAMPLES + 1)))
+    return ThresholdDifference(
+        ours.threshold.value - theirs.threshold.value, low, high, min(1.0, 2 * (rarer + 1) / (RESAMPLES + 1))
+    )
 
 
-def fit(x: Floats, right: Floats, asked: Floats) -> Parameters:
+def fit_parameters(x: Floats, right: Floats, asked: Floats) -> Parameters:
     """The curves of maximum likelihood for several sets of counts at the same places.
 
     Args:
@@ -226,7 +228,7 @@ def fit(x: Floats, right: Floats, asked: Floats) -> Parameters:
             np.full(len(right), guess), np.full(len(right), 0.05), mean_x,
             np.full(len(right), np.log(spread * (x[-1] - x[0]) + 1e-3)),
         ], axis=1)  # fmt: skip
-        values, likelihood = _climb(_within(start), x, right, asked)
+        values, likelihood = _maximise(_within(start), x, right, asked)
         if best is None:
             best = values
         better = likelihood > best_likelihood + _CLOSE
@@ -283,8 +285,8 @@ def _within(values: Floats) -> Floats:
     return inside
 
 
-def _climb(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
-    """Where the likelihood of each set is highest, from some parameters uphill, and its logarithm there."""
+def _maximise(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
+    """Maximise the likelihood of each set by Fisher scoring; return the parameters and the log-likelihood."""
     import numpy as np
 
     likelihood = _likelihood(values, x, right, asked)
@@ -311,7 +313,6 @@ def _climb(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Flo
 
 
 def _likelihood(values: Floats, x: Floats, right: Floats, asked: Floats) -> Floats:
-    """The logarithm of the likelihood of each set."""
     import numpy as np
 
     guess, lapse, middle = values.T[:3, :, None]

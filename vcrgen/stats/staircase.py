@@ -1,4 +1,4 @@
-"""Finding the threshold of a psychometric function with few questions: each round is asked where the last ones point.
+"""Adaptive (staircase) estimation of the threshold of a psychometric function with few questions.
 
 Example: 100 images at ten levels are 1,000 questions. A staircase asks 200 of them. The rule:
 
@@ -6,7 +6,7 @@ Example: 100 images at ten levels are 1,000 questions. A staircase asks 200 of t
    the first again. No image is asked about twice at one level.
 2. The first round asks as often at every level. There are :data:`ROUNDS` rounds of about as many questions.
 3. Before each further round a curve is fitted to all answers so far. The round asks most at the two levels around its
-   threshold, and a tenth as often at each other one, which tells of guesses and lapses. Where the threshold is outside
+   threshold, and a tenth as often at each other one, for guesses and lapses. Where the threshold is outside
    of the levels, the two at that end count as those around it.
 
 The estimate is that of :func:`vcrgen.stats.psychometric.fit_curve`, over the images that were asked about. How near it
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vcrgen.rng import rng_for, shuffled
-from vcrgen.stats.psychometric import Answers, Curve, count, fit, fit_curve
+from vcrgen.stats.psychometric import Curve, count_answers, fit_curve, fit_parameters
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -29,7 +29,7 @@ _ELSEWHERE = 0.1  # how often a level is asked that is not one of the two around
 
 
 class Staircase:
-    """Which questions are asked, by the answers so far.
+    """Adaptive choice of questions by the answers so far.
 
     Args:
         places: Of each level where it is, such as the mean share of ink; rising, at least two.
@@ -72,7 +72,7 @@ class Staircase:
 
     @property
     def answered(self) -> bool:
-        """Whether there is any answer."""
+        """True if there is an answer."""
         return bool(self._x)
 
     def curve(self, *, seed: int) -> Curve:
@@ -80,11 +80,10 @@ class Staircase:
         import numpy as np
 
         images, image = np.unique(self._image, return_inverse=True)
-        answers = count(np.array(self._x), np.array(self._right), image, len(images))
+        answers = count_answers(np.array(self._x), np.array(self._right), image, len(images))
         return fit_curve(answers, seed=seed, measured=(self._places[0], self._places[-1]))
 
     def _weights(self) -> list[float]:
-        """How often each level is to be asked, of the rounds to come."""
         if not self._x:
             return [1.0] * len(self._places)
         threshold = self._threshold()
@@ -94,8 +93,8 @@ class Staircase:
     def _threshold(self) -> float:
         import numpy as np
 
-        answers: Answers = count(np.array(self._x), np.array(self._right), np.zeros(len(self._x), np.int64), 1)
-        found: Floats = fit(*answers).threshold
+        answers = count_answers(np.array(self._x), np.array(self._right), np.zeros(len(self._x), np.int64), 1)
+        found: Floats = fit_parameters(*answers).threshold
         return float(found[0])
 
     def _image_for(self, level: int) -> int:

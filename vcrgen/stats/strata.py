@@ -1,10 +1,10 @@
-"""A sample of parts that were drawn apart: how many of each part, and the mean of the whole with its interval.
+"""Stratified samples: allocation to strata, and the weighted mean with its interval.
 
 Example: 7,747 items in 106 parts of 34 to 95 items, of which 969 are looked at. Each part gives 4 of its items at
 least, and a large one more. So an item of a part of 75 items of which 9 were drawn stands for 75 / 9 items.
 
 The interval is that of :func:`vcrgen.stats.intervals.mean_interval`, of the variance of such a sample: within each part
-only, and smaller the larger the share that was drawn, as what is asked for is the mean of this finite whole.
+only, and smaller the larger the share that was drawn, as the estimate is of this finite population.
 ``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/bloom.md``.
 """
 
@@ -20,14 +20,14 @@ from vcrgen.stats.intervals import mean_interval
 
 
 class Stratum(NamedTuple):
-    """One part."""
+    """A stratum of a finite population."""
 
     size: int  # all of its members
     values: Sequence[float]  # from 0 to 1, of the members that were drawn
 
 
 class StratifiedMean(NamedTuple):
-    """The mean of all members of the parts, as a sample tells it."""
+    """Estimate of the population mean from a stratified sample."""
 
     value: float
     low: float  # lower end of the 95 % interval
@@ -36,9 +36,7 @@ class StratifiedMean(NamedTuple):
 
 
 def allocate(sizes: Sequence[int], total: int, least: int) -> list[int]:
-    """How many members to draw of each part: ``least`` of every one, the rest in proportion to the sizes.
-
-    What is left goes one by one to the part whose share is furthest behind (Webster's method), the first of equal ones.
+    """Allocate a sample to strata: ``least`` of each, the rest in proportion to their sizes (Webster's method).
 
     Args:
         sizes: Members of each part.
@@ -61,7 +59,7 @@ def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
     """The mean of all members, each part counting by its size, with a 95 % interval; exact where all were drawn.
 
     Parts of which nothing was drawn are left out: the mean is that of the others. A part of which one member was drawn
-    tells nothing of how its members vary; it is taken to vary as all together do. None where nothing was drawn.
+    has no variance of its own; it is taken to vary as all together do. None where nothing was drawn.
     """
     import numpy as np
 
@@ -76,7 +74,7 @@ def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
         variance += (size / whole) ** 2 * max(0.0, 1 - len(values) / size) * within / len(values)
     if count == whole:
         return StratifiedMean(mean, mean, mean, count)
-    # The larger the share that was drawn, the more a sample tells of this whole.
+    # Finite population correction.
     worth = round(count / (1 - count / whole))
     # The interval takes the deviation of resamples, which is smaller than that of samples by this factor.
     deviation = math.sqrt(variance * (worth - 1) / worth)

@@ -1,11 +1,8 @@
-"""Training data without storing it: VCR examples made while a model trains.
+"""Streams of training data: VCR (Visual Caption Restoration) examples generated during training."""
 
-The names below are loaded when they are first used: ``VCRStream`` imports torch where it is installed, to be a dataset
-of it.
-"""
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from vcrgen.lazy import attach
 
 if TYPE_CHECKING:
     from vcrgen.stream.chat import answer_text, collate, messages
@@ -13,12 +10,11 @@ if TYPE_CHECKING:
 
 __all__ = ["VCRStream", "answer_text", "collate", "messages"]
 
-_HOMES = {name: "vcrgen.stream.stream" if name == "VCRStream" else "vcrgen.stream.chat" for name in __all__}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vcrgen.stream' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "stream.chat": ["answer_text", "collate", "messages"],
+        "stream.stream": ["VCRStream"],
+    },
+)

@@ -1,4 +1,4 @@
-"""Examples as chat messages, the form that the processors of vision-language models take."""
+"""Chat messages of examples, for the processors of vision-language models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,15 +7,12 @@ from PIL import Image
 
 
 def answer_text(example: Mapping[str, Any]) -> str:
-    """What a model should answer: the covered texts in reading order, one a line."""
+    """Return the right answer: the masked texts in reading order, one a line."""
     return "\n".join(example["answers"])
 
 
 def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One example as a user's and an assistant's message.
-
-    Args:
-        example: As :class:`vcrgen.stream.VCRStream` gives it.
+    """Return the messages of the user and the assistant of one example of :class:`vcrgen.stream.VCRStream`.
 
     Returns:
         ``[{"role": "user", "content": [{"type": "image", "image": PIL}, {"type": "text", "text": question}]},
@@ -28,7 +25,7 @@ def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def collate(examples: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """A batch for a data loader's ``collate_fn``: ``messages``, and each other column but ``image`` as a list."""
+    """Collate a batch of a data loader: ``messages``, and each other column except ``image`` as a list."""
     columns = [name for name in examples[0] if name != "image"]
     batch = {name: [example[name] for example in examples] for name in columns}
     return {"messages": [messages(example) for example in examples], **batch}

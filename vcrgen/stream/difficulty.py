@@ -1,4 +1,4 @@
-"""How much covers hide in the course of a training: modes or shares of visible ink, constant or by a schedule."""
+"""Difficulty of training examples: modes or shares of visible ink, constant or by a schedule."""
 
 import math
 from bisect import bisect_right
@@ -8,14 +8,14 @@ from random import Random
 from typing import Any, Literal
 
 from vcrgen.errors import ConfigError
-from vcrgen.records import LEAST_INK, MOST_INK, NAMED_MODES, Mode
+from vcrgen.records import MAX_INK, MIN_INK, NAMED_MODES, Mode
 
 Values = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difficulty:
-    """What covers hide at each step."""
+    """The distribution of covers at each step."""
 
     # The two numbers of a point: with ``mode`` the shares of easy and of hard, which add up to 1; with ``ink`` the
     # lowest and the highest share of ink that stays visible.
@@ -24,7 +24,7 @@ class Difficulty:
     points: tuple[tuple[int, Values], ...]
 
     def at(self, step: int) -> Values:
-        """The two numbers at a step."""
+        """Return the two numbers at a step, interpolated linearly."""
         after = bisect_right(self.points, step, key=lambda point: point[0])
         if after == 0 or after == len(self.points):
             return self.points[min(after, len(self.points) - 1)][1]
@@ -33,7 +33,7 @@ class Difficulty:
         return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
     def draw(self, step: int, rng: Random) -> Mode | float:
-        """The mode or the share of visible ink of one pair."""
+        """Draw the mode or the share of visible ink of one pair."""
         first, second = self.at(step)
         chance = rng.random()
         if self.kind == "mode":
@@ -42,7 +42,7 @@ class Difficulty:
 
 
 def read_difficulty(mode: Any = None, ink: Any = None, schedule: Any = None) -> Difficulty:
-    """What a user asks for, of which at most one may be given; without any, easy and hard alike.
+    """Validate the difficulty; by default, easy and hard with equal weights.
 
     Args:
         mode: ``"easy"``, ``"hard"``, ``"both"``, several of them, or a mapping of them to weights.
@@ -50,7 +50,7 @@ def read_difficulty(mode: Any = None, ink: Any = None, schedule: Any = None) -> 
         schedule: Pairs of a step and either of the two.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: A value is invalid, or more than one is set.
     """
     if sum(value is not None for value in (mode, ink, schedule)) > 1:
         raise ConfigError("`mode`, `ink` and `schedule` exclude one another; give one of them.")
@@ -68,14 +68,14 @@ def _read_schedule(value: Any) -> Difficulty:
         raise ConfigError('`schedule` is a list of steps and values, as in [(0, "easy"), (50000, "hard")].')
     for point in value:
         if not isinstance(point, Sequence) or len(point) != 2 or type(point[0]) is not int or point[0] < 0:
-            what = "give a step (a count of pairs) and a mode, weights or a share"
-            raise ConfigError(f"{point!r} is no point of a schedule; {what}.")
-        step, given = point
+            hint = "give a step (a count of pairs) and a mode, weights or a share"
+            raise ConfigError(f"{point!r} is no point of a schedule; {hint}.")
+        step, level = point
         if points and step <= points[-1][0]:
             raise ConfigError(f"The steps of a schedule rise; {step} comes after {points[-1][0]}.")
-        numbers = _is_number(given) or (isinstance(given, Sequence) and all(map(_is_number, given)))
+        numbers = _is_number(level) or (isinstance(level, Sequence) and all(map(_is_number, level)))
         kinds.append("ink" if numbers else "mode")
-        points.append((step, _read_ink(given) if numbers else _read_mix(given)))
+        points.append((step, _read_ink(level) if numbers else _read_mix(level)))
     if len(set(kinds)) > 1:
         raise ConfigError(
             "A schedule goes from modes to modes or from shares of ink to shares of ink, not between them."
@@ -84,7 +84,7 @@ def _read_schedule(value: Any) -> Difficulty:
 
 
 def _read_mix(value: Any) -> Values:
-    """Weights of easy and hard that add up to 1."""
+    """Return normalised weights of easy and hard."""
     names = tuple(map(str, NAMED_MODES))
     weights = value
     if isinstance(value, str):
@@ -92,9 +92,9 @@ def _read_mix(value: Any) -> Values:
     elif isinstance(value, Sequence):
         weights = {name: 1 for name in map(str, value) if value.count(name) == 1}
     if not isinstance(weights, Mapping) or not weights or not set(weights) <= set(names):
-        known = '"easy", "hard", "both", or weights such as {"easy": 0.7, "hard": 0.3}'
+        valid = '"easy", "hard", "both", or weights such as {"easy": 0.7, "hard": 0.3}'
         levels = "; a level of ink is a number, as in ink=0.2 or schedule=[(0, 0.5), (1000, 0.2)]"
-        raise ConfigError(f"{value!r} is no mode; give {known}{levels if 'ink' in str(value) else ''}.")
+        raise ConfigError(f"{value!r} is no mode; give {valid}{levels if 'ink' in str(value) else ''}.")
     easy, hard = (weights.get(name, 0) for name in names)
     if not (_is_number(easy) and _is_number(hard) and easy >= 0 and hard >= 0 and 0 < easy + hard < math.inf):
         raise ConfigError(f"The weights {value!r} have to be numbers of at least 0, not all of them 0.")
@@ -102,11 +102,11 @@ def _read_mix(value: Any) -> Values:
 
 
 def _read_ink(value: Any) -> Values:
-    """The lowest and the highest share."""
+    """Return the lowest and the highest share."""
     ends = (value, value) if _is_number(value) else tuple(value) if isinstance(value, Sequence) else ()
-    if len(ends) != 2 or not all(map(_is_number, ends)) or not LEAST_INK <= ends[0] <= ends[1] <= MOST_INK:
-        known = f"a number from {LEAST_INK} to {MOST_INK}, or the lowest and the highest one"
-        raise ConfigError(f"{value!r} is no share of visible ink; give {known}.")
+    if len(ends) != 2 or not all(map(_is_number, ends)) or not MIN_INK <= ends[0] <= ends[1] <= MAX_INK:
+        valid = f"a number from {MIN_INK} to {MAX_INK}, or the lowest and the highest one"
+        raise ConfigError(f"{value!r} is no share of visible ink; give {valid}.")
     return float(ends[0]), float(ends[1])
 
 

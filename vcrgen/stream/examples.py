@@ -1,4 +1,4 @@
-"""From a pair and its spans to one example: which cover and which view, then pixels. Nothing is encoded."""
+"""Examples from pairs and spans: cover, view and pixels, without encoding."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -7,8 +7,8 @@ from typing import Any
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import PairImages, Prepared
-from vcrgen.config import BuildConfig
+from vcrgen.builder.records import PairImages, PreparedItem
+from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.views import View
 from vcrgen.records import Mode, Reject, Span
 from vcrgen.rng import rng_for
@@ -23,22 +23,22 @@ INK_DIGITS = 2  # covers hide whole rows, so finer shares would give the same on
 
 
 class Examples:
-    """Makes examples of one configuration, with what that needs loaded; ``views`` are those to choose from."""
+    """Builder of the examples of one configuration; ``views`` are drawn from."""
 
     def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
         self._difficulty, self._views = difficulty, views
         self._covers: dict[float, Calibration] = {}
 
-    def make(self, prepared: Prepared, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any] | Reject:
-        """One example, of a pair and the spans that are covered, in reading order; a Reject if they cannot be covered.
+    def make(self, prepared: PreparedItem, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any] | Reject:
+        """Build one example from a pair and its spans; a Reject if they cannot be covered.
 
-        Another epoch has other random choices. ``step`` is the pair's number in the stream, by which a schedule goes.
+        Random choices depend on the epoch, and a schedule on ``step``, the pair's number in the stream.
         """
         pair, language = prepared.keys.pair, self.pipeline.language
         seed = self.pipeline.config.seed
         level = self._difficulty.draw(step, rng_for(seed, f"stream cover {epoch}", pair))
-        cover = prepared.style.covers[level] if isinstance(level, Mode) else self._cover(level)
+        cover = prepared.style.calibrations[level] if isinstance(level, Mode) else self._cover(level)
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
         parts = draw_parts(prepared, spans)
@@ -60,14 +60,14 @@ class Examples:
         return make_calibrator(style.shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
 
     def _cover(self, ink: float) -> Calibration:
-        """A cover that leaves a share of ink, as much of it above as the language's own covers of about that share."""
+        """Return a cover that leaves a share of ink, balanced like the language's own covers."""
         ink = round(ink, INK_DIGITS)
         if ink not in self._covers:
-            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover(Mode.of_ink(ink)))
+            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover_target(Mode.of_ink(ink)))
         return self._covers[ink]
 
 
 def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
-    """The mask of the covers in a view, where boxes do not say it."""
+    """Return the mask of covers that are not boxes."""
     mask = composed.mask(_IMAGES[view])
     return {} if mask is None else {"cover_mask": mask}

@@ -1,4 +1,4 @@
-"""The order in which a stream goes through a source, epoch after epoch, whoever does the work."""
+"""The order of a stream through a source, epoch by epoch, independent of workers."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -9,24 +9,21 @@ from vcrgen.builder.shards import Task
 from vcrgen.rng import rng_for, shuffled
 
 T = TypeVar("T")
-REMEMBERED = 4  # epochs: workers may be in neighbouring ones
+REMEMBERED = 4  # cached epochs: workers may be in neighbouring ones
 
 
 class Epoch(NamedTuple):
-    """One epoch's windows."""
+    """The windows of one epoch."""
 
     tasks: Sequence[int]  # indexes of the source's windows, in order
     before: Sequence[int]  # rows of the epoch before each of them
 
 
 class Order:
-    """An endless row of windows: runs of a source's rows, all of them once in every epoch.
+    """An endless sequence of windows: blocks of a source's rows, each once in every epoch.
 
-    A window has a number from 0, counted over all epochs; a row has a step, counted in the same way. Both depend on
-    source and seed alone.
-
-    ``tasks`` are the windows in the order of the source; ``shuffle`` puts windows and the rows inside them in random
-    order.
+    Windows and rows (steps) are numbered from 0 over all epochs. Both depend on source and seed alone. ``tasks`` are
+    the windows in source order; ``shuffle`` permutes windows and the rows inside them.
     """
 
     def __init__(self, tasks: Sequence[Task], *, seed: int, shuffle: bool) -> None:
@@ -36,33 +33,33 @@ class Order:
         self.rows = sum(task.stop - task.start for task in tasks)  # of an epoch
 
     def epoch(self, window: int) -> int:
-        """The epoch of a window."""
+        """Return the epoch of a window."""
         return window // self.windows
 
     def task(self, window: int) -> Task:
-        """Which rows a window has."""
+        """Return the rows of a window."""
         epoch, place = divmod(window, self.windows)
         return self._tasks[self._order(epoch).tasks[place]]
 
     def size(self, window: int) -> int:
-        """How many rows a window has."""
+        """Return the number of rows of a window."""
         task = self.task(window)
         return task.stop - task.start
 
     def step(self, window: int, row: int) -> int:
-        """The number of a row of a window among all rows of all epochs."""
+        """Return the step of a row of a window."""
         epoch, place = divmod(window, self.windows)
         return epoch * self.rows + self._order(epoch).before[place] + row
 
     def find(self, step: int) -> tuple[int, int]:
-        """The window of a step, and its row in there."""
+        """Return the window of a step and its row in it."""
         epoch, row = divmod(step, self.rows)
         before = self._order(epoch).before
         place = bisect_right(before, row) - 1
         return epoch * self.windows + place, row - before[place]
 
-    def arranged(self, window: int, values: Sequence[T]) -> Sequence[T]:
-        """What a window holds, in the order of its epoch."""
+    def shuffled_rows(self, window: int, values: Sequence[T]) -> Sequence[T]:
+        """Return the content of a window in the order of its epoch."""
         if not self._shuffle:
             return values
         rng = rng_for(self._seed, f"stream rows {self.epoch(window)}", str(self.task(window).index))

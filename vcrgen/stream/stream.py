@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.shards import cut_tasks
-from vcrgen.builder.sources import check_columns, cut_at_limit, iter_items, open_source
-from vcrgen.config import BuildConfig, load_build_config
+from vcrgen.builder.shards import divide_tasks
+from vcrgen.builder.sources import check_columns, iter_items, limit_partitions, open_source
+from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, NoPairsError, StreamError
 from vcrgen.files import canonical_json, sha256_file
@@ -21,7 +21,7 @@ from vcrgen.records import Reject
 from vcrgen.stream.difficulty import read_difficulty
 from vcrgen.stream.examples import Examples
 from vcrgen.stream.order import Order
-from vcrgen.stream.place import Place, Progress, Share, Tracker
+from vcrgen.stream.position import Position, Progress, Share, Tracker
 from vcrgen.stream.ranks import find_rank, find_worker
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import resolve_font
@@ -35,31 +35,31 @@ else:
         ExampleType = TypeVar("ExampleType")
 
         class IterableDataset(Generic[ExampleType]):
-            """Stands in for torch's class."""
+            """Replacement of torch's class."""
 
 
 Example = dict[str, Any]
 Batch = TypeVar("Batch")
 STATE_VERSION = 1  # also of the order: another one is another order
 BATCH = 16  # pairs made together: few, so that the first one comes soon
-PATIENCE = 20  # epochs' rows in which one of several workers finds nothing, before it gives up an endless stream
-# Fields that decide what a build writes, and nothing of a stream.
-OF_FILES = ("image_format", "source_license", "splits")
+MAX_EMPTY_EPOCHS = 20  # without a usable pair, before one of several workers gives up an endless stream
+# Fields that only matter for files of a build.
+FILE_FIELDS = ("image_format", "source_license", "splits")
 
 
 class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
-    """Image-caption pairs as VCR examples, made when they are asked for.
+    """Image-caption pairs as VCR (Visual Caption Restoration) examples, generated on demand.
 
-    A ``torch.utils.data.IterableDataset`` where torch is installed, an iterable everywhere. Every epoch has every
-    usable pair once, in another order, with other spans; over all ranks and workers together, however many there are.
-    A pair's example depends on source, options and epoch alone, and on its step if there is a schedule.
+    A ``torch.utils.data.IterableDataset`` if torch is installed. Every epoch has every usable pair once over all ranks
+    and workers, in another order and with other spans. An example depends on source, options and epoch alone, and on
+    its step if there is a schedule.
 
-    The stream has a place, as a file has: an iteration goes on where the last one stopped. Ranks and workers get
-    windows of rows, so their counts of examples differ a little.
+    The stream has a position, as a file: an iteration continues after the last one. Ranks and workers get windows of
+    rows, so their numbers of examples differ a little.
 
-    An example has ``question_id``, ``image`` (uint8, height x width x 3), ``question``, ``answers`` (the covered texts
+    An example has ``question_id``, ``image`` (uint8, height x width x 3), ``question``, ``answers`` (the masked texts
     in reading order), ``caption``, ``view``, ``mode`` (``"ink"`` if the cover goes by a share of ink), ``ink`` (the
-    visible share aimed at), ``visible_ink`` (what is left of each span), ``epoch``, ``step`` (its number in the stream,
+    target share of visible ink), ``visible_ink`` (of each span), ``epoch``, ``step`` (its number in the stream,
     over all ranks, unusable pairs counted) and ``source_id``.
 
     Args:
@@ -67,17 +67,16 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         mode: ``"easy"``, ``"hard"``, ``"both"`` or several of them (drawn for each pair), or a mapping to weights.
         ink: Instead, the share of ink that stays visible, or the lowest and the highest share.
         schedule: Instead, a list of ``(step, mode or ink)``; in between, it changes linearly.
-        views: Of ``stacked``, ``tei`` and ``strip``, those of which one is drawn for each pair.
-        epochs: How many epochs one iteration gives; None for no end.
-        shuffle: Random order; otherwise the source's.
-        rank: This process's rank, with ``world_size``; by default what torch.distributed says, or the variables
-            ``RANK`` and ``WORLD_SIZE``, when the stream is made.
+        views: Of ``stacked``, ``tei`` and ``strip``; one is drawn for each pair.
+        epochs: Epochs of one iteration; None for an endless one.
+        shuffle: Random order instead of the source's.
+        rank: This process's rank; by default from torch.distributed, or from ``RANK`` and ``WORLD_SIZE``, at creation.
         world_size: Number of ranks.
-        **options: Other fields of :class:`vcrgen.config.BuildConfig`, such as ``lang``, ``seed``, ``n``, ``width``.
+        **options: Other fields of :class:`.BuildConfig`, such as ``lang``, ``seed``, ``ngram_size``, ``width``.
 
     Attributes:
         config: The configuration.
-        skipped: Unusable pairs that this process came by, counted by reason.
+        skipped: Numbers of rejected pairs of this process by reason.
 
     Raises:
         ConfigError: An option is wrong.
@@ -98,7 +97,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         world_size: int | None = None,
         **options: Any,
     ) -> None:
-        if useless := next((name for name in OF_FILES if name in options), None):
+        if useless := next((name for name in FILE_FIELDS if name in options), None):
             raise ConfigError(f"A stream writes no files, so {useless!r} does nothing here; leave it out.")
         self.config = load_build_config(None, options | {"source": str(source)})
         self._difficulty = read_difficulty(mode, ink, schedule)
@@ -110,8 +109,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         self._epochs = epochs
         self._source = open_source(self.config)
         check_columns(self._source, self.config)
-        partitions = cut_at_limit(self._source, self.config)
-        _, tasks = cut_tasks(self.config, partitions)
+        partitions = limit_partitions(self._source, self.config)
+        _, tasks = divide_tasks(self.config, partitions)
         self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle)
         facts = _choices(self.config) | {
             "partitions": [asdict(partition) for partition in partitions], "difficulty": asdict(self._difficulty),
@@ -119,17 +118,17 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         }  # fmt: skip
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
         self._rank = find_rank(rank, world_size)
-        self._place = Place().share(*self._rank)
+        self._current = Position().share(*self._rank)
         self._tracker: Tracker | None = None
-        self._turn = 0
+        self._iteration = 0
         self._loaders: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._examples: Examples | None = None
         self.skipped: Counter[str] = Counter()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what a process loads for itself."""
-        own = {"_examples": None, "_tracker": None, "_loaders": None, "_place": self._here()}
-        return self.__dict__ | own
+        """Return the state without objects that each process loads itself."""
+        local = {"_examples": None, "_tracker": None, "_loaders": None, "_current": self._position()}
+        return self.__dict__ | local
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -137,46 +136,46 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     @property
     def rows(self) -> int:
-        """Pairs of an epoch over all ranks, unusable ones counted."""
+        """Return the number of pairs of an epoch over all ranks, with unusable ones."""
         return self._order.rows
 
     @property
     def epoch(self) -> int:
-        """The epoch that this rank is in, from 0; after the end of an iteration the next one."""
-        place = self._here()
+        """Return the current epoch of this rank, from 0; after an iteration, the next one."""
+        place = self._position()
         last = math.inf if place.until is None else place.until - 1
         return int(min(self._order.epoch(place.start), last))
 
     def __iter__(self) -> Generator[Example, None, None]:
-        """Examples from the stream's place on.
+        """Yield examples from the stream's position on.
 
         Raises:
             NoPairsError: No pair can be used.
             SourceError: A file of the source cannot be read.
         """
-        place, turn = self._begin()
+        place, iteration = self._begin()
         worker = find_worker()
         if worker and len(place.shares) == 1:
             place = place.share(*worker)
-        barren, patience = 0, self._patience(place)
+        empty_rows, max_empty = 0, self._max_empty_rows(place)
         for window, done in place.windows(self._order):
             if place.until is not None and self._order.epoch(window) >= place.until:
                 break
-            barren += self._order.size(window) - done
+            empty_rows += self._order.size(window) - done
             for row, example in self._window(window, done):
-                barren = 0
-                self._place = place.at(window, row + 1)
+                empty_rows = 0
+                self._current = place.at(window, row + 1)
                 yield example
-                if self._turn != turn:
+                if self._iteration != iteration:
                     how = "by another one or by a state that was loaded"
                     raise StreamError(f"The stream was moved while this iteration was under way, {how}; iterate anew.")
-            self._place = place.at(window + 1, 0)
-            if barren >= patience:
+            self._current = place.at(window + 1, 0)
+            if empty_rows >= max_empty:
                 raise NoPairsError(self._nothing_usable())
-        self._place = self._ended(place)
+        self._current = self._end_position(place)
 
     def batches(self, loader: Iterable[Batch]) -> Iterator[Batch]:
-        """Go through a data loader of this stream; :meth:`state_dict` stays exact, whatever its workers have prepared.
+        """Iterate over a data loader of this stream with an exact :meth:`state_dict`.
 
         Args:
             loader: A ``torch.utils.data.DataLoader`` of this stream. With workers, its batches have to be mappings with
@@ -184,7 +183,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
         Raises:
             StreamError: The loader is another stream's, its batches lack ``step``, or its persistent workers are
-                somewhere else.
+                elsewhere.
             NoPairsError: No pair can be used.
         """
         if getattr(loader, "dataset", self) is not self:
@@ -193,82 +192,85 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         if not workers:
             yield from loader  # this process makes the examples, and knows where it is
             return
-        if getattr(loader, "persistent_workers", False) and self._loaders.get(loader, self._turn) != self._turn:
+        if (
+            getattr(loader, "persistent_workers", False)
+            and self._loaders.get(loader, self._iteration) != self._iteration
+        ):
             why = "because an iteration was broken off or a state was loaded; make a new DataLoader"
             raise StreamError(f"The persistent workers of this loader are not where the stream is, {why}.")
-        place, turn = self._begin()
-        self._loaders[loader] = turn - 1  # until the end is reached
+        place, iteration = self._begin()
+        self._loaders[loader] = iteration - 1  # until the end is reached
         tracker = self._tracker = Tracker(place, workers, self._order)
         empty = True
         for batch in loader:
             empty = False
             for step in _steps(batch):
-                if self._turn != turn or not tracker.handed_out(step):
+                if self._iteration != iteration or not tracker.record(step):
                     raise StreamError("The loader hands out pairs that the stream is past; make a new DataLoader.")
             yield batch
-        whole = place.until is None or self._order.epoch(place.start) < place.until
-        whole = whole and place.start % self._order.windows == 0 and not place.done.rows
-        if empty and self._rank[1] == 1 and whole:  # whole: this iteration went through whole epochs
+        is_whole = place.until is None or self._order.epoch(place.start) < place.until
+        is_whole = is_whole and place.start % self._order.windows == 0 and not place.done.rows
+        if empty and self._rank[1] == 1 and is_whole:  # whole: this iteration went through whole epochs
             raise NoPairsError(self._nothing_usable())
-        if self._turn == turn:
-            self._tracker, self._place = None, self._ended(place)
-            self._loaders[loader] = turn
+        if self._iteration == iteration:
+            self._tracker, self._current = None, self._end_position(place)
+            self._loaders[loader] = iteration
 
     def state_dict(self) -> dict[str, Any]:
-        """The stream's place as JSON values: small, and independent of the number of workers.
+        """Return the stream's position as small JSON values, independent of the number of workers.
 
-        It is exact for iteration in this process and for :meth:`batches`; other data loaders' workers are not seen.
+        It is exact for iteration in this process and for :meth:`batches`, not for other loops over data loaders.
         """
-        return {"version": STATE_VERSION, "fingerprint": self._fingerprint, **self._here().to_json()}
+        return {"version": STATE_VERSION, "fingerprint": self._fingerprint, **self._position().to_json()}
 
     def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-        """Take up a place: what :meth:`state_dict` gave on the same rank, or a list of what it gave on all ranks.
+        """Load a position: the :meth:`state_dict` of the same rank, or a list of those of all ranks.
 
-        There may have been another number of ranks.
+        The number of ranks may differ.
 
         Raises:
             StreamError: The state is of another source, other options, or other ranks.
         """
         places = [self._read(one) for one in ([state] if isinstance(state, Mapping) else state)]
-        self._place = self._taken_up(places)
+        self._current = self._merge_positions(places)
         self._tracker = None
-        self._turn += 1
+        self._iteration += 1
 
-    def _here(self) -> Place:
-        return self._tracker.place() if self._tracker else self._place
+    def _position(self) -> Position:
+        return self._tracker.place() if self._tracker else self._current
 
-    def _begin(self) -> tuple[Place, int]:
-        """Begin an iteration: the place, with the epoch before which it ends, and the number of the iteration."""
-        place, self._tracker = self._here(), None
-        self._place = replace(place, until=self._until(place))
-        self._turn += 1
-        return self._place, self._turn
+    def _begin(self) -> tuple[Position, int]:
+        """Begin an iteration; return its position and its number."""
+        place, self._tracker = self._position(), None
+        self._current = replace(place, until=self._until(place))
+        self._iteration += 1
+        return self._current, self._iteration
 
-    def _patience(self, place: Place) -> float:
-        """How many rows without a usable pair mean that there is none; a part of the source may do without."""
+    def _max_empty_rows(self, place: Position) -> float:
+        """Return the number of rows without a usable pair after which the stream gives up."""
         if all(share.count == 1 for share in place.shares):
             return self._order.rows
-        return PATIENCE * self._order.rows if place.until is None else math.inf
+        return MAX_EMPTY_EPOCHS * self._order.rows if place.until is None else math.inf
 
-    def _until(self, place: Place) -> int | None:
-        """The epoch before which the iteration ends that is under way at a place, or that begins there."""
+    def _until(self, place: Position) -> int | None:
+        """Return the epoch at which the iteration of a position ends."""
         if self._epochs is None:
             return None
         return self._order.epoch(place.start) + self._epochs if place.until is None else place.until
 
-    def _ended(self, place: Place) -> Place:
-        """The place of a rank after an iteration came to its end."""
+    def _end_position(self, place: Position) -> Position:
+        """Return the position of a rank after the end of an iteration."""
         assert place.until is not None
-        return Place(shares=place.shares[:1], done=Progress(start=place.until * self._order.windows))
+        return Position(shares=place.shares[:1], done=Progress(start=place.until * self._order.windows))
 
     def _window(self, window: int, done: int) -> Iterator[tuple[int, Example]]:
-        """The examples of a window, each with its row, from a row on."""
+        """Yield the examples of a window from a row on, each with its row."""
         if self._examples is None:
             self._examples = Examples(self.config, self._difficulty, self._views)
         task, epoch = self._order.task(window), self._order.epoch(window)
         items = list(iter_items(self._source, self.config, task.partition, task.start, task.stop))
-        left = islice(self._order.arranged(window, items), done, None)
-        planned = self._examples.pipeline.planned(left, stage=f"stream mask {epoch}", batch_size=BATCH)
+        left = islice(self._order.shuffled_rows(window, items), done, None)
+        planned = self._examples.pipeline.plan_items(left, stage=f"stream mask {epoch}", batch_size=BATCH)
         for row, outcome in enumerate(planned, start=done):
             if isinstance(outcome, Reject):
                 self.skipped[str(outcome.reason)] += 1
@@ -281,12 +283,12 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))
-        found = f" ({reasons})" if reasons else ""
-        return f"No pair of {self.config.source} can be used{found}; `vcrgen build` with the same options lists why."
+        counts = f" ({reasons})" if reasons else ""
+        return f"No pair of {self.config.source} can be used{counts}; `vcrgen build` with the same options lists why."
 
-    def _read(self, state: Any) -> Place:
+    def _read(self, state: Any) -> Position:
         try:
-            version, fingerprint, place = state["version"], state["fingerprint"], Place.from_json(state)
+            version, fingerprint, place = state["version"], state["fingerprint"], Position.from_json(state)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise StreamError("This is no state of a stream; give what VCRStream.state_dict() returned.") from None
         if version != STATE_VERSION:
@@ -295,8 +297,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
             raise StreamError("The state is of another source or of other options; make the stream as it was then.")
         return place
 
-    def _taken_up(self, places: Sequence[Place]) -> Place:
-        """The place of this rank, or in a worker of this worker, after the places of whoever was there before."""
+    def _merge_positions(self, places: Sequence[Position]) -> Position:
+        """Return the position of this rank or worker, given the positions of all former ranks."""
         here = [self._rank, worker] if (worker := find_worker()) else [self._rank]
         if len(places) == 1:
             shares = [(share.index, share.count) for share in places[0].shares]
@@ -310,20 +312,20 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
                 f"The state is not that of rank {self._rank[0]} of {self._rank[1]}; give load_state_dict the state of "
                 "this rank, or the list of the states of all ranks that there were."
             )
-        whole = Place(done=first).merged([place.done for place in ranks], self._order)
+        whole = Position(done=first).merged([place.done for place in ranks], self._order)
         until = min((end for end in map(self._until, ranks) if end is not None), default=None)
         return replace(whole.share(*self._rank), until=until)
 
 
 def _choices(config: BuildConfig) -> dict[str, Any]:
-    """The configuration as JSON values, its files by their content."""
+    """Return the configuration as JSON values, with hashes of its files."""
     font = sha256_file(resolve_font(config.font)[0]) if config.font else None
     censor = CensorList.load(LANGUAGES[config.lang], config.censor_list).digest
-    return {"config": config.published(), "font": font, "censor": censor, "spacy_model": config.spacy_model}
+    return {"config": config.public_fields(), "font": font, "censor": censor, "spacy_model": config.spacy_model}
 
 
 def _steps(batch: Any) -> list[int]:
-    """The steps of a batch's examples, or of the one example that it is."""
+    """Return the steps of a batch, or of a single example."""
     try:
         steps = batch["step"]
         return [int(steps)] if isinstance(steps, int) else [int(step) for step in steps]

@@ -1,6 +1,4 @@
-"""What raters of an audit read around its items; the items themselves have the texts of ``bloom/audit/texts.py``."""
-
-from vcrgen.bloom.audit.texts import TEXTS
+"""Texts for raters of an audit, by language of the page; ``ITEM`` has those of one item with its direction."""
 
 CONSENT = {
     "en": """You are invited to look at questions about pictures, and to say which of them are in order.
@@ -36,14 +34,46 @@ If you do not read one of the languages, judge the others, and say so in the not
 إن كنت لا تقرأ إحدى اللغات فاحكم على غيرها، واذكر ذلك في الملاحظة.
 """,
 }
-PAGE = {
+ITEM: dict[str, dict[str, str]] = {
     "en": {
-        "title": TEXTS["en"]["title"], "step": TEXTS["en"]["item"],
-        "fill": "Answer the question, then say whether the item is in order.",
-        "end_text": "You can go back and change what you said of an item. Then send it.",
+        "dir": "ltr", "title": "Audit of questions",
+        "item": "Item", "category": "Category",
+        "answerFirst": "Answer it yourself: which option is right? The key is shown after that.",
+        "cannot": "I cannot tell", "key": "key", "trap": "trap",
+        "judge": "Is the item in order, in every language? If not: what is wrong?",
+        "approve": "In order", "approveHint": "one right option, answered by the picture, the same in all languages",
+        "image": "Picture", "imageHint": "poor quality, or it does not fit the question or the category",
+        "question": "Question", "questionHint": "unclear, wrong, or it can be answered without the picture",
+        "choices": "Options", "choicesHint": "not exactly one of them is right, or the key is wrong",
+        "translation": "Translation", "translationHint": "the languages do not say the same",
+        "note": "Note (optional)",
+        "keys": "Keys: 1 to 4 answer, 0 cannot tell, then 5 to 9 judge, Enter next, arrows go back and forth, Escape "
+                "leaves the note.",
     },
     "ar": {
-        "title": TEXTS["ar"]["title"], "step": TEXTS["ar"]["item"],
+        "dir": "rtl", "title": "مراجعة الأسئلة",
+        "item": "السؤال", "category": "التصنيف",
+        "answerFirst": "أجب بنفسك أولا: ما الخيار الصحيح؟ يظهر المفتاح بعد ذلك.",
+        "cannot": "لا أستطيع التحديد", "key": "المفتاح", "trap": "الفخ",
+        "judge": "هل السؤال سليم في كل اللغات؟ وإن لم يكن، فما الخطأ؟",
+        "approve": "سليم", "approveHint": "خيار صحيح واحد، تجيب عنه الصورة، والمعنى واحد في كل اللغات",
+        "image": "الصورة", "imageHint": "رديئة، أو لا تناسب السؤال أو التصنيف",
+        "question": "السؤال", "questionHint": "غامض أو خاطئ، أو يجاب عنه من دون الصورة",
+        "choices": "الخيارات", "choicesHint": "ليس فيها صحيح واحد بالضبط، أو المفتاح خاطئ",
+        "translation": "الترجمة", "translationHint": "اللغات لا تقول الشيء نفسه",
+        "note": "ملاحظة (اختيارية)",
+        "keys": "المفاتيح: 1 إلى 4 للإجابة، 0 لا أستطيع التحديد، ثم 5 إلى 9 للحكم، Enter للتالي، الأسهم للتنقل، "
+                "Escape للخروج من الملاحظة.",
+    },
+}  # fmt: skip
+PAGE = {
+    "en": {
+        "title": ITEM["en"]["title"], "step": ITEM["en"]["item"],
+        "fill": "Answer the question, then give your verdict on the item.",
+        "end_text": "You can go back and change your verdict on an item. Then send it.",
+    },
+    "ar": {
+        "title": ITEM["ar"]["title"], "step": ITEM["ar"]["item"],
         "fill": "أجب عن السؤال، ثم قل هل هو سليم.",
         "end_text": "يمكنك الرجوع وتغيير حكمك على أي سؤال، ثم أرسله.",
     },

@@ -1,7 +1,7 @@
-"""Label Studio's JSON, both ways: tasks with what raters typed, and annotations as raters of a study.
+"""Label Studio's JSON, both ways: tasks with the texts of raters, and annotations as raters of a study.
 
 A task is an item in a condition, with its picture inside. Its annotations hold one text area, ``texts``, with a text
-for each covered part in the order of reading. ``?`` stands for a part that cannot be read, as Label Studio takes no
+for each masked span in the order of reading. ``?`` stands for a span that cannot be read, as Label Studio takes no
 empty text. The labelling configuration for such tasks stands in ``docs/study.md``.
 """
 
@@ -13,28 +13,31 @@ from typing import Any
 
 from vcrgen.errors import StudyError
 from vcrgen.media import data_uri
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.reading import as_texts, encodable, read_json
-from vcrgen.study import store as db
-from vcrgen.study.design import Kind, Step, Viewing
-from vcrgen.study.marks import answered
-from vcrgen.study.records import Frozen, RaterState, RaterStep, Response, StudyItem
-from vcrgen.study.store import Store
+from vcrgen.study.assignment import Slot, Step, StepKind
+from vcrgen.study.grading import finished_steps
+from vcrgen.study.records import RaterState, RaterStep, Response, StudyDesign, StudyItem
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.items import read_items, read_picture
+from vcrgen.study.store.raters import add_rater, next_rater_number, now, update_rater
+from vcrgen.study.store.steps import append_steps, open_slots, read_steps, save_response
 
 CONTROL, UNREAD = "texts", "?"
 MAX_TEXT = 10_000  # characters
 
 
-def as_tasks(store: Store) -> Iterator[dict[str, Any]]:
-    """A task for each item in each condition, with an annotation for each rater who finished it."""
+def export_tasks(store: StudyStore) -> Iterator[dict[str, Any]]:
+    """Yield a task for each item in each condition, with an annotation for each rater who finished it."""
     with store.reading() as connection:
-        frozen, items = _typing(db.read_frozen(connection)), db.items_of(connection)
+        design, items = _vcr_design(read_design(connection)), read_items(connection)
         done: dict[tuple[int, int], list[RaterStep]] = {}
-        for one in answered(db.places_of(connection)):
+        for one in finished_steps(read_steps(connection)):
             done.setdefault((one.step.item, one.step.condition), []).append(one)
-        for item in items[: frozen.items]:
-            for number, condition in enumerate(frozen.conditions):
-                image = data_uri(db.picture_of(connection, item.number, number))
+        for item in items[: design.items]:
+            for number, condition in enumerate(design.conditions):
+                image = data_uri(read_picture(connection, item.number, number))
                 data = {"question_id": item.question_id, "mode": condition.mode, "view": condition.view.value}
                 yield {
                     "data": data | {"fields": item.fields, "image": image},
@@ -42,25 +45,25 @@ def as_tasks(store: Store) -> Iterator[dict[str, Any]]:
                 }
 
 
-def take_tasks(store: Store, file: Path) -> int:
-    """Take in what Label Studio exported as JSON: each annotator becomes a new rater who has sent everything.
+def import_tasks(store: StudyStore, file: Path) -> int:
+    """Import annotations that Label Studio exported as JSON: each annotator becomes a rater who has sent everything.
 
     Returns:
-        How many raters there were.
+        The number of raters.
 
     Raises:
         StudyError: It is no such file, a task is none of this study, a text is missing, an annotator saw an item twice,
-            or an item has been answered by as many people as the study wants. Nothing is taken then.
+            or an item has all the responses that the study needs. Nothing is imported then.
     """
     tasks = read_json(file, StudyError)
     if not isinstance(tasks, list):
         raise StudyError(f"{file} is not what Label Studio exports as JSON: a list of tasks.")
     with store.writing() as connection:
-        frozen = _typing(db.read_frozen(connection))
-        items = {item.question_id: item for item in db.items_of(connection) if item.answers is None}
-        conditions = {(each.mode, each.view.value): number for number, each in enumerate(frozen.conditions)}
-        wanted = set(db.wanted_slots(connection, frozen))
-        raters: dict[str, list[tuple[Viewing, Response]]] = {}
+        design = _vcr_design(read_design(connection))
+        items = {item.question_id: item for item in read_items(connection) if item.answers is None}
+        conditions = {(each.mode, each.view.value): number for number, each in enumerate(design.conditions)}
+        wanted = set(open_slots(connection, design))
+        raters: dict[str, list[tuple[Slot, Response]]] = {}
         for number, task in enumerate(tasks, start=1):
             place = f"{file}, task {number}"
             data = task.get("data") if isinstance(task, dict) else None
@@ -73,29 +76,29 @@ def take_tasks(store: Store, file: Path) -> int:
                 turn = next((slot for slot in sorted(wanted) if slot[:2] == (item.number, condition)), None)
                 mine = raters.setdefault(who, [])
                 if turn is None:
-                    raise StudyError(f"{place}: as many people as the study wants have seen it already.")
+                    raise StudyError(f"{place}: the study has all responses to it already.")
                 if any(slot.item == item.number for slot, _ in mine):
                     raise StudyError(f"{place}: annotator {who[:80]!r} has seen the item in another mode or view.")
                 wanted.remove(turn)
                 mine.append((turn, response))
-        for rater, given in enumerate(raters.values(), start=db.next_rater(connection)):
-            db.add_rater(connection, rater, "en", token=None, code="", door=None)
-            db.add_steps(connection, rater, [Step(Kind.ITEM, *slot) for slot, _ in given])
+        for rater, given in enumerate(raters.values(), start=next_rater_number(connection)):
+            add_rater(connection, rater, "en", token=None, code="", shared_link=None)
+            append_steps(connection, rater, [Step(StepKind.ITEM, *slot) for slot, _ in given])
             for number, (_, response) in enumerate(given):
-                db.save(connection, rater, number, response)
-            db.change_rater(connection, rater, phase=RaterState.SENT, ended=db.now())
+                save_response(connection, rater, number, response)
+            update_rater(connection, rater, state=RaterState.SENT, ended=now())
     return len(raters)
 
 
-def _typing(frozen: Frozen) -> Frozen:
-    """What was decided of a study in which people type.
+def _vcr_design(design: StudyDesign) -> StudyDesign:
+    """Return the design of a study in which people type.
 
     Raises:
         StudyError: They choose options, or audit, instead.
     """
-    if frozen.choosing or frozen.draw:
-        raise StudyError("Label Studio's tasks are of covered texts, and this study has none; export it without --to.")
-    return frozen
+    if design.is_mcq or design.draw:
+        raise StudyError("Label Studio's tasks are of masked spans, and this study has none; export it without --to.")
+    return design
 
 
 def _annotation(one: RaterStep) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def _annotation(one: RaterStep) -> dict[str, Any]:
 
 
 def _responses(task: dict[str, Any], item: StudyItem, place: str) -> Iterator[tuple[str, Response]]:
-    """Who annotated a task, and what they typed; annotations that were skipped are left out."""
+    """Yield the annotators of a task with their responses; skipped annotations are left out."""
     annotations = task.get("annotations")
     for annotation in annotations if isinstance(annotations, list) else []:
         if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
@@ -122,8 +125,8 @@ def _responses(task: dict[str, Any], item: StudyItem, place: str) -> Iterator[tu
                 texts = as_texts(result["value"].get("text")) or ()
         if len(texts) != item.fields or any(len(text) > MAX_TEXT for text in texts):
             raise StudyError(
-                f"{place}: {counted(len(texts), 'text')} in `{CONTROL}`; the item has "
-                f"{counted(item.fields, 'covered part')}, and a text at most {MAX_TEXT:,} characters."
+                f"{place}: {pluralize(len(texts), 'text')} in `{CONTROL}`; the item has "
+                f"{pluralize(item.fields, 'masked span')}, and a text at most {MAX_TEXT:,} characters."
             )
         unread = tuple(text.strip() == UNREAD for text in texts)
         typed = tuple("" if gone else encodable(text) for text, gone in zip(texts, unread, strict=True))

@@ -10,27 +10,27 @@ from typing import Any, NamedTuple
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.dataset.views import View
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.study.design import Step, Viewing, all_slots
-from vcrgen.tasks.task import DEFAULT, QUESTIONS
+from vcrgen.study.assignment import Slot, Step, all_slots
+from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
-Wrong = tuple[int, int, str]
-"""A typed text that may be wrong: the number of the item, the place in it, and what was typed."""
+ErrorId = tuple[int, int, str]
+"""An error: the number of the item, the place of the span in it, and the typed text."""
 
 
 class Condition(NamedTuple):
-    """In which mode an item is shown, and what of it."""
+    """The mode and the view in which an item is shown."""
 
-    mode: str  # ``-`` where the dataset does not say; of a question set the language
+    mode: str  # ``-`` where the dataset does not say; of an MCQ benchmark the language
     view: View
 
     @property
     def label(self) -> str:
-        """The name in tables."""
+        """The condition in tables."""
         return self.view.label if self.mode == UNSTATED else f"{self.mode}, {self.view.label}"
 
 
 class RaterState(StrEnum):
-    """Where a rater stands."""
+    """The state of a rater."""
 
     INVITED = "invited"  # has a link
     WORKING = "working"  # has agreed to take part
@@ -41,11 +41,11 @@ class RaterState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rater:
-    """One of the people."""
+    """A person of a study."""
 
     number: int  # from 1, in the order of the invitations
     lang: str  # of the page
-    phase: RaterState
+    state: RaterState
     code: str = ""  # what the rater shows to be paid, such as Prolific's completion code; empty for none
     tab: str = ""  # the tab of the browser that may answer
     consent: str = ""  # version of the text that was agreed to
@@ -55,22 +55,22 @@ class Rater:
 
     @property
     def name(self) -> str:
-        """What commands and tables call the rater."""
+        """The rater in commands and tables."""
         return f"r{self.number}"
 
 
 class Response(NamedTuple):
-    """What a rater typed at one step."""
+    """The response of a rater to one step."""
 
     texts: tuple[str, ...]  # one for each field, as typed
-    unread: tuple[bool, ...]  # for each field whether the rater said that it cannot be read
+    unread: tuple[bool, ...]  # for each field, true if the rater cannot read it
     seconds: float  # spent on it while the page was in front
-    done: bool  # whether the rater went on
-    revision: int  # counts the changes; a smaller one than is stored came late, and changes nothing
+    done: bool  # the rater went on
+    revision: int  # counts the changes; an older one than the stored changes nothing
 
 
 class RaterStep(NamedTuple):
-    """A step of a rater's, and what was typed there."""
+    """A step of a rater, with the response."""
 
     rater: int
     number: int  # of the step, from 0
@@ -79,35 +79,35 @@ class RaterStep(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether the rater has finished it."""
+        """True if the rater has finished it."""
         return self.response is not None and self.response.done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyItem:
-    """One picture to restore, as the study keeps it; training items and those of an audit have their answers."""
+    """One item as the study stores it; training items and those of an audit have their answers."""
 
     number: int
     question_id: str
-    fields: int  # how many texts are covered; of an audit three: the own answer, the verdict and the note
+    fields: int  # masked spans; of an audit three: the own answer, the verdict and the note
     answers: tuple[str, ...] | None = None  # of an audit the letters of the key and, where one is marked, of the trap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    """What was decided when the study was made, and never changes."""
+class StudyDesign:
+    """The decisions of a study, which never change."""
 
     data: str  # the dataset's place, absolute
     lang: str
-    hidden: bool  # whether the answers are secret
+    hidden: bool  # the answers are secret
     signature: str  # of the dataset and its answers: a dataset with another one is refused
     conditions: tuple[Condition, ...]
     items: int
     training: int
-    spans: int  # covered texts of all items but training
-    options: dict[str, Any]  # of :class:`vcrgen.config.StudyOptions`
-    task: str = DEFAULT.name  # of the dataset
-    draw: Draw | None = None  # of an audit: which items people look at, and who of them
+    spans: int  # masked spans of all items but training
+    options: dict[str, Any]  # of :class:`vcrgen.config.study.StudyOptions`
+    task: str = VCR_TASK.name  # of the dataset
+    draw: Draw | None = None  # of an audit
 
     @property
     def seed(self) -> int:
@@ -115,43 +115,43 @@ class Frozen:
         return int(self.options["seed"])
 
     @property
-    def choosing(self) -> bool:
-        """Whether people choose one of four options, and type nothing."""
-        return self.task == QUESTIONS.name and self.draw is None
+    def is_mcq(self) -> bool:
+        """True if people choose one of four options, and type nothing."""
+        return self.task == MCQ_TASK.name and self.draw is None
 
     @property
-    def blind(self) -> frozenset[int]:
-        """Numbers of the conditions in which people are not shown the picture."""
-        return frozenset(n for n, condition in enumerate(self.conditions) if condition.view is View.BLIND)
+    def text_only(self) -> frozenset[int]:
+        """Numbers of the conditions without the picture."""
+        return frozenset(n for n, condition in enumerate(self.conditions) if condition.view is View.TEXT_ONLY)
 
-    def slots(self) -> list[Viewing]:
-        """Every answer that the study wants. Of an audit a pass is one of the raters of its draw."""
+    def slots(self) -> list[Slot]:
+        """Return every response that the study needs. Of an audit a pass is one of the raters of its draw."""
         if self.draw is None:
             return all_slots(self.items, len(self.conditions), int(self.options["raters"]))
-        return [Viewing(number, 0, rater - 1) for number, item in enumerate(self.draw.items) for rater in item.raters]
+        return [Slot(number, 0, rater - 1) for number, item in enumerate(self.draw.items) for rater in item.raters]
 
 
-class Mark(NamedTuple):
-    """One covered text that one rater saw: what the figures are made of."""
+class GradedResponse(NamedTuple):
+    """The graded response of one rater to one masked span or question."""
 
     rater: int
     item: int
     condition: int
     turn: int  # the pass
-    place: int  # of the text in the item, from 0
-    typed: str  # what stands in its field
+    place: int  # of the span in the item, from 0
+    typed: str  # the text of its field
     unread: bool
-    strict: bool  # right as a model's output would be
-    tolerant: bool  # right but for case, quotes, width and spaces
-    excused: bool = False  # wrong, with a cause that the filtered figures do not count
-    picture: int | None = None  # of a question set, where several items may share one
+    exact_match: bool  # as of a model's output
+    lenient_match: bool  # but for case, quotes, width and spaces
+    excused: bool = False  # an error with a cause that the filtered scores do not count
+    picture: int | None = None  # of an MCQ benchmark, where several items may share one
 
     @property
     def cluster(self) -> int:
-        """What is resampled: the picture."""
+        """The cluster of the bootstrap: the image."""
         return self.item if self.picture is None else self.picture
 
 
-def joined(texts: Sequence[str]) -> str:
-    """What a rater typed into the fields of an item, as the output of a model."""
+def join_fields(texts: Sequence[str]) -> str:
+    """Return the fields of an item as the output of a model."""
     return "\n".join(texts)

@@ -1,4 +1,4 @@
-"""The dataset of a study: its answers, its pictures, and a signature by which it is known again."""
+"""The dataset of a study: its answers, its pictures, and its signature."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.bloom.audit.page import asked_of
+from vcrgen.bloom.audit.rejected_items import question_views
 from vcrgen.dataset.key import is_key
-from vcrgen.dataset.pictures import Choice, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
@@ -23,15 +23,15 @@ from vcrgen.errors import StudyError
 from vcrgen.files import canonical_json
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
-from vcrgen.scorer.choices.answers import load_items
-from vcrgen.scorer.choices.key import ItemKey, KeyItem
-from vcrgen.scorer.choices.session import has_items
+from vcrgen.scorer.mcq.key import ItemKey, KeyItem
+from vcrgen.scorer.mcq.loading import load_items
+from vcrgen.scorer.mcq.session import is_mcq
 from vcrgen.scorer.records import UNSTATED, Question
 from vcrgen.storage import remote_url
 from vcrgen.study.records import Condition
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 
-AnyQuestion = Question | KeyItem
+StudyQuestion = Question | KeyItem
 MAX_BYTES = 32 << 20  # of an encoded picture
 SIGNATURE_DIGITS = 16
 MAX_PIXELS = 1 << 24  # a page shows it at twice its size
@@ -41,14 +41,14 @@ MAX_PIXELS = 1 << 24  # a page shows it at twice its size
 class StudySource:
     """A dataset with its answers."""
 
-    place: str  # where it is: an absolute path, or the address in an object store
+    place: str  # an absolute path, or the address in an object store
     key: AnswerKey | ItemKey
     images: Dataset
 
     @property
     def modes(self) -> tuple[str, ...]:
         """The modes, or :data:`UNSTATED` where the dataset names none."""
-        return self.key.modes or (UNSTATED,)
+        return self.key.variants or (UNSTATED,)
 
     @property
     def signature(self) -> str:
@@ -56,12 +56,12 @@ class StudySource:
         facts = [self.images.identity, self.key.facts.get("data") if self.key.hidden else self.key.questions.digest]
         return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:SIGNATURE_DIGITS]
 
-    def questions(self, most: int, conditions: Sequence[Condition]) -> Sequence[AnyQuestion]:
-        """The first questions that have answers in all conditions."""
-        return list(islice((question for question in self.key.questions if question.answers), most))
+    def questions(self, limit: int, conditions: Sequence[Condition]) -> Sequence[StudyQuestion]:
+        """Return the first questions that have answers in all conditions."""
+        return list(islice((question for question in self.key.questions if question.answers), limit))
 
     def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
-        """The pictures of some questions: id, number of the condition, and the picture as PNG.
+        """Yield the pictures of some questions: id, number of the condition, and the picture as PNG.
 
         A mode that the dataset lacks is replaced by its first.
 
@@ -71,7 +71,7 @@ class StudySource:
         for number, condition in enumerate(conditions):
             left = set(wanted)
             mode = condition.mode if condition.mode in self.images.modes else next(iter(self.images.modes), None)
-            for picture in open_pictures(self.images, Choice(views=(condition.view,), mode=mode)).stream():
+            for picture in open_pictures(self.images, PictureSelection(views=(condition.view,), mode=mode)).stream():
                 if not left:
                     break
                 if picture.question_id in left:
@@ -89,19 +89,19 @@ class StudySource:
             raise StudyError(f"{self.place}: the picture of {question_id!r} cannot be shown: {why}.") from None
 
 
-class ChoiceSource(StudySource):
-    """A question set with its answers: people see the picture, and choose an option in one language."""
+class McqSource(StudySource):
+    """An MCQ benchmark with its answers: people see the picture, and choose an option in one language."""
 
     key: ItemKey
 
-    def questions(self, most: int, conditions: Sequence[Condition]) -> Sequence[KeyItem]:
-        """The first items that are complete in all languages of the conditions."""
+    def questions(self, limit: int, conditions: Sequence[Condition]) -> Sequence[KeyItem]:
+        """Return the first items that are complete in all languages of the conditions."""
         languages = {condition.mode for condition in conditions}
-        return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), most))
+        return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), limit))
 
     def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
-        """The pictures of some items, the same one in every condition that shows one; see :class:`StudySource`."""
-        shown = [number for number, condition in enumerate(conditions) if condition.view is not View.BLIND]
+        """Yield the pictures of some items, the same one in every condition; see :class:`StudySource`."""
+        shown = [number for number, condition in enumerate(conditions) if condition.view is not View.TEXT_ONLY]
         left = set(wanted)
         for _, row in self.images.rows(["question_id", "image"]):
             question_id = row["question_id"]
@@ -113,18 +113,13 @@ class ChoiceSource(StudySource):
             raise StudyError(f"{self.place} lacks the picture of {min(left)!r}.")
 
 
-def questions_shown(question: AnyQuestion) -> list[dict[str, Any]]:
-    """What a maintainer has to read to judge answers: the question with its options, in each language that it has.
-
-    Returns:
-        What the template ``asked.html`` shows, language by language; an empty list for covered texts, of which the
-        picture shows everything.
-    """
-    return asked_of(question.questions) if isinstance(question, KeyItem) else []
+def displayed_questions(question: StudyQuestion) -> list[dict[str, Any]]:
+    """Return the question of an MCQ item in each of its languages, for templates; an empty list for masked spans."""
+    return question_views(question.questions) if isinstance(question, KeyItem) else []
 
 
 def clean_picture(data: bytes) -> bytes:
-    """The same pixels as PNG and nothing else: no other data of the file, which could hold an answer.
+    """Return the same pixels as PNG and nothing else: no other data of the file, which could hold an answer.
 
     Raises:
         ValueError: It is too large, or no image.
@@ -156,12 +151,11 @@ def open_source(data: str, split: str | None) -> StudySource:
     """
     path = Path(data)
     place = data if remote_url(data) else str(path.absolute())
-    choosing = has_items(path)
-    key = load_items(path, split=split) if choosing else load_answers(path, split=split)
-    kind = ChoiceSource if choosing else StudySource
+    kind, load = (McqSource, load_items) if is_mcq(path) else (StudySource, load_answers)
+    key = load(path, split=split)
     if key.images is not None:
         return kind(place=place, key=key, images=key.images)
     public = (path if is_key(path / "key") else path.absolute().parent) / "public"
     if not key.hidden or not public.is_dir():
         raise StudyError(f"{data} has no pictures; a study needs a dataset, or a hidden set with `public` and `key`.")
-    return kind(place=place, key=key, images=open_any(public))
+    return kind(place=place, key=key, images=open_task_dataset(public))

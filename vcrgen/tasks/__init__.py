@@ -1,1 +1,1 @@
-"""What is true of one task only: the columns of its datasets, and the figures by which they are described."""
+"""Tasks: columns and statistics of their datasets, and their scoring records."""

@@ -1,7 +1,7 @@
-"""Question sets by Bloom's levels: the columns of their datasets, and one item of them.
+"""Multiple-choice (MCQ) benchmarks by Bloom's levels: the columns of their datasets, and an item.
 
-An item is a picture, a question about it in one or more languages, and four options of which one is right. It is filed
-under a leaf of a taxonomy, as ``apply/basic logic operation/negation understanding``.
+An item is a picture, a question about it in one or more languages, and four options of which one is right. It has a
+category of a taxonomy, such as ``apply/basic logic operation/negation understanding``.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from vcrgen.errors import DatasetError
 from vcrgen.text.languages import LANGUAGES
 
 T = TypeVar("T")
-TASK = "bloom"  # what manifests call it
+TASK = "bloom"  # in manifests
 LETTERS = "ABCD"  # the labels of the four options
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
 # Languages without a row in the table of languages that are written from right to left.
@@ -35,7 +35,7 @@ class ChoiceItem:
     """One item, without its picture."""
 
     question_id: str  # its name in the set
-    path: str  # ``level/subcategory/leaf`` in small letters; "" in the public part of a hidden set
+    path: str  # ``level/subcategory/category`` in small letters; "" in the public part of a hidden set
     picture: str  # SHA-256 of the picture's bytes, in hex: equal for the items that share one; "" where none was read
     questions: Mapping[str, ChoiceQuestion]  # by language code; only languages in which the item is complete
     answer: int | None  # number of the right option, from 0; None in the public part of a hidden set
@@ -48,31 +48,22 @@ class ChoiceItem:
 
 
 def shown_option(label: int, rotation: int) -> int:
-    """The number of the option that stands beside a label: in rotation 1, option 1 stands beside label 0.
-
-    Args:
-        label: From 0.
-        rotation: 0 for the dataset's order of options, up to 3.
-    """
+    """Return the number of the option beside a label: in rotation 1, option 1 stands beside label 0."""
     return (label + rotation) % len(LETTERS)
 
 
 def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
-    """What belongs to the labels, first to last, in the order of the options that stood beside them."""
+    """Reorder values of the labels, first to last, to the order of the options beside them."""
     return [shown[(option - rotation) % len(LETTERS)] for option in range(len(LETTERS))]
 
 
 def direction(lang: str) -> str:
-    """Where lines of a language begin, as HTML says it: ``"rtl"`` or ``"ltr"``."""
+    """Return the writing direction of a language, as in HTML: ``"rtl"`` or ``"ltr"``."""
     return LANGUAGES[lang].direction if lang in LANGUAGES else "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
 
 
 def question_kind(languages: Sequence[str]) -> DatasetKind:
-    """The columns of a question set in some languages.
-
-    Args:
-        languages: Codes such as ``"en"``, in the order of the columns.
-    """
+    """Return the columns of an MCQ benchmark in some languages."""
     columns: dict[str, tuple[Any, str]] = {
         "question_id": (STRING, "name of the item; the same in every language"),
         "image": (IMAGE, "the picture that is asked about; several items may share one"),
@@ -86,31 +77,36 @@ def question_kind(languages: Sequence[str]) -> DatasetKind:
     columns["trap"] = (STRING, "the wrong option that a shallow reader takes, or empty where none is marked")
     return DatasetKind(
         features={name: feature for name, (feature, _) in columns.items()},
-        notes={name: note for name, (_, note) in columns.items()},
+        descriptions={name: note for name, (_, note) in columns.items()},
         identifier="question_id",
         answers="answer",
         task=TASK,
-        repeated=("path", "source", "answer", "trap"),
-        searched=("question_id",),
+        dictionary_columns=("path", "source", "answer", "trap"),
+        indexed_columns=("question_id",),
     )
 
 
 def languages_of(dataset: Dataset) -> tuple[str, ...]:
-    """The languages of a question set, in the order of its columns."""
+    """Return the languages of a benchmark, in the order of its columns."""
     codes = (name.removeprefix("options_") for name in dataset.kind.features if name.startswith("options_"))
     return tuple(codes)
 
 
 def read_items(dataset: Dataset, *, pictures: bool = True) -> Iterator[ChoiceItem]:
-    """The items of a question set in the order of its rows, one in memory at a time.
+    """Yield the items of a benchmark in the order of its rows, one in memory at a time.
 
     Args:
-        dataset: A question set, or some splits of it.
-        pictures: Whether pictures are read, to know which items share one.
+        dataset: An MCQ benchmark, or some splits of it.
+        pictures: Read the pictures, to know which items share one.
 
     Raises:
-        DatasetError: A file is damaged, or a row has values that no writer of question sets gives.
+        DatasetError: A file is damaged, or a row has values that vcrgen does not write.
     """
+    return (item for _, item in read_item_rows(dataset, pictures=pictures))
+
+
+def read_item_rows(dataset: Dataset, *, pictures: bool = True) -> Iterator[tuple[dict[str, Any], ChoiceItem]]:
+    """Yield the items as :func:`read_items`, each with its row."""
     languages = languages_of(dataset)
     columns = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     if pictures:
@@ -119,16 +115,17 @@ def read_items(dataset: Dataset, *, pictures: bool = True) -> Iterator[ChoiceIte
         columns += ["path", "answer", "trap"]
     for place, row in dataset.rows(columns):
         try:
-            yield item_of(row, languages)
+            item = item_of(row, languages)
         except (TypeError, ValueError) as problem:
-            raise DatasetError(f"{place}: {problem}; build or import the question set again.") from None
+            raise DatasetError(f"{place}: {problem}; build or import the set again.") from None
+        yield row, item
 
 
 def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
-    """The item in a row of a question set.
+    """Return the item in a row of a benchmark.
 
     Raises:
-        ValueError: A value is not of its form; the text says which, and shows no answer.
+        ValueError: A value has not its form; the text says which, and shows no answer.
     """
     questions = {}
     for lang in languages:
@@ -155,7 +152,7 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 
 
 def _letter(row: Mapping[str, Any], column: str) -> int | None:
-    """The number of the option that a column names, from 0."""
+    """Return the number of the option that a column names, from 0."""
     value = row.get(column)
     if value in (None, ""):
         return None

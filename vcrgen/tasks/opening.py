@@ -1,4 +1,4 @@
-"""Opening a dataset of whichever task: its manifest says which one it is."""
+"""Opening datasets of any task, as their manifests tell."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from vcrgen.tasks import bloom
 from vcrgen.tasks.vcr import VCR
 
 
-def open_any(place: str | Path | Folder) -> Dataset:
-    """A dataset of Visual Caption Restoration or a question set; ``dataset.kind.task`` tells them apart.
+def open_task_dataset(place: str | Path | Folder) -> Dataset:
+    """Open a dataset of Visual Caption Restoration or an MCQ benchmark; ``dataset.kind.task`` tells which.
 
     Raises:
-        DatasetError: There is no dataset, it is of a task that is not known, or what lists its files is damaged.
+        DatasetError: There is no dataset, it is of an unknown task, or its file list is damaged.
     """
     return open_dataset(place, VCR, others={bloom.TASK: bloom.question_kind})
 
 
-def is_question_set(place: str | Path) -> bool:
-    """Whether there is a question set in a place; False for whatever cannot be opened as a dataset."""
+def is_mcq_dataset(place: str | Path) -> bool:
+    """Return True for an MCQ benchmark; False for everything that is no dataset."""
     try:
-        return open_any(place).kind.task == bloom.TASK
+        return open_task_dataset(place).kind.task == bloom.TASK
     except (VcrgenError, OSError, ValueError):
         return False

@@ -1,6 +1,6 @@
-"""Visual Caption Restoration: the columns of its datasets, and the figures of the paper's Table 4.
+"""Visual Caption Restoration: the columns of its datasets, and the statistics of the paper's Table 4.
 
-The first eight columns have VCR-WIKI's names, so that loaders written for it work unchanged.
+The first eight columns have VCR-WIKI's names, so loaders for it work unchanged.
 """
 
 import io
@@ -25,7 +25,7 @@ _GUESSED_FROM = 100  # rows
 _BOX = {"x0": INT, "y0": INT, "x1": INT, "y1": INT}
 _SPAN = {"start": INT, "end": INT, "text": STRING, "tokens": [STRING], "boxes": [_BOX], "visible_ink": FLOAT}
 _SPAN |= {"rows_above": INT, "rows_below": INT}
-# Column to its type and what it holds.
+# Columns with type and description.
 _COLUMNS = {
     "question_id": (
         STRING, "hash of the source image's bytes and the caption; the same pair has the same id in every build"
@@ -60,11 +60,11 @@ _MORE = {
 }  # fmt: skip
 
 
-def words_with_gaps(row: Mapping[str, Any], lang: str) -> str:
-    """The caption of a row with ``[covered]``, or the language's word for it, in the place of every span.
+def caption_with_gaps(row: Mapping[str, Any], lang: str) -> str:
+    """Return the caption of a row with ``[covered]``, or the language's word for it, for every span.
 
-    Example: "It is [covered] Africa." Where the row does not say where its spans stand, as in VCR-WIKI, each is looked
-    for, the longest first; in a caption that holds its text twice the first place is taken.
+    Example: "It is [covered] Africa." Without offsets, as in VCR-WIKI, spans are located by text, the longest first;
+    the first occurrence counts.
 
     Raises:
         ValueError: The row has no caption, or its spans are not in it.
@@ -73,22 +73,22 @@ def words_with_gaps(row: Mapping[str, Any], lang: str) -> str:
     if not isinstance(caption, str) or not isinstance(answers, list) or not all(isinstance(a, str) for a in answers):
         raise ValueError("it has no caption or no answers")
     if details:
-        ends = [(span.get("start"), span.get("end")) for span in details if isinstance(span, dict)]
-        places = [(start, end) for start, end in ends if isinstance(start, int) and isinstance(end, int)]
+        offsets = [(span.get("start"), span.get("end")) for span in details if isinstance(span, dict)]
+        places = [(start, end) for start, end in offsets if isinstance(start, int) and isinstance(end, int)]
         if [caption[start:end] for start, end in places] != answers:
             raise ValueError("its spans are not where it says")
     else:
         places = _find(caption, answers)
-    shown, last = "", 0
+    text, last = "", 0
     for start, end in sorted(places):
         if start < last:
             raise ValueError("two of its spans overlap")
-        shown, last = shown + caption[last:start] + LANGUAGES[lang].covered, end
-    return shown + caption[last:]
+        text, last = text + caption[last:start] + LANGUAGES[lang].gap_marker, end
+    return text + caption[last:]
 
 
 def _find(caption: str, answers: Sequence[str]) -> list[tuple[int, int]]:
-    """Where texts stand in a caption: start and end of each, no two overlap."""
+    """Locate texts in a caption without overlaps; return start and end of each."""
     free, places = caption, []
     for answer in sorted(answers, key=len, reverse=True):
         start = free.find(answer)
@@ -101,15 +101,15 @@ def _find(caption: str, answers: Sequence[str]) -> list[tuple[int, int]]:
 
 VCR = DatasetKind(
     features={name: feature for name, (feature, _) in _COLUMNS.items()},
-    notes={name: note for name, (_, note) in _COLUMNS.items()},
+    descriptions={name: note for name, (_, note) in _COLUMNS.items()},
     identifier="question_id",
     answers="crossed_text",
-    words=words_with_gaps,
-    words_from=("caption", "crossed_text"),
-    words_better=("spans.start", "spans.end"),
-    repeated=("question", "language", "mode"),
-    searched=("question_id", "source_id"),
-    more=_MORE,
+    text_context=caption_with_gaps,
+    text_columns=("caption", "crossed_text"),
+    optional_text_columns=("spans.start", "spans.end"),
+    dictionary_columns=("question", "language", "mode"),
+    indexed_columns=("question_id", "source_id"),
+    optional_features=_MORE,
 )
 
 
@@ -126,16 +126,16 @@ class SplitStatistics:
     outside: int | None  # spans whose visible ink is outside of the band around the mode's target; only of builds
 
 
-def described(dataset: Dataset, *, mode: str | None = None, split: str | None = None) -> Dataset:
-    """A dataset whose files all have a mode, a split, a language and a question, also one that vcrgen did not build.
+def fill_metadata(dataset: Dataset, *, mode: str | None = None, split: str | None = None) -> Dataset:
+    """Complete mode, split, language and question of every file of a dataset from elsewhere.
 
-    Files of VCR-WIKI and of others hold images and answers and may say nothing else. What a file does not say is looked
-    for in its first row (columns ``mode`` and ``language``); the script of the answers tells the language, too.
+    Files of VCR-WIKI may have only images and answers. Missing values are read from the first row (columns ``mode`` and
+    ``language``); the language is also guessed from the answers.
 
     Args:
         dataset: Any dataset of this task but the public part of a hidden set.
-        mode: Of files that do not say theirs; also chooses among those that do.
-        split: Likewise; ``"test"`` where nobody says.
+        mode: Of files without a mode; also selects files.
+        split: Likewise; by default ``"test"``.
 
     Raises:
         ConfigError: There is nothing of that mode and split, or a file's mode is not known and ``mode`` is None.
@@ -153,16 +153,16 @@ def described(dataset: Dataset, *, mode: str | None = None, split: str | None = 
         lang = str(first.get("language"))
         if lang not in LANGUAGES:
             lang = guess_language(text for row in rows for text in row[VCR.answers] or () if isinstance(text, str))
-        own = file.mode or (first["mode"] if is_mode(first.get("mode")) else mode)
-        if not is_mode(own):
+        file_mode = file.mode or (first["mode"] if is_mode(first.get("mode")) else mode)
+        if not is_mode(file_mode):
             raise ConfigError(f"{dataset} does not say its mode; name it with --mode ({' or '.join(NAMED_MODES)}).")
-        given = {"mode": own, "language": lang, "question": LANGUAGES[lang].question, "source_id": ""}
-        files.append(replace(file, mode=own, split=file.split or split or "test", given=given))
+        constants = {"mode": file_mode, "language": lang, "question": LANGUAGES[lang].question, "source_id": ""}
+        files.append(replace(file, mode=file_mode, split=file.split or split or "test", constants=constants))
     return replace(dataset, files=tuple(files)).select(mode=mode, split=split)
 
 
 class _Figures(NamedTuple):
-    """The figures of some rows: one each, but for the visible ink, of which a row has as many as spans."""
+    """The figures of some rows: one each, and the visible ink of every span."""
 
     heights: list[int]
     lengths: list[int]
@@ -171,23 +171,22 @@ class _Figures(NamedTuple):
 
 
 def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
-    """The figures of every mode and split of a dataset; ``"-"`` stands for a mode or split that nobody says.
+    """Return the statistics of every mode and split; ``"-"`` stands for an unknown one.
 
-    No image is read of a dataset that vcrgen built; of others, the header of each stacked image, for its height.
+    Only datasets from elsewhere need image headers, for the height of each stacked image.
 
     Raises:
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
     figures: dict[tuple[str, str], list[_Figures]] = {}
-    for file, found in zip(dataset.files, dataset.each_file(_read_figures), strict=True):
+    for file, found in zip(dataset.files, dataset.map_files(_read_figures), strict=True):
         figures.setdefault((file.mode or "-", file.split or "-"), []).append(found)
     if dataset.manifest is None:
         return {name: _summarise(found, None) for name, found in figures.items()}
     try:
         language = LANGUAGES[dataset.built.config["lang"]]
-        return {
-            (mode, split): _summarise(found, language.cover(Mode(mode))) for (mode, split), found in figures.items()
-        }
+        targets = {mode: language.cover_target(Mode(mode)) for mode, _ in figures}
+        return {(mode, split): _summarise(found, targets[mode]) for (mode, split), found in figures.items()}
     except (KeyError, ValueError, TypeError):
         raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
 
@@ -210,10 +209,7 @@ def _read_figures(part: Dataset) -> _Figures:
 
 
 def image_size(value: Any) -> tuple[int, int]:
-    """Width and height in pixels that the header of a stored image says; a ValueError for what is no image.
-
-    PNG, WebP and JPEG are read; the pixels are not.
-    """
+    """Return width and height in pixels from the header of a PNG, WebP or JPEG; a ValueError for others."""
     try:
         data = io.BytesIO(image_bytes(value) or b"")
         with warnings.catch_warnings(action="ignore"), Image.open(data, formats=("PNG", "WEBP", "JPEG")) as image:
@@ -231,5 +227,5 @@ def _summarise(parts: list[_Figures], cover: CoverTarget | None) -> SplitStatist
         spans_per_image=Summary.of(count for part in parts for count in part.counts),
         caption_length=Summary.of(length for part in parts for length in part.lengths),
         visible_ink=Summary.of(ink) if ink or cover else None,
-        outside=sum(not cover.holds(share) for share in ink) if cover else None,
+        outside=sum(not cover.contains(share) for share in ink) if cover else None,
     )

@@ -1,4 +1,4 @@
-"""Which tokens a mask may cover: one rule for the built-in and for trained spaCy pipelines."""
+"""Eligibility: the tokens that may be masked, by one rule for built-in and trained spaCy pipelines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-# OntoNotes labels that ask for knowledge rather than for reading, and NAME: some name (built-in pipelines).
+# OntoNotes labels that require knowledge rather than reading, and NAME: any name (built-in pipelines).
 INELIGIBLE_LABELS = frozenset(
     ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "CARDINAL", "NAME"]
 )
 
 
 def set_entities(doc: Doc, labels: Sequence[str]) -> None:
-    """Set a document's entities: neighbouring tokens of one label are one, and those of "" are in none."""
+    """Set a document's entities: adjacent tokens of one label are one entity; tokens labelled "" are in none."""
     from spacy.tokens import Span
 
     entities, start = [], 0
@@ -29,10 +29,10 @@ def set_entities(doc: Doc, labels: Sequence[str]) -> None:
 
 
 def ineligible_reason(token: Token) -> str | None:
-    """Say why a token may not be covered.
+    """Return the reason why a token may not be masked.
 
     Args:
-        token: a token of a document whose entities are set.
+        token: A token of a document whose entities are set.
 
     Returns:
         ``"space"``, ``"punct"``, ``"number"``, ``"entity:LABEL"``, or None for an eligible token.
@@ -49,12 +49,12 @@ def ineligible_reason(token: Token) -> str | None:
 
 
 def eligible_tokens(sentence: Span) -> frozenset[int]:
-    """Positions in the document of a sentence's tokens that may be covered."""
+    """Positions in the document of a sentence's tokens that may be masked."""
     return frozenset(token.i for token in sentence if ineligible_reason(token) is None)
 
 
 def ngram_starts(eligible: frozenset[int], n: int) -> list[int]:
-    """Where runs of n consecutive eligible tokens begin, ascending; the runs may overlap.
+    """Return the starts of runs of n consecutive eligible tokens, ascending; the runs may overlap.
 
     Args:
         eligible: Positions in the document of one sentence's tokens.

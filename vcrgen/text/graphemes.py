@@ -1,4 +1,4 @@
-"""Grapheme clusters (UAX #29): what a reader takes for one character, although it is written as several.
+"""Grapheme clusters (UAX #29): sequences of characters that a reader takes for one.
 
 ``"कि"`` is one cluster of two characters, ``"é"`` may be one of two, a flag is one of two, a family emoji one of five.
 No span, no line and no box begins or ends inside a cluster.
@@ -21,7 +21,7 @@ _SINGLE_CHARACTERS = re.compile(
 
 @lru_cache(maxsize=8)  # the stages of a build ask one after the other about the same caption
 def boundaries(text: str) -> tuple[int, ...]:
-    """The positions between clusters, ascending, with 0 and ``len(text)``: ``"\u0915\u093f\u0915"`` has 0, 2, 3.
+    """Return the positions between clusters, ascending, with 0 and ``len(text)``: ``"\u0915\u093f\u0915"`` has 0, 2, 3.
 
     A text of length 0 has the one position 0.
     """
@@ -31,5 +31,5 @@ def boundaries(text: str) -> tuple[int, ...]:
 
 
 def clusters(text: str) -> list[tuple[int, int]]:
-    """The start and end of each cluster, in the order of the text."""
+    """Return the start and end of each cluster, in the order of the text."""
     return list(pairwise(boundaries(text)))

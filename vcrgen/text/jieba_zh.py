@@ -1,12 +1,12 @@
 """jieba, loaded from its packaged dictionary alone, and Chinese tokens by the rule of spaCy's tokenizer, without spaCy.
 
-jieba's own start-up reads ``jieba.cache`` in the temporary folder when there is such a file: anybody who can
-write there decides how our text is cut, and with ``marshal`` more than that. It also writes that file and
-logs to stderr. So we read the packaged dictionary ourselves and cut by it (``words_zh.py``): no cache, no log
-line, and words that others add to jieba's global dictionary do not change the data. About 1 s.
+jieba's own start-up reads ``jieba.cache`` in the temporary folder if that file exists: anybody who can write there
+decides how text is cut, and with ``marshal`` more than that. It also writes that file and logs to stderr. So the
+packaged dictionary is read here (``words_zh.py``): no cache, no log line, and words that others add to jieba's global
+dictionary do not change the data. It takes about 1 s.
 
-``jieba.posseg`` stays out: it cuts differently from ``jieba.cut``, and it costs 2 ms a caption to guess
-flags for words of no dictionary, which the rules in ``name_rules_zh`` judge by their characters.
+``jieba.posseg`` is not used: it cuts differently from ``jieba.cut``, and takes 2 ms a caption to guess flags for words
+of no dictionary, which the rules in ``name_rules_zh`` judge by their characters.
 """
 
 import functools
@@ -25,8 +25,8 @@ from vcrgen.text.words_zh import BLOCK, WordCutter
 UNKNOWN_TAG = "x"
 LATIN_TAG = "eng"
 NUMBER_TAG = "m"
-# A text can be cut without changing its tokens outside of what jieba calls a block, but not before white space: one
-# space after a word is no token, and what else there is of it is one.
+# A text can be cut without changing its tokens outside of jieba's blocks, but not before white space: one space after a
+# word is no token, and any other white space is one.
 _BOUNDARY = re.compile(rf"[^{BLOCK}](?!\s)")
 
 
@@ -42,7 +42,7 @@ class Jieba:
         return self.cutter.cut(text)[0]
 
     def flag(self, word: str) -> str:
-        """Return a word's flag; what is not in the dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
+        """Return a word's flag; that of a word of no dictionary is ``eng``, ``m`` or ``x``, as in jieba."""
         known = self.flags.get(word)
         if known is not None:
             return known

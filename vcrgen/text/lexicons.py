@@ -1,6 +1,6 @@
 """The word lists of a language: ``vcrgen/text/CODE/lexicons/*.txt``, one entry a line, comments after ``#``.
 
-Each file's first lines say what the list is for, where it comes from and under which licence.
+The first lines of each file give its purpose, source and license.
 """
 
 from importlib.resources import files
@@ -13,14 +13,14 @@ class WordLists:
 
     Args:
         code: Code of the language.
-        by_words: Whether several entries stand in one line, separated by white space.
+        by_words: True if a line has several entries, separated by white space.
     """
 
     def __init__(self, code: str, *, by_words: bool = False) -> None:
         self._code, self._by_words = code, by_words
 
     def __getattr__(self, name: str) -> frozenset[str]:
-        if name.startswith("_"):  # what Python itself asks for, as when it makes a copy
+        if name.startswith("_"):  # special names, as when Python makes a copy
             raise AttributeError(name)
         entries = read_lexicon(self._code, name)
         words = frozenset(word for entry in entries for word in (entry.split() if self._by_words else (entry,)))
@@ -29,7 +29,7 @@ class WordLists:
 
 
 def read_lexicon(code: str, name: str) -> list[str]:
-    """The entries of a list, in its order.
+    """Return the entries of a list, in its order.
 
     Args:
         code: Code of the language.

@@ -6,7 +6,7 @@ from vcrgen.text.lexicons import WordLists, read_lexicon
 
 
 class Lexicons(WordLists):
-    """The Chinese word lists, and what is made of them."""
+    """The Chinese word lists, and tables derived from them."""
 
     def __init__(self) -> None:
         super().__init__("zh", by_words=True)

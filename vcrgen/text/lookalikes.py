@@ -1,4 +1,4 @@
-"""Which texts look the same, by Unicode's table of letters that are taken for one another (UTS #39)."""
+"""Texts that look the same, by Unicode's table of confusable characters (UTS #39)."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 def skeleton(text: str) -> str:
-    """What a text looks like: two texts with one skeleton can be taken for each other. It is not meant to be read.
+    """Return the skeleton of a text: two texts with one skeleton are confusable. It is not meant to be read.
 
     ``skeleton("раураl")``, in which only the last letter is Latin, is ``"paypal"``; ``skeleton("m")`` is ``"rn"``.
     See section 4 of UTS #39; of the version 13 of its table.

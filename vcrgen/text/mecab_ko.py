@@ -24,7 +24,7 @@ _ROLES: dict[str, Role] = {
     "XPN": "affix",
     "XSN": "affix",
 }
-_COUNTS = "~가산명사"  # what the dictionary says of two, three, ... before what is counted
+_COUNTS = "~가산명사"  # semantic class of numerals before counted nouns
 
 
 @functools.cache

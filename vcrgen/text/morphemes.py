@@ -1,7 +1,7 @@
-"""Words by a dictionary of morphemes: what the segmenters and pipelines of Japanese and Korean have in common.
+"""Morphological analysis by a dictionary: the common part of the segmenters and pipelines of Japanese and Korean.
 
-An analyser finds the likeliest way through its dictionary, and says of each morpheme what part of speech it is. It only
-adds whole numbers, so the words are the same on every machine.
+An analyser finds the most probable path through its dictionary, with the part of speech of each morpheme. It only adds
+integers, so the words are the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
 Role = Literal["person", "place", "name", "unknown", "number", "counter", "noun", "affix", "other"]
-"""What a part of speech is for the rules of names. An affix is written beside a noun and belongs to it."""
+"""The role of a part of speech in the rules of names. An affix is written beside a noun and belongs to it."""
 
-# Characters that are analysed at once: dictionaries' programs refuse long texts. No sentence of a caption is as long.
-LONGEST_PART = 1000
+# Maximal characters of one analysis: the programs refuse long texts. No sentence of a caption is as long.
+MAX_PART = 1000
 # Sentences are analysed one by one, so that a long text can be cut after each without changing its words.
 SENTENCE_END = re.compile(r"(?:[。！？!?\n]|\.(?=\s))\s*")
 _SPACE = re.compile(r"\s")
@@ -32,21 +32,21 @@ class Morpheme(NamedTuple):
 
     text: str
     start: int  # offset of its first character in the text
-    tag: str  # what the dictionary calls its part of speech
+    tag: str  # its part of speech in the dictionary
 
 
 @dataclass(frozen=True, slots=True)
 class Analyser:
     """Cuts texts into morphemes."""
 
-    name: str  # of the program and the dictionary, with their versions, as signatures give it
+    name: str  # program and dictionary with their versions, as in signatures
     analyse: Callable[[str], Iterable[tuple[str, str]]]  # of a short text without line breaks: surfaces and tags
     role: Callable[[str], Role]  # of a tag
     lock: threading.Lock  # held while a text is analysed: the programs work on one at a time
 
     def __call__(self, text: str) -> list[Morpheme]:
-        """The morphemes of a text, in its order, without white space."""
-        # Each character is put in the place of one, so that offsets stay.
+        """Return the morphemes of a text, in its order, without white space."""
+        # Each character is replaced by one, so that offsets stay.
         plain = _UNREADABLE.sub("\ufffd", _SPACE.sub(" ", text))
         found: list[Morpheme] = []
         for start, end in _parts(text):
@@ -64,7 +64,7 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for end in (*(match.end() for match in SENTENCE_END.finditer(text)), len(text)):
         while start < end:
-            stop = min(end, start + LONGEST_PART)
+            stop = min(end, start + MAX_PART)
             yield start, stop
             start = stop
 
@@ -82,7 +82,7 @@ class MorphemeTokenizer:
         self.signature = analyser.name
 
     def __call__(self, text: str) -> Doc:
-        """The tokens of a text; white space other than one space after a word is a token without a tag."""
+        """Return the tokens of a text; white space other than one space after a word is a token without a tag."""
         from spacy.tokens import Doc
 
         morphemes = self._analyser(text)
@@ -93,7 +93,7 @@ class MorphemeTokenizer:
 
 
 def with_white_space(words: Iterable[tuple[str, int]], text: str) -> tuple[list[str], list[int]]:
-    """Words and offsets; the white space between two is a token, but for one space after a word (as in spaCy)."""
+    """Return words and offsets; white space is a token, except one space after a word (as in spaCy)."""
     texts: list[str] = []
     starts: list[int] = []
     position = 0

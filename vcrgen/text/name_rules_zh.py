@@ -1,4 +1,4 @@
-"""Rules that see names, times and numbers in Chinese words: small passes, each with its reason.
+"""Rules that find names, times and numbers in Chinese words: small passes, each with its reason.
 
 A pass reads the words, jieba's flags and the labels so far, and adds labels. All are linear in the tokens.
 """
@@ -22,14 +22,14 @@ MODIFIER_FLAGS = ("n", "nr", "ns", "nz", "vn", "b", "f", "s", "j", "an", "x", "h
 DOTS = frozenset("·•‧・．")
 QUOTES = {"《": "》", "〈": "〉", "「": "」", "『": "』", "“": "”", "‘": "’", "【": "】"}
 TITLE_QUOTES = frozenset("《〈『")
-# Words in a quoted name or title; what is longer reads as text, and the other rules find the names in it.
-LONGEST_QUOTED_NAME = 4
-LONGEST_MODIFIERS = 8
+# Maximal words of a quoted name or title; a longer quotation is text, and the other rules find the names in it.
+MAX_QUOTED_NAME = 4
+MAX_MODIFIERS = 8
 FAMILIAR = frozenset("老小阿")
-# The word is a government after these, and where nothing that has a middle stands before it.
+# The word is a government, unless a word that has a middle stands before it.
 CENTRE = "中央"
 MIDDLE_OF = frozenset({"的", "正", "最"})
-LONGEST_ALIAS = 8
+MAX_ALIAS = 8
 # Kinds of one character that jieba cuts from a common word only where both are a name: 竹子 山, 文汇 路.
 SPLIT_HEADS = frozenset("山河江湖岛路街巷桥寺庙镇乡村县省区州郡座峰湾城港道园宫堂塔党队")
 JOINERS = frozenset("、和与及跟同-－—–")
@@ -47,8 +47,8 @@ def _is_han(text: str) -> bool:
 
 
 @dataclass
-class Marks:
-    """The tokens of one document, as the rules read them, and the label each rule leaves."""
+class LabelledWords:
+    """The tokens of one document, and the labels that the rules give them."""
 
     words: list[str]  # the tokens' texts
     flags: list[str]  # jieba's flag of each
@@ -62,27 +62,27 @@ class Marks:
                 self.labels[index] = label
 
     def is_name(self, index: int) -> bool:
-        """Whether there is a token at the index and a rule took it for a name."""
+        """Return true if there is a token at the index and a rule took it for a name."""
         return 0 <= index < len(self.words) and self.labels[index] in NAME_LABELS
 
     def is_function(self, index: int) -> bool:
-        """Whether the token is made of characters of grammar."""
+        """Return true if the token is made of characters of grammar."""
         return all(char in self.lex.function for char in self.words[index])
 
     def is_fragment(self, index: int) -> bool:
-        """Whether a token of one character may be a piece of a name that was cut apart."""
+        """Return true if a token of one character may be a piece of a name that was cut apart."""
         word = self.words[index]
         return len(word) == 1 and _is_han(word) and word not in self.lex.function
 
     def is_modifier(self, index: int) -> bool:
-        """Whether the token can stand between a name and the word that says what it names."""
+        """Return true if the token can stand between a name and its head."""
         if self.is_name(index):
             return True
         return _is_han(self.words[index]) and not self.is_function(index) and self.flags[index] in MODIFIER_FLAGS
 
 
-def mark_flags(marks: Marks) -> None:
-    """Label what the dictionary itself calls a name, a time or a number, and the words it does not know."""
+def mark_flags(marks: LabelledWords) -> None:
+    """Label words that the dictionary flags as names, times or numbers, and words of no dictionary."""
     marks.labels[:] = [_label_of_word(*word, marks.lex) for word in zip(marks.words, marks.flags, strict=True)]
 
 
@@ -112,26 +112,26 @@ def _label_of_word(word: str, flag: str, lex: Lexicons) -> str:
     if flag != "i" and _begins_with_place(word, lex):
         return "GPE"  # 中国围棋, 亚洲纪录
     if flag == UNKNOWN_TAG and _is_han(word) and any(char in lex.name_chars for char in word):
-        # A word of no dictionary is far more often a name than anything a reader could restore.
+        # A word of no dictionary is far more often a name than anything a reader could recover.
         return "NAME"
     return ""
 
 
 def _is_people(word: str, lex: Lexicons) -> bool:
-    """Whether a word is a place with 人, 语, 军 ... after it: common nouns to the dictionary."""
+    """Return true if a word is a place with 人, 语, 军 ... after it: common nouns to the dictionary."""
     place, kind = word[:-1], word[-1]
     return word not in lex.common and kind in lex.peoples and (place in lex.places or place in lex.regions)
 
 
 def _begins_with_place(word: str, lex: Lexicons) -> bool:
-    """Whether a long word of the dictionary begins with a place: by its name, or by one or two characters."""
+    """Return true if a long word of the dictionary begins with a place: by its name, or by one or two characters."""
     if word[0] in lex.regions and (word[1:] in lex.region_heads or (len(word) > 3 and word[1] in lex.regions)):
         return True  # 俄总统, 中英关系
     return any(word[:end] in lex.places for end in range(2, len(word)))
 
 
 def _label_of_quantity(word: str, lex: Lexicons) -> str:
-    """What a number and its unit in one word are: 三万美元, 九点, 十九世纪, 百分之二十."""
+    """Return the label of a number and its unit in one word: 三万美元, 九点, 十九世纪, 百分之二十."""
     if word.startswith("百分之"):
         return "PERCENT"
     unit = word.lstrip(NUMERALS)
@@ -139,17 +139,17 @@ def _label_of_quantity(word: str, lex: Lexicons) -> str:
 
 
 def _is_article(word: str) -> bool:
-    """Whether a word is what English says with "a", "this" or "each": 一个, 一座, 该舰, 每集."""
+    """Return true if a word is an article, as English "a", "this" or "each": 一个, 一座, 该舰, 每集."""
     return len(word) == 2 and word[0] in ARTICLES and word[1] not in NOT_AFTER_ARTICLE
 
 
 def _is_vague(word: str) -> bool:
-    """Whether a word counts without a number that anybody had to know: 几种, 数次, 两个, 首批."""
+    """Return true if a word counts without a number that anybody had to know: 几种, 数次, 两个, 首批."""
     return len(word) > 1 and word[0] in VAGUE_NUMERALS and word[1] not in NUMERALS
 
 
-def mark_quantities(marks: Marks) -> None:
-    """Label the unit after a number with what both together are: 年, 公里, 岁, 世纪."""
+def mark_quantities(marks: LabelledWords) -> None:
+    """Label the unit after a number as the quantity of both: 年, 公里, 岁, 世纪."""
     for index in range(1, len(marks.words)):
         unit = marks.lex.label_of_unit.get(marks.words[index])
         before = marks.words[index - 1]
@@ -157,14 +157,14 @@ def mark_quantities(marks: Marks) -> None:
             marks.labels[index] = unit
 
 
-def mark_quotes(marks: Marks) -> None:
+def mark_quotes(marks: LabelledWords) -> None:
     """Label short texts in quotation marks: more often a name or a title than speech."""
     words = marks.words
     for start, word in enumerate(words):
         closing = QUOTES.get(word)
         if closing is None:
             continue
-        limit = min(len(words), start + LONGEST_QUOTED_NAME + 2)
+        limit = min(len(words), start + MAX_QUOTED_NAME + 2)
         end = next((at for at in range(start + 1, limit) if words[at] == closing), None)
         if end is None and word in TITLE_QUOTES and limit == len(words):
             end = limit  # the caption was cut inside the title
@@ -172,7 +172,7 @@ def mark_quotes(marks: Marks) -> None:
             marks.mark(start + 1, end, "NAME")
 
 
-def mark_dotted(marks: Marks) -> None:
+def mark_dotted(marks: LabelledWords) -> None:
     """Label the words on both sides of the dot that parts the names of a foreigner: 科林 德 · 科林."""
     words = marks.words
     for dot, word in enumerate(words):
@@ -190,14 +190,14 @@ def mark_dotted(marks: Marks) -> None:
         marks.labels[dot] = "PERSON"
 
 
-def _sounds_foreign(marks: Marks, index: int) -> bool:
+def _sounds_foreign(marks: LabelledWords, index: int) -> bool:
     word = marks.words[index]
     if marks.labels[index] in ("PERSON", "NAME"):
         return _is_han(word)
     return len(word) <= 3 and all(char in marks.lex.transliteration for char in word)
 
 
-def mark_persons(marks: Marks) -> None:
+def mark_persons(marks: LabelledWords) -> None:
     """Label a surname with the given name after it: one or two single characters, or a word of two."""
     words, lex = marks.words, marks.lex
     for index, word in enumerate(words):
@@ -213,7 +213,7 @@ def mark_persons(marks: Marks) -> None:
             marks.labels[index:end] = ["PERSON"] * (end - index)
 
 
-def mark_titles(marks: Marks) -> None:
+def mark_titles(marks: LabelledWords) -> None:
     """Label a surname before a title: 江 主席, 高 校长. Who is meant has to be known."""
     for index in range(len(marks.words) - 1):
         word = marks.words[index]
@@ -222,29 +222,29 @@ def mark_titles(marks: Marks) -> None:
             marks.labels[index] = "PERSON"
 
 
-def mark_centre(marks: Marks) -> None:
+def mark_centre(marks: LabelledWords) -> None:
     """Label 中央 where it is a government and not the middle of something: 中央 决定, but 广场 中央."""
     for index, word in enumerate(marks.words):
-        if word == CENTRE and not (index and _is_middle(marks, index)):
+        if word == CENTRE and not (index and _has_middle(marks, index)):
             marks.mark(index, index + 1, "ORG")
 
 
-def _is_middle(marks: Marks, index: int) -> bool:
-    """Whether what stands before 中央 has a middle: 湖 中央, 正 中央, 公园 的 中央 有, but not 新 的 中央 领导."""
+def _has_middle(marks: LabelledWords, index: int) -> bool:
+    """Return true if the word before 中央 has a middle: 湖 中央, 公园 的 中央 有, but not 新 的 中央 领导."""
     before = index - 1
     if marks.words[before] in MIDDLE_OF:
         return not (index + 1 < len(marks.words) and marks.flags[index + 1].startswith("n"))
     return marks.labels[before] in ("FAC", "GPE") or (marks.flags[before][0] in "nsf" and not marks.is_name(before))
 
 
-def _can_be_given_name(marks: Marks, index: int) -> bool:
+def _can_be_given_name(marks: LabelledWords, index: int) -> bool:
     if index >= len(marks.words):
         return False
     word, flag = marks.words[index], marks.flags[index]
     return len(word) == 2 and flag[0] in "nax" and word not in marks.lex.common and _is_han(word)
 
 
-def mark_fragments(marks: Marks) -> None:
+def mark_fragments(marks: LabelledWords) -> None:
     """Label the single characters that segmentation broke off a name: 塔姆沃 思, 梅瑞狄 斯."""
     last = len(marks.words) - 1
     for step, indices in ((1, range(1, last + 1)), (-1, range(last - 1, -1, -1))):
@@ -259,7 +259,7 @@ def mark_fragments(marks: Marks) -> None:
                 marks.labels[index] = "NAME"
 
 
-def mark_regions(marks: Marks) -> None:
+def mark_regions(marks: LabelledWords) -> None:
     """Label one-character countries and provinces, where they stand together or before 国, 军, 语 ..."""
     words, regions = marks.words, marks.lex.regions
     for index, word in enumerate(words):
@@ -278,14 +278,14 @@ def mark_regions(marks: Marks) -> None:
             marks.mark(index, index + 2, "NORP")
 
 
-def mark_peoples(marks: Marks) -> None:
+def mark_peoples(marks: LabelledWords) -> None:
     """Label 人, 族, 语, 军 ... after the name of a place or a people."""
     for index in range(1, len(marks.words)):
         if marks.is_name(index - 1) and marks.words[index] in marks.lex.peoples:
             marks.labels[index] = "NORP"
 
 
-def mark_suffixed(marks: Marks) -> None:
+def mark_suffixed(marks: LabelledWords) -> None:
     """Label a name that ends in a word for an organisation or a place, with all that stands between."""
     words = marks.words
     for index in range(1, len(words)):
@@ -294,7 +294,7 @@ def mark_suffixed(marks: Marks) -> None:
         if not label:
             continue
         start = index
-        while start > 0 and index - start < LONGEST_MODIFIERS and marks.is_modifier(start - 1):
+        while start > 0 and index - start < MAX_MODIFIERS and marks.is_modifier(start - 1):
             start -= 1
         name = next((at for at in range(start, index) if marks.is_name(at)), None)
         if name is not None:
@@ -306,7 +306,7 @@ def mark_suffixed(marks: Marks) -> None:
             marks.mark(start, index + 1, label)
 
 
-def _head_label(marks: Marks, index: int) -> str:
+def _head_label(marks: LabelledWords, index: int) -> str:
     """ORG or FAC for a word that is or ends in a kind of organisation or place, "" for any other."""
     word, lex = marks.words[index], marks.lex
     if len(word) == 1 and marks.flags[index] in ("d", "f"):
@@ -321,16 +321,16 @@ def _head_label(marks: Marks, index: int) -> str:
     return "ORG" if word in lex.clubs else ""
 
 
-def _stands_without_name(marks: Marks, word: str) -> bool:
-    """Whether a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
+def _stands_without_name(marks: LabelledWords, word: str) -> bool:
+    """Return true if a kind makes a name of the common words before it: 国际 射击 中心, 竹子 山."""
     if len(word) == 1 or word in marks.lex.common:
         return word in SPLIT_HEADS
     return any(kind in marks.lex.org_suffixes or kind in marks.lex.place_suffixes for kind in (word, word[-2:]))
 
 
-def _is_indefinite(marks: Marks, start: int) -> bool:
-    """Whether a description, not a name, starts at the index, or is a link in a list: 一座 自然史 和 文化 博物馆."""
-    first = max(1, start - 2 * LONGEST_MODIFIERS)
+def _is_indefinite(marks: LabelledWords, start: int) -> bool:
+    """Return true if a description starts at the index, or is a link in a list: 一座 自然史 和 文化 博物馆."""
+    first = max(1, start - 2 * MAX_MODIFIERS)
     while start > first and marks.words[start - 1] in JOINERS and marks.is_modifier(start - 2):
         start -= 2
         if marks.is_name(start):
@@ -338,15 +338,15 @@ def _is_indefinite(marks: Marks, start: int) -> bool:
     return start > 0 and marks.words[start - 1].startswith(INDEFINITE)
 
 
-def mark_aliases(marks: Marks) -> None:
-    """Label what follows 又称, 简称, 原名 ... up to the next mark or word of grammar."""
+def mark_aliases(marks: LabelledWords) -> None:
+    """Label words after 又称, 简称, 原名 ... up to the next mark or word of grammar."""
     for index, word in enumerate(marks.words):
         if word not in marks.lex.aliases:
             continue
         end = index + 1
         while (
             end < len(marks.words)
-            and end <= index + LONGEST_ALIAS
+            and end <= index + MAX_ALIAS
             and _is_han(marks.words[end])
             and not (marks.is_function(end) and end > index + 1)
         ):
@@ -354,7 +354,7 @@ def mark_aliases(marks: Marks) -> None:
         marks.mark(index + 1, end, "NAME")
 
 
-def mark_repeats(marks: Marks) -> None:
+def mark_repeats(marks: LabelledWords) -> None:
     """Label a word wherever it stands, once it was taken for a part of somebody's name."""
     seen = set()
     for word, flag, label in zip(marks.words, marks.flags, marks.labels, strict=True):
@@ -366,7 +366,7 @@ def mark_repeats(marks: Marks) -> None:
             marks.labels[index] = "NAME"
 
 
-RULES: tuple[Callable[[Marks], None], ...] = (
+RULES: tuple[Callable[[LabelledWords], None], ...] = (
     mark_flags, mark_quantities, mark_regions, mark_dotted, mark_persons, mark_titles, mark_centre,
     mark_aliases, mark_quotes, mark_repeats, mark_fragments, mark_suffixed, mark_peoples,
 )  # fmt: skip
@@ -383,7 +383,7 @@ def label_words(words: list[str], flags: list[str], lexicons: Lexicons) -> list[
     Returns:
         An OntoNotes label (or NAME: some name) for each token, "" for none.
     """
-    marks = Marks(words, flags, [""] * len(words), lexicons)
+    marks = LabelledWords(words, flags, [""] * len(words), lexicons)
     for rule in RULES:
         rule(marks)
     return marks.labels

@@ -1,17 +1,15 @@
 """Built-in eligibility of languages that write names with a capital: found by rules, without a trained model.
 
-A trained pipeline looks for names; this one looks for words that are surely none. Names are written with a capital, so
-every capital inside a sentence is taken for a name's, and at the start of a sentence, where a capital says nothing,
-only a listed plain opener ("The", "After", "Located") is not. What is left is the lower-case part of names ("de",
-"river", "'s"), listed names that are written small ("un peintre français"), and text without capitals, where only
-listed common words are plain. In a language that writes all nouns with a capital, those that are listed, and compounds
-of them, are plain: "das Fischerboot", but not "das Gutenbergdenkmal". In a script without capitals only the lists show
-a name. There every text is read as one in lower case: only common words are plain, alone or with a particle that is
-written together with them ("والبيت").
+A trained pipeline finds names; this one finds words that are certainly none. Names have a capital, so every capital
+inside a sentence is taken for one. At the start of a sentence only a listed opener ("The", "After", "Located") is
+plain. Further rules find the lower-case parts of names ("de", "river", "'s"), and listed names in lower case ("un
+peintre français"). In text without capitals only listed common words are plain. In a language that writes all nouns
+with a capital, listed ones and their compounds are plain: "das Fischerboot", but not "das Gutenbergdenkmal". A script
+without capitals is read like text in lower case: only common words are plain, alone or with a particle ("والبيت").
 
-The rules are passes over the tokens, run in the order of ``PASSES``; each marks tokens with an OntoNotes label, or with
-``NAME`` where no more can be told. The marks become ``doc.ents``, so that eligibility is one rule for this and for
-trained pipelines. The passes know no language: what belongs to one is in its folder, ``vcrgen/text/CODE/lexicons``.
+The rules are passes over the tokens, in the order of ``PASSES``. Each marks tokens with an OntoNotes label, or with
+``NAME``. The marks become ``doc.ents``, so that eligibility is one rule for this and for trained pipelines. The passes
+name no language; its words are in ``vcrgen/text/CODE/lexicons``.
 """
 
 import unicodedata
@@ -20,8 +18,9 @@ from itertools import groupby, pairwise
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
+from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists, read_lexicon
 
@@ -31,18 +30,18 @@ NAME_LABELS = frozenset({NAME, "NORP", "GPE", "PERSON"})
 
 CURRENCIES = frozenset({"$", "€", "£", "¥", "₹", "us$", "a$", "c$", "hk$", "nz$"})
 PERCENT = frozenset({"%", "‰"})
-# Marks that tie two words to one where no space is written: "Jin-hyuk", "Biel/Bienne".
+# Marks that tie two words to one without a space: "Jin-hyuk", "Biel/Bienne".
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
-LONGEST_CONNECTION = 2  # words: "of the"
-LONGEST_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
-LONGEST_COMPOUND = 60  # letters; no longer word is taken apart, which takes quadratic time
-SHORTEST_PART = 3  # letters of a part of a compound
-LONGEST_QUOTE = 6  # tokens between quotes
-LONGEST_LINK = 4  # words: "parc [naturel régional de la] Brière"
+MAX_CONNECTORS = 2  # words: "of the"
+MAX_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
+MAX_COMPOUND = 60  # letters; longer words are not split, which takes quadratic time
+MIN_PART = 3  # letters of a part of a compound
+MAX_QUOTE = 6  # tokens between quotes
+MAX_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
 class NameLists(WordLists):
-    """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` say what each is for."""
+    """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` give the purpose of each."""
 
     def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
         """Combine lists; spaCy's stop words of the language count as common words."""
@@ -55,19 +54,19 @@ class NameLists(WordLists):
         self.endings = tuple(self.verb_endings)
         self.tails = tuple(self.tail_endings)
         self.attached_particles = tuple(self.attached)
-        # A script that has no capitals, as Arabic has none, tells no name by them.
+        # Scripts without capitals, such as Arabic, show no names by them.
         self.has_case = any(word != word.upper() for word in self.stop_words)
         self.quotes: dict[str, str] = dict(line.split(" ") for line in read_lexicon(language.code, "name_quotes"))
         lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
         self.label_of = {word: label for label, words in lists.items() for word in words}
 
     def is_common(self, word: str) -> bool:
-        """Whether the lower-case word is a listed common word or an inflected form of one, maybe after a particle."""
+        """Return true for a listed common word in lower case, an inflected form of one, or one after a particle."""
         if word in self.common_words:
             return True
         for particle in self.attached_particles:
             rest = word.removeprefix(particle)
-            if rest != word and len(rest) >= SHORTEST_PART and rest in self.common_words:
+            if rest != word and len(rest) >= MIN_PART and rest in self.common_words:
                 return True
         for ending, restored in self.inflected:
             stem = word.removesuffix(ending) + restored
@@ -77,32 +76,32 @@ class NameLists(WordLists):
         return False
 
     def is_capital_noun(self, word: str) -> bool:
-        """Whether the lower-case word is a listed noun that has a capital anyway, or a compound of such nouns."""
+        """Return true for a listed noun that always has a capital, given in lower case, or a compound of such nouns."""
         if word in self.capital_nouns:
             return True
         parts = word.split("-")
         return bool(self.capital_nouns) and all(self._is_compound(part) for part in parts)
 
     def _is_compound(self, word: str) -> bool:
-        """Whether the word ends in a noun, of no place ("Gutenbergplatz"), after a common word ("Fischerboot")."""
+        """Return true if a common word goes before a noun that is no place: "Fischerboot", not "Gutenbergplatz"."""
         if word in self.capital_nouns:
             return True
-        if len(word) > LONGEST_COMPOUND:
+        if len(word) > MAX_COMPOUND:
             return False
-        for cut in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
+        for cut in range(MIN_PART, len(word) - MIN_PART + 1):
             first, head = word[:cut], word[cut:]
             if head in self.capital_nouns and head.capitalize() not in self.geographic:
                 stems = {first, *(first.removesuffix(link) for link in self.compound_links)}
-                if any(len(stem) >= SHORTEST_PART and stem in self.common_words for stem in stems):
+                if any(len(stem) >= MIN_PART and stem in self.common_words for stem in stems):
                     return True
         return False
 
 
-class Marked:
-    """The tokens of one text, and the label or None that the passes have given to each."""
+class LabelledWords:
+    """The tokens of one text, and the labels that the passes give them."""
 
     def __init__(self, doc: Doc, lexicons: NameLists) -> None:
-        """Start without labels; what the passes ask of tokens is read once, spaCy's attributes being slow."""
+        """Start without labels; attributes of tokens are read once, as spaCy's are slow."""
         self.words: Sequence[str] = [token.text for token in doc]
         self.lower: Sequence[str] = [word.lower() for word in self.words]
         self.capital = [any(char.isupper() or char.istitle() for char in word) for word in self.words]
@@ -113,16 +112,16 @@ class Marked:
         self.lexicons = lexicons
 
     def lower_at(self, i: int) -> str:
-        """Token i in lower case; nothing where there is no token i."""
+        """Return token i in lower case, or an empty text if there is no token i."""
         return self.lower[i] if 0 <= i < len(self.lower) else ""
 
     def is_name(self, i: int) -> bool:
-        """Whether there is a token i and it is marked as some name."""
+        """Return true if there is a token i and it is marked as some name."""
         return 0 <= i < len(self.labels) and self.labels[i] in NAME_LABELS
 
 
 def _sentence_openings(doc: Doc) -> list[bool]:
-    """Tell the first words of sentences: the quotes and brackets before them do not count."""
+    """Mark the first words of sentences; quotes and brackets before them do not count."""
     openings = []
     waiting = True
     for token in doc:
@@ -139,7 +138,7 @@ def _in_script(word: str, script: str) -> bool:
     return all(unicodedata.name(char, "").startswith(script) for char in word if char.isalpha())
 
 
-def mark_listed(text: Marked) -> None:
+def mark_listed(text: LabelledWords) -> None:
     """Listed names, of one word or two, count in lower case too: many captions have no capitals."""
     label_of = text.lexicons.label_of
     text.labels[:] = [label_of.get(word) for word in text.lower]
@@ -149,7 +148,7 @@ def mark_listed(text: Marked) -> None:
             text.labels[i : i + 2] = [label, label]
 
 
-def mark_numbers(text: Marked) -> None:
+def mark_numbers(text: LabelledWords) -> None:
     """A number, with the units after it, is an amount, a time or a date."""
     for i in range(len(text.words)):
         if not text.numeric[i]:
@@ -163,7 +162,7 @@ def mark_numbers(text: Marked) -> None:
             text.labels[j] = "QUANTITY"
 
 
-def mark_calendar(text: Marked) -> None:
+def mark_calendar(text: LabelledWords) -> None:
     """Months, weekdays and feasts are dates."""
     for i, word in enumerate(text.lower):
         after_day = i > 0 and text.numeric[i - 1]
@@ -171,14 +170,14 @@ def mark_calendar(text: Marked) -> None:
             text.labels[i] = "DATE"
 
 
-def mark_foreign_scripts(text: Marked) -> None:
+def mark_foreign_scripts(text: LabelledWords) -> None:
     """A word in another script is a name or its original: "Athens (Αθήνα)"."""
     for i, word in enumerate(text.words):
         if not _in_script(word, text.lexicons.script):
             text.labels[i] = NAME
 
 
-def mark_capitals(text: Marked) -> None:
+def mark_capitals(text: LabelledWords) -> None:
     """A capital inside a sentence, or inside a word ("iPhone", "McCoy"), is a name's."""
     for i, word in enumerate(text.words):
         if text.labels[i] or not text.capital[i] or word in text.lexicons.plain_capitals:
@@ -189,8 +188,8 @@ def mark_capitals(text: Marked) -> None:
             text.labels[i] = NAME
 
 
-def _opens_plainly(text: Marked, i: int) -> bool:
-    """Whether the capital is only its sentence's; a noun before a verb may be a name: "Young was born"."""
+def _opens_plainly(text: LabelledWords, i: int) -> bool:
+    """Return true if the capital is only its sentence's; a noun before a verb may be a name: "Young was born"."""
     if not text.opening[i] or text.lower[i] in text.lexicons.openers:
         return text.opening[i]
     after = text.lower_at(i + 1)
@@ -198,23 +197,23 @@ def _opens_plainly(text: Marked, i: int) -> bool:
     return text.lower[i] in text.lexicons.caption_openers and not is_subject
 
 
-def _is_office(text: Marked, i: int) -> bool:
-    """Whether it is an office and no part of a name: "Member of", but not "Lord Mayor of"."""
+def _is_office(text: LabelledWords, i: int) -> bool:
+    """Return true if it is an office and no part of a name: "Member of", but not "Lord Mayor of"."""
     linked = text.lower_at(i + 1) in text.lexicons.office_links
     return text.lower[i] in text.lexicons.offices and linked and not (i > 0 and text.capital[i - 1])
 
 
-def mark_quoted(text: Marked) -> None:
+def mark_quoted(text: LabelledWords) -> None:
     """Between some quotes stand names of bodies, of which only the first word has a capital: «Красный октябрь»."""
     for i, word in enumerate(text.words):
         closing = text.lexicons.quotes.get(word)
-        inside = text.words[i + 1 : i + 2 + LONGEST_QUOTE]
+        inside = text.words[i + 1 : i + 2 + MAX_QUOTE]
         if closing in inside and text.capital[i + 1]:
             for j in range(i + 1, i + 1 + inside.index(closing)):
                 text.labels[j] = text.labels[j] or NAME
 
 
-def mark_uncommon(text: Marked) -> None:
+def mark_uncommon(text: LabelledWords) -> None:
     """In a text without capitals nothing shows a name, so every word that is not a common one may be one."""
     whole = "".join(text.words)
     has_case = text.lexicons.has_case
@@ -232,8 +231,8 @@ def mark_uncommon(text: Marked) -> None:
             text.labels[i] = NAME
 
 
-def _may_be_surname(text: Marked, i: int) -> bool:
-    """Whether a common word after a first name may go on with it: "james brown", but not "james sits"."""
+def _may_be_surname(text: LabelledWords, i: int) -> bool:
+    """Return true if a common word after a first name may go on with it: "james brown", but not "james sits"."""
     word, lexicons = text.lower[i], text.lexicons
     grammatical = word in lexicons.verbs or word in lexicons.openers or word in lexicons.stop_words
     verb = word.endswith((*lexicons.endings, *lexicons.participle_endings))
@@ -241,7 +240,7 @@ def _may_be_surname(text: Marked, i: int) -> bool:
     return is_word and not grammatical and not verb
 
 
-def mark_handles(text: Marked) -> None:
+def mark_handles(text: LabelledWords) -> None:
     """Addresses, handles and hashtags name someone: "@nasa", "#london", "example.org"."""
     for i, word in enumerate(text.words):
         host, _, domain = word.rpartition(".")
@@ -249,7 +248,7 @@ def mark_handles(text: Marked) -> None:
             text.labels[i] = text.labels[i] or NAME
 
 
-def join_plain_capitals(text: Marked) -> None:
+def join_plain_capitals(text: LabelledWords) -> None:
     """An acronym or a numeral beside a name belongs to it: "Elizabeth I", "TV Tokyo"."""
     for i, word in enumerate(text.words):
         pronoun = text.lower[i] in text.lexicons.stop_words  # "I"
@@ -258,7 +257,7 @@ def join_plain_capitals(text: Marked) -> None:
             text.labels[i] = NAME
 
 
-def join_ties(text: Marked) -> None:
+def join_ties(text: LabelledWords) -> None:
     """A word tied to a name belongs to it: "Jin-hyuk", "non-Indian"; there and back because ties chain."""
     middles = range(1, len(text.words) - 1)
     for i in (*middles, *reversed(middles)):
@@ -268,14 +267,14 @@ def join_ties(text: Marked) -> None:
                 text.labels[j] = text.labels[j] or NAME
 
 
-def join_particles(text: Marked) -> None:
+def join_particles(text: LabelledWords) -> None:
     """A particle before a name belongs to it: "by de Staël"; backwards because of "van der Waals"."""
     for i in reversed(range(len(text.words))):
         if text.words[i] in text.lexicons.particles and text.is_name(i + 1):
             text.labels[i] = NAME
 
 
-def join_capital_nouns(text: Marked) -> None:
+def join_capital_nouns(text: LabelledWords) -> None:
     """A noun that has a capital anyway belongs to a name with a capital before it: "das Rote Kreuz"."""
     for i in range(1, len(text.words)):
         beside = text.is_name(i - 1) and text.capital[i - 1]
@@ -283,7 +282,7 @@ def join_capital_nouns(text: Marked) -> None:
             text.labels[i] = NAME
 
 
-def join_nouns(text: Marked) -> None:
+def join_nouns(text: LabelledWords) -> None:
     """Some nouns beside a name belong to it: "the river Spey", "Stowe school", "the Greek government".
 
     Links between the noun and the name after it, such as "de la", then belong to the name, too: "le lac de Côme".
@@ -306,21 +305,21 @@ def join_nouns(text: Marked) -> None:
             text.labels[i + 1 : linked] = [NAME] * (linked - i - 1)
 
 
-def _after_links(text: Marked, i: int) -> int:
-    """Where the words that link a noun to its name end, which may be where they would begin."""
+def _after_links(text: LabelledWords, i: int) -> int:
+    """Return the end of the words that link a noun to its name; ``i`` if there are none."""
     end = i
-    while end < i + LONGEST_LINK and text.lower_at(end) in text.lexicons.noun_links:
+    while end < i + MAX_LINK and text.lower_at(end) in text.lexicons.noun_links:
         end += 1
     return end
 
 
-def join_tails(text: Marked) -> None:
-    """What links or a case tie to the capital noun of a body belongs to its name: "la Ligue des droits de l'homme"."""
+def join_tails(text: LabelledWords) -> None:
+    """Nouns after the capital noun of a body belong to its name if links or a case tie them: "la Ligue des droits"."""
     for i, word in enumerate(text.lower):
         if word not in text.lexicons.heads or not text.is_name(i):
             continue
         end = _after_adjectives(text, i + 1)  # "la Banque nationale de développement"
-        for _ in range(LONGEST_TAIL):
+        for _ in range(MAX_TAIL):
             noun = _after_links(text, end)
             tied = noun > end or text.lower_at(noun).endswith(text.lexicons.tails)
             if not tied or not text.lower_at(noun).isalpha():
@@ -330,48 +329,44 @@ def join_tails(text: Marked) -> None:
             text.labels[j] = text.labels[j] or NAME
 
 
-def _after_adjectives(text: Marked, i: int) -> int:
+def _after_adjectives(text: LabelledWords, i: int) -> int:
     while text.lower_at(i) in text.lexicons.institutions:
         i += 1
     return i
 
 
-def join_possessives(text: Marked) -> None:
+def join_possessives(text: LabelledWords) -> None:
     """The 's of a name belongs to it, as in OntoNotes: a cover must not start inside a word."""
     for i, word in enumerate(text.words):
         if word in text.lexicons.possessives and text.is_name(i - 1) and not text.spaced[i - 1]:
             text.labels[i] = NAME
 
 
-def join_connectors(text: Marked) -> None:
+def join_connectors(text: LabelledWords) -> None:
     """One or two connectors between names make them one name: "University of the Arts"."""
     names = [i for i in range(len(text.words)) if text.is_name(i)]
     for first, second in pairwise(names):
         between = range(first + 1, second)
         tied = all(text.words[i] in text.lexicons.connectors for i in between)
-        if tied and len(between) <= LONGEST_CONNECTION:
+        if tied and len(between) <= MAX_CONNECTORS:
             for i in between:
                 text.labels[i] = NAME
 
 
-PASSES: tuple[Callable[[Marked], None], ...] = (
+PASSES: tuple[Callable[[LabelledWords], None], ...] = (
     mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_quoted, mark_uncommon,
     mark_handles, join_plain_capitals, join_ties, join_particles, join_capital_nouns, join_nouns,
     join_tails, join_possessives, join_connectors,
 )  # fmt: skip
 
 
-def _entities(doc: Doc, labels: Sequence[str | None]) -> list[Span]:
-    """Neighbouring tokens of one kind are one entity, which no sentence bound cuts."""
-    kinds = [NAME if label in NAME_LABELS else label for label in labels]
-    spans = []
-    for kind, group in groupby(range(len(labels)), key=kinds.__getitem__):
-        if kind:
-            tokens = list(group)
-            distinct = {labels[i] for i in tokens}
-            label = distinct.pop() if len(distinct) == 1 else kind
-            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label=label or kind))
-    return spans
+def _join_names(labels: Sequence[str | None]) -> list[str]:
+    """Give adjacent tokens of different kinds of names one label, so that they are one entity."""
+    joined: list[str] = []
+    for is_name, run in groupby((label or "" for label in labels), key=NAME_LABELS.__contains__):
+        found = list(run)
+        joined += [NAME] * len(found) if is_name and len(set(found)) > 1 else found
+    return joined
 
 
 @Language.factory("vcrgen_names_capitals")
@@ -379,14 +374,14 @@ def create_names_by_capitals(nlp: Language, name: str) -> Callable[[Doc], Doc]:
     """Build the component that sets ``doc.ents`` by ``PASSES``, after sentence bounds are set; for ``nlp.add_pipe``."""
     lexicons = NameLists(LANGUAGES[str(nlp.lang)], nlp.Defaults.stop_words)
 
-    def set_entities(doc: Doc) -> Doc:
-        text = Marked(doc, lexicons)
+    def mark_names(doc: Doc) -> Doc:
+        text = LabelledWords(doc, lexicons)
         for run_pass in PASSES:
             run_pass(text)
-        doc.ents = _entities(doc, text.labels)
+        set_entities(doc, _join_names(text.labels))
         return doc
 
-    return set_entities
+    return mark_names
 
 
 def capitals_pipeline(language: LanguageRow) -> Language:

@@ -1,18 +1,17 @@
 """Built-in eligibility of languages whose words a dictionary of morphemes knows: its names, word lists, and few rules.
 
-A dictionary tells most names by itself: 田中 is a surname, 京都 a place, and what no dictionary has is likely a name.
-The rules add what belongs to a name (京都 + 駅) or to a number (三 + 隻), and what stands in quotation marks. As in
-Chinese they are quick to see a name: one that stays eligible asks a reader for knowledge, and a common word too few
-costs one candidate.
+A dictionary tags most names: 田中 is a surname, 京都 a place, and a word of no dictionary is probably a name. The rules
+add words that belong to a name (京都 + 駅) or to a number (三 + 隻), and short quotations. As in Chinese they prefer
+false positives: an eligible name requires knowledge of a reader, and a common word too few costs one candidate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from vcrgen.resources import load_object
 from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists
@@ -30,28 +29,28 @@ NAMES = frozenset({"PERSON", "GPE", "NAME"})
 NUMBERS = frozenset({"CARDINAL", "QUANTITY"})
 DOTS = frozenset("・·＝=")
 QUOTES = {"「": "」", "『": "』", "《": "》", "〈": "〉", "“": "”", "‘": "’", '"': '"', "'": "'"}
-LONGEST_QUOTED_NAME = 8  # tokens; what is longer in quotation marks is speech
-LONGEST_LISTED = 4  # tokens of an entry of the lists
-LONGEST_REST = 4  # words that may stand between a name and the word that says of what it is one
-LEAST_COMPOUND = 3  # common nouns that are a name together, if the last one is a kind of institution
+MAX_QUOTED_NAME = 8  # tokens; a longer quotation is speech
+MAX_LISTED = 4  # tokens of an entry of the lists
+MAX_REST = 4  # words between a name and its head
+MIN_COMPOUND = 3  # common nouns of a name whose last one is a kind of institution
 
 
 @dataclass(slots=True)
 class LabelledWords:
-    """The tokens of one document as the rules read them, and the label that each rule leaves."""
+    """The tokens of one document, and the labels that the rules give them."""
 
     words: list[str]  # the tokens' texts
-    roles: list[Role]  # what each is to the rules
-    tied: list[bool]  # whether there is no white space before a token
+    roles: list[Role]  # of each for the rules
+    tied: list[bool]  # true for tokens without white space before them
     labels: list[str]  # an OntoNotes label or NAME for each, "" for none
     lists: WordLists  # of the language
 
     def is_name(self, index: int) -> bool:
-        """Whether there is a token at the index and it was taken for a name."""
+        """Return true if there is a token at the index and it was taken for a name."""
         return 0 <= index < len(self.words) and self.labels[index] in NAMES
 
     def is_nominal(self, index: int) -> bool:
-        """Whether a token can be a part of a name of several words."""
+        """Return true if a token can be a part of a name of several words."""
         return self.labels[index] in NAMES or (self.roles[index] != "other" and self.labels[index] not in NUMBERS)
 
     def mark(self, start: int, end: int, label: str) -> None:
@@ -62,7 +61,7 @@ class LabelledWords:
 
 
 def mark_words(marks: LabelledWords) -> None:
-    """Label what the dictionary says of each word by itself."""
+    """Label each word by its role in the dictionary."""
     for index, word in enumerate(marks.words):
         if word in marks.lists.plain:
             marks.roles[index] = "noun"
@@ -71,10 +70,10 @@ def mark_words(marks: LabelledWords) -> None:
 
 
 def mark_listed(marks: LabelledWords) -> None:
-    """Label what the lists have, also where the dictionary cuts it: 国際 連合."""
+    """Label listed names and dates, also if the dictionary cuts them: 国際 連合."""
     for start in range(len(marks.words)):
         listed = ""
-        for end in range(start + 1, min(start + LONGEST_LISTED, len(marks.words)) + 1):
+        for end in range(start + 1, min(start + MAX_LISTED, len(marks.words)) + 1):
             if end > start + 1 and not marks.tied[end - 1]:
                 break
             listed += marks.words[end - 1]
@@ -83,7 +82,7 @@ def mark_listed(marks: LabelledWords) -> None:
 
 
 def mark_counters(marks: LabelledWords) -> None:
-    """Label what is counted with a number, and what belongs to that: 三 隻, 3 月, 두 척, 10 時 半."""
+    """Label counters after a number: 三 隻, 3 月, 두 척, 10 時 半."""
     for index in range(1, len(marks.words)):
         before = marks.labels[index - 1] in NUMBERS or marks.words[index - 1][-1].isdigit()
         if before and (marks.roles[index] == "counter" or marks.words[index] in marks.lists.counters):
@@ -120,13 +119,13 @@ def mark_runs(marks: LabelledWords) -> None:
     for run in _runs(marks):
         last = marks.words[run[-1]]
         town = len(run) > 1 and last in marks.lists.towns
-        compound = len(run) >= LEAST_COMPOUND and last in marks.lists.kinds
+        compound = len(run) >= MIN_COMPOUND and last in marks.lists.kinds
         if town or compound or any(marks.is_name(index) for index in run):
             marks.mark(run[0], run[-1] + 1, "NAME")
 
 
 def _runs(marks: LabelledWords) -> list[list[int]]:
-    """The longest rows of nouns without white space between them."""
+    """Return the longest runs of nouns without white space between them."""
     runs: list[list[int]] = []
     for index in range(len(marks.words)):
         if not marks.is_nominal(index):
@@ -139,10 +138,10 @@ def _runs(marks: LabelledWords) -> list[list[int]]:
 
 
 def mark_kinds(marks: LabelledWords) -> None:
-    """Label what stands between a name and a kind, where words are written apart: 서울 중앙 우체국."""
+    """Label words between a name and a kind of institution, in space-delimited text: 서울 중앙 우체국."""
     for index in range(len(marks.words)):
         if marks.is_name(index) and not marks.is_name(index + 1):
-            for end in range(index + 1, min(len(marks.words), index + 1 + LONGEST_REST)):
+            for end in range(index + 1, min(len(marks.words), index + 1 + MAX_REST)):
                 if not marks.is_nominal(end):
                     break
                 if marks.words[end] in marks.lists.kinds:
@@ -155,7 +154,7 @@ def mark_quotes(marks: LabelledWords) -> None:
     words = marks.words
     for start, word in enumerate(words):
         if closing := QUOTES.get(word):
-            limit = min(len(words), start + LONGEST_QUOTED_NAME + 2)
+            limit = min(len(words), start + MAX_QUOTED_NAME + 2)
             if end := next((at for at in range(start + 1, limit) if words[at] == closing), None):
                 marks.mark(start + 1, end, "NAME")
 
@@ -179,8 +178,8 @@ def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool
 
     Args:
         words: The tokens' texts.
-        roles: What the dictionary's tag of each is to the rules.
-        tied: Whether there is no white space before each.
+        roles: The role of each for the rules.
+        tied: True for tokens without white space before them.
         lists: The word lists of the language.
 
     Returns:
@@ -193,8 +192,8 @@ def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool
 
 
 def _analyser(language: LanguageRow) -> Analyser:
-    made: Analyser = import_module(language.segmenter.partition(":")[0]).analyser()
-    return made
+    analyser: Analyser = load_object(f"{language.segmenter.partition(':')[0]}:analyser")()
+    return analyser
 
 
 def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
@@ -235,7 +234,7 @@ def morpheme_pipeline(language: LanguageRow) -> Language:
         )
     # spaCy's own tokenizers of these languages need packages that ours do without.
     nlp = spacy.blank(language.code, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
-    # Their number words are characters, too, which stand in other words: the dictionary tells which words are numbers.
+    # Their number words are characters that stand in other words, too: the dictionary tags the numbers.
     getters: Any = nlp.vocab.lex_attr_getters  # type: ignore[attr-defined] # spaCy's stubs leave it out
     getters[LIKE_NUM] = lambda text: False
     nlp.tokenizer = MorphemeTokenizer(nlp.vocab, _analyser(language))

@@ -1,8 +1,8 @@
 """Built-in eligibility for Chinese: jieba's words and flags, lexicons, and rules instead of a trained model.
 
-The component ``vcrgen_names_zh`` sets each token's tag to jieba's flag and the document's entities to what
-the rules take for a name, a time or a number. It is on purpose quick to see a name: one that stays eligible
-asks a reader for knowledge; an everyday word that becomes ineligible costs one candidate among many.
+The component ``vcrgen_names_zh`` sets each token's tag to jieba's flag, and the document's entities to names, times and
+numbers by rule. The rules prefer false positives: an eligible name requires knowledge of a reader; a common word that
+becomes ineligible costs one candidate among many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one normalisation of captions. Its name is part of every dataset's signature."""
+"""The normalisation of captions. Its name is part of every dataset's signature."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ NORMALISATION = "nfc-ws-3"
 WHITE_SPACE = re.compile(r"\s+")
 # Control and format characters, but for white space and the two joiners.
 _UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d]]")
-# Scripts in which a joiner changes how its neighbours are drawn: cursive ones, and those that stack consonants.
+# Scripts in which a joiner changes the drawing of its neighbours: cursive ones, and those that stack consonants.
 SHAPED_SCRIPTS = (
     *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
     *("Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam"),
@@ -23,17 +23,16 @@ _IDLE_JOINER = regex.compile(
 
 
 def normalise_caption(text: str) -> str:
-    """NFC, every run of white space to one space, no control or format characters, no space at the ends.
+    """Normalise a caption: NFC, single spaces, no control or format characters, no space at the ends.
 
     Format characters (bidirectional marks, soft hyphens, byte order marks) draw nothing, so a reader of the pixels
-    could never restore them. The zero-width joiner and non-joiner stay where they change what is drawn: a non-joiner
-    between two characters, a joiner beside one, of a script such as Arabic or Devanagari. In Latin and Chinese, and
-    between emoji, they go. Lone surrogates and private-use characters have no meaning to restore; they stay and are
-    found to have no glyph.
+    could never recover them. The zero-width joiner and non-joiner stay where they change the drawing: a non-joiner
+    between two characters, a joiner beside one, of a script such as Arabic or Devanagari. They are removed in Latin and
+    Chinese, and between emoji. Lone surrogates and private-use characters stay, and are found to have no glyph.
 
-    A normalised caption stays as it is when it is normalised again.
+    Normalisation is idempotent.
     """
-    # What is taken out may have stood between a letter and its accent, or between two joiners: again until it is done.
+    # A removed character may have stood between a letter and its accent, or between two joiners: repeat until stable.
     while (normal := _once(text)) != text:
         text = normal
     return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
+from vcrgen.extras import needs_extra
+from vcrgen.resources import load_object
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.morphemes import MorphemeTokenizer
 
@@ -20,28 +21,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPipeline:
-    """A spaCy pipeline and what a signature says of it."""
+    """A spaCy pipeline and its part of a signature."""
 
     nlp: Language  # gives documents with sentence bounds and entities
     segmenter: str  # the tokenizer and its version
     eligibility: str  # the rules or the trained pipeline that find entities, and their version
 
     @property
-    def finds_nouns(self) -> bool:
-        """Whether some component sets parts of speech."""
+    def tags_nouns(self) -> bool:
+        """Return true if some component sets parts of speech."""
         from spacy.attrs import POS
         from spacy.pipeline import AttributeRuler
 
         if any("token.pos" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names):
             return True
-        # In most trained pipelines rules make them of the tagger's tags, and spaCy does not say what rules set.
+        # Most trained pipelines derive them from the tagger's tags by rules, and spaCy does not list what rules set.
         rulers = [pipe for _, pipe in self.nlp.pipeline if isinstance(pipe, AttributeRuler)]
         return any(POS in attributes for ruler in rulers for attributes in ruler.attrs)
 
 
 @cache
 def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
-    """The pipeline of a language; loaded once a process.
+    """Return the pipeline of a language; loaded once a process.
 
     Args:
         lang: A code of the language table.
@@ -53,9 +54,8 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
     """
     if not spacy_model:
         row = LANGUAGES[lang]
-        module, _, function = row.pipeline.partition(":")
         with packages_of(row):
-            nlp = getattr(importlib.import_module(module), function)(row)
+            nlp = load_object(row.pipeline)(row)
         return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
     instead = ", or leave out --spacy-model for the built-in rules"
     nlp, eligibility = load_trained(spacy_model, lang, called="spaCy pipeline", instead=instead)
@@ -71,7 +71,7 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
 
 @contextmanager
 def packages_of(language: LanguageRow) -> Iterator[None]:
-    """While what needs the packages of a language's extra is loaded.
+    """Turn a missing package of a language's extra into a sentence.
 
     Raises:
         PipelineError: One is not installed.
@@ -81,19 +81,17 @@ def packages_of(language: LanguageRow) -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if not language.extra:
             raise
-        raise PipelineError(
-            f'{language.name} needs {missing.name}, which is not installed: pip install "vcrgen[{language.extra}]".'
-        ) from None
+        raise PipelineError(needs_extra(language.name, language.extra, missing.name)) from None
 
 
 def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tuple[Language, str]:
-    """A trained spaCy pipeline of a language, and its full name with its version.
+    """Load a trained spaCy pipeline, and return it with its full name and version.
 
     Args:
         name: Its name or path.
         lang: Code of the language that it has to be for.
-        called: What messages call it.
-        instead: What else a user may do where it is not installed, as the end of a sentence.
+        called: Its name in messages.
+        instead: An alternative if it is not installed, as the end of a sentence.
 
     Raises:
         PipelineError: It is not installed, cannot be loaded, or is for another language.
@@ -115,7 +113,7 @@ def load_trained(name: str, lang: str, *, called: str, instead: str = "") -> tup
 
 
 def segmenter_version(nlp: Language) -> str:
-    """Name and version of a pipeline's tokenizer, as signatures give it."""
+    """Return name and version of a pipeline's tokenizer, as in signatures."""
     if isinstance(nlp.tokenizer, MorphemeTokenizer):
         return nlp.tokenizer.signature
     segmenter = getattr(nlp.tokenizer, "segmenter", None)

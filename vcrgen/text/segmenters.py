@@ -1,9 +1,8 @@
 """Tokens without a pipeline: a language's tokenizer alone, for texts of any length.
 
-A caption is short and written by people; a model's output is neither. spaCy's tokenizer of words that are written apart
-takes quadratic time on a run of characters without white space ("((((…"), so such a run is cut every
-:data:`LONGEST_RUN` characters before it is tokenised. Longer texts are read in pieces, cut where the tokens cannot
-change.
+Captions are short; outputs of models may be long. spaCy's tokenizer of space-delimited words takes quadratic time on a
+run of characters without white space ("((((…"), so such a run is cut every :data:`LONGEST_RUN` characters before it is
+tokenised. Longer texts are read in pieces, cut where the tokens cannot change.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 from vcrgen.errors import PipelineError
+from vcrgen.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.morphemes import SENTENCE_END, Analyser, with_white_space
 from vcrgen.text.pipelines import load_trained, packages_of, segmenter_version
-from vcrgen.text.words_apart import WordTokenizer, texts_and_starts
+from vcrgen.text.space_delimited import WordTokenizer, texts_and_starts
 
 # Characters; no word, number or URL that a caption shows comes near it.
 LONGEST_RUN = 1000
 PIECE = 4096
 
-# Where a text whose words are written apart can be cut without changing its tokens: before a word.
+# Where a text of space-delimited words can be cut without changing its tokens: before a word.
 _WORD_BOUNDARY = re.compile(r"\s(?=\S)")
 _WORD_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1}}}")
 
@@ -37,7 +36,7 @@ class Tokens:
 
     texts: list[str]  # the tokens
     starts: list[int]  # the character offset of each in the text
-    cut: bool = False  # whether the text goes on after the last token, because a limit was reached
+    beyond_limit: bool = False  # the text continues after the last token, because a limit was reached
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -45,25 +44,25 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Segmenter:
-    """A tokenizer, and what a signature calls it."""
+    """A tokenizer and its name in signatures."""
 
     name: str  # the tokenizer and its version, as datasets' signatures give it
     tokenize: Callable[[str], tuple[list[str], list[int]]]  # of a short text: tokens, maybe of white space, and offsets
-    boundary: re.Pattern[str]  # matches where a text can be cut without changing its tokens
-    # matches a run of characters that has to be cut although its tokens may change; None where none has to
+    boundary: re.Pattern[str]  # matches places where a text can be cut without changing its tokens
+    # matches a run of characters that has to be cut, although its tokens may change; None if there are none
     long_run: re.Pattern[str] | None = None
 
     @property
     def longest_run(self) -> str:
-        """What a score's signature says of the cut of long runs."""
+        """The length at which long runs are cut, for a score's signature."""
         return str(LONGEST_RUN) if self.long_run else "whole"
 
     def __call__(self, text: str, *, limit: int | None = None, spaces: bool = False) -> Tokens:
-        """The tokens of a text, in time linear in its length.
+        """Return the tokens of a text, in time linear in its length.
 
         Args:
             text: Any text.
-            limit: Stop after so many tokens.
+            limit: Maximal number of tokens.
             spaces: Keep the tokens of white space that spaCy makes of all but single spaces.
         """
         texts: list[str] = []
@@ -76,7 +75,7 @@ class Segmenter:
             texts += found
             starts += [offset + start for start in at] if offset else at
             if limit is not None and len(texts) > limit:
-                return Tokens(texts[:limit], starts[:limit], cut=True)
+                return Tokens(texts[:limit], starts[:limit], beyond_limit=True)
         return Tokens(texts, starts)
 
     def _pieces(self, text: str) -> Iterator[tuple[int, str]]:
@@ -94,7 +93,7 @@ class Segmenter:
 
 @cache
 def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
-    """The segmenter of a language; loaded once a process.
+    """Return the segmenter of a language; loaded once a process.
 
     Args:
         lang: A code of the language table.
@@ -112,8 +111,8 @@ def load_segmenter(lang: str, name: str | None = None) -> Segmenter:
     if name not in (None, "builtin", function):
         return _trained(lang, str(name))
     with packages_of(language):
-        made: Segmenter = getattr(import_module(module), function)() if module else _blank(lang)
-    return made
+        segmenter: Segmenter = load_object(language.segmenter)() if module else _blank(lang)
+    return segmenter
 
 
 def _blank(code: str) -> Segmenter:
@@ -124,7 +123,7 @@ def _blank(code: str) -> Segmenter:
 
 
 def of_morphemes(analyser: Analyser) -> Segmenter:
-    """A segmenter whose tokens are morphemes."""
+    """Return a segmenter whose tokens are morphemes."""
 
     def tokenize(text: str) -> tuple[list[str], list[int]]:
         return with_white_space(((word, start) for word, start, _ in analyser(text)), text)

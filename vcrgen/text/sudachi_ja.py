@@ -12,8 +12,8 @@ from importlib.metadata import version
 from vcrgen.text.morphemes import Analyser, Role
 from vcrgen.text.segmenters import Segmenter, of_morphemes
 
-UNKNOWN = "未知語"  # put at the end of the tag of what the dictionary does not have
-_ROLES: tuple[tuple[str, Role], ...] = (  # what a tag begins with; the first that fits counts
+UNKNOWN = "未知語"  # end of the tag of words of no dictionary
+_ROLES: tuple[tuple[str, Role], ...] = (  # prefixes of tags; the first match counts
     ("名詞-固有名詞-人名", "person"),
     ("名詞-固有名詞-地名", "place"),
     ("名詞-固有名詞", "name"),

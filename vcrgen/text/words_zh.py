@@ -1,15 +1,14 @@
 """jieba's words by jieba's dictionary, probabilities and rules, in time linear in the text and twice as fast.
 
-What ``jieba.cut`` of jieba 0.42.1 gives is what :meth:`WordCutter.cut` gives, word by word: floats are added in the
-same order, and ties go the same way. (A test compares them; so did 11 million characters once.) jieba makes several
-objects for every character, and at each character of a run of unknown ones it copies the path so far, which takes
-quadratic time. Here a block is one loop, and a short run of unknown characters that was seen before is looked up.
+:meth:`WordCutter.cut` equals ``jieba.cut`` of jieba 0.42.1, word by word: floats are added in the same order, and ties
+go the same way. (A test compares them; so did 11 million characters once.) jieba makes several objects for every
+character, and copies the path at each character of an unknown run, which takes quadratic time. Here a block is one
+loop, and short unknown runs are cached.
 
 Example: 我们在野生动物园玩 is one block. For each of its characters, from the last one on, the best way to the end is
-found: the word to take there, of those in the dictionary, by the sum of the logarithms of the frequencies. Then the
-words are read from the first character on. Characters that are words by themselves and stand side by side may be a word
-that the dictionary lacks: that is told by a hidden Markov model, of which each character is the begin, the middle or
-the end of a word, or a word.
+found: the next word, of those in the dictionary, by the sum of the logarithms of the frequencies. Then the words are
+read from the first character on. Adjacent words of one character may be a word of no dictionary: a hidden Markov model
+decides, in which each character is the beginning, the middle or the end of a word, or a word.
 """
 
 from __future__ import annotations
@@ -20,21 +19,20 @@ from functools import lru_cache
 from math import log
 from operator import add
 
-# What jieba cuts as one block, and what the model of unknown words does.
+# jieba's blocks, and those of the model of unknown words.
 BLOCK = "\u4e00-\u9fd5a-zA-Z0-9+#&._%\\-"
 _BLOCKS = re.compile(f"([{BLOCK}]+)")
 _HAN = re.compile("([\u4e00-\u9fd5]+)")
 _LATIN = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _IMPOSSIBLE = -3.14e100  # jieba's logarithm of 0
-# Runs of unknown characters that are remembered, and the characters of one: longer ones hardly come again, and memory
-# would grow with what a stranger writes.
-_REMEMBERED, _LONGEST_REMEMBERED = 1 << 16, 16
+# Cached runs of unknown characters, and the characters of one: longer ones hardly repeat, and would fill the memory.
+_MAX_CACHED, _MAX_CACHED_LENGTH = 1 << 16, 16
 
 Probabilities = Mapping[str, Mapping[str, float]]
 
 
 class WordCutter:
-    """Cuts texts into words; ``frequencies`` are those of the dictionary, the others the logarithms of the model."""
+    """Cuts texts into words, given the frequencies of the dictionary and the log-probabilities of the model."""
 
     def __init__(
         self,
@@ -62,10 +60,10 @@ class WordCutter:
         self._emits = {char: tuple(emits[s].get(char, _IMPOSSIBLE) for s in "BMES") for char in characters}
         self._start = tuple(start[state] for state in "BMES")
         self._moves = tuple(moves[a][b] for a, b in ("EB", "SB", "BM", "MM", "BE", "ME", "ES", "SS"))
-        self._unknown = lru_cache(maxsize=_REMEMBERED)(self._recognise)
+        self._unknown = lru_cache(maxsize=_MAX_CACHED)(self._recognise)
 
     def cut(self, text: str) -> tuple[list[str], list[int]]:
-        """The words of a text, without white space, and where each begins."""
+        """Return the words of a text, without white space, and their starts."""
         words: list[str] = []
         starts: list[int] = []
         position = 0
@@ -96,7 +94,7 @@ class WordCutter:
                 starts.append(position + start)
             elif at > start:
                 run = block[start:at]
-                recognise = self._unknown if len(run) <= _LONGEST_REMEMBERED else self._recognise
+                recognise = self._unknown if len(run) <= _MAX_CACHED_LENGTH else self._recognise
                 for word in run if self._words.get(run) else recognise(run):
                     words.append(word)
                     starts.append(position + start)
@@ -107,7 +105,7 @@ class WordCutter:
             at = end
 
     def _best_way(self, block: str) -> list[int]:
-        """For each character the end of the word to take there; of equals the longer one."""
+        """Return for each character the end of the best word from there; of equals the longer one."""
         find, nothing, length = self._words.get, self._nothing, len(block)
         ones, twos = list(map(find, block)), [*map(find, map(add, block, block[1:])), None]
         best, ends = [0.0] * (length + 1), [0] * length
@@ -132,14 +130,14 @@ class WordCutter:
         return ends
 
     def _recognise(self, run: str) -> tuple[str, ...]:
-        """The words of a run of characters that no word of the dictionary covers."""
+        """Return the words of a run of characters of no dictionary."""
         words: list[str] = []
         for number, part in enumerate(_HAN.split(run)):
             words += self._by_model(part) if number % 2 else filter(None, _LATIN.split(part))
         return tuple(words)
 
     def _by_model(self, run: str) -> list[str]:
-        """The words by the likeliest states (Viterbi): 0 begin, 1 middle, 2 end of a word, 3 a word."""
+        """Return the words of the most probable states (Viterbi): 0 begin, 1 middle, 2 end of a word, 3 a word."""
         never = (_IMPOSSIBLE,) * 4
         begin_e, begin_s, middle_b, middle_m, end_b, end_m, single_e, single_s = self._moves
         b, m, e, s = (first + emit for first, emit in zip(self._start, self._emits.get(run[0], never), strict=True))

@@ -1,7 +1,4 @@
-"""LoRA on a model: which layers are adapted, and the files of the adapter that comes of it.
-
-The files are those of `peft`: ``adapter_model.safetensors`` and ``adapter_config.json``.
-"""
+"""LoRA on a model, and the files of its adapter in the format of `peft`."""
 
 from __future__ import annotations
 
@@ -11,18 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.errors import TrainError
 from vcrgen.files import atomic_path, write_json
-from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, quiet
+from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, silence_transformers
 
 _NUMBER = re.compile(r"(?<=\\\.)\d+(?=\\\.)")  # of a layer, in a name that is escaped
 
 
 def add_adapter(model: Any, options: TrainOptions) -> Any:
-    """A model with LoRA on the layers that ``options.targets`` names; only the adapter's weights are trained.
-
-    The new weights are drawn from the seed, in such a way that the model's answers do not change yet.
+    """Add LoRA to the layers of ``options.targets``, initialised from the seed without changing the answers.
 
     Raises:
         TrainError: The model has no such layers.
@@ -34,7 +29,7 @@ def add_adapter(model: Any, options: TrainOptions) -> Any:
     config = LoraConfig(
         r=options.rank, lora_alpha=options.alpha, target_modules=_pattern(model, options.targets), task_type="CAUSAL_LM"
     )
-    with quiet():
+    with silence_transformers():
         adapted = get_peft_model(model, config)
         if options.gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -42,10 +37,7 @@ def add_adapter(model: Any, options: TrainOptions) -> Any:
 
 
 def _pattern(model: Any, targets: str) -> str:
-    """A regular expression of the names of the layers that are adapted, as `peft` takes it.
-
-    A list of names `peft` would keep as a set, in another order each time.
-    """
+    """Return a regular expression of the adapted layers; `peft` would store a list in random order."""
     import torch
 
     output = model.get_output_embeddings()
@@ -72,16 +64,7 @@ def _pattern(model: Any, targets: str) -> str:
 
 
 def save_adapter(model: Any, folder: Path, *, base: str) -> None:
-    """Write the adapter's two files, each whole or not at all; the same weights give the same bytes.
-
-    Args:
-        model: With the adapter.
-        folder: Where the files go.
-        base: What the model is called in them; where it is on this machine is nobody's business.
-
-    Raises:
-        OSError: The disk is full, or the folder cannot be written.
-    """
+    """Write the adapter's two files atomically and deterministically; ``base`` names the model without its path."""
     from peft import get_peft_model_state_dict
     from safetensors.torch import save
 

@@ -1,9 +1,6 @@
-"""All that a training needs to go on, in one file that appears whole.
+"""Checkpoints: weights, optimiser, place in the data and random generators in one file that appears whole.
 
-It holds weights, the state of the optimiser, the place in the data and the states of the random generators.
-
-The weights are those that the optimiser works on, not those of the finished adapter, which are averages: going back and
-forth between the two would round them.
+The weights are those that the optimiser works on, not averages as in the adapter, as converting them would round.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """How far a training is."""
+    """The progress of a training."""
 
     step: int = 0  # steps of the optimiser that were done
     examples: int = 0  # examples that were learned from
@@ -37,15 +34,12 @@ def save_checkpoint(
     """Write a checkpoint.
 
     Args:
-        file: Replaced if it is there.
-        model: Whose trained weights are kept.
-        optimizer: In its training mode.
+        file: The file, which is replaced.
+        model: The model, whose trained weights are saved.
+        optimizer: The optimiser in its training mode.
         data: The place in the data, as JSON values.
-        random: The states of the random generators, as tensors by name.
-        counts: How far the training is.
-
-    Raises:
-        OSError: The disk is full, or the file cannot be written.
+        random: States of the random generators, as tensors by name.
+        counts: The progress.
     """
     from safetensors.torch import save
 
@@ -61,10 +55,10 @@ def save_checkpoint(
 
 
 def load_checkpoint(file: Path, *, model: Any, optimizer: Any) -> tuple[dict[str, Any], dict[str, Any], Counts]:
-    """Bring a model and its optimiser back to where they were.
+    """Restore a model and its optimiser.
 
     Returns:
-        The place in the data, the states of the random generators by name, and how far the training is.
+        The place in the data, states of the random generators by name, and the progress.
 
     Raises:
         OutputError: The file is damaged, or of another model.
@@ -93,5 +87,5 @@ def load_checkpoint(file: Path, *, model: Any, optimizer: Any) -> tuple[dict[str
 
 
 def _trained(model: Any) -> dict[str, Any]:
-    """The weights that are trained, by name."""
+    """Return the trained weights by name."""
     return {name: value for name, value in model.named_parameters() if value.requires_grad}

@@ -1,8 +1,4 @@
-"""Where a training's examples come from: pairs, of which a stream makes them, or the training split of a dataset.
-
-Both give examples without end, and both have a place, which is a JSON value: loaded into another one of the same data,
-it goes on with the next example.
-"""
+"""Training examples: a stream over pairs, or the training split of a dataset. Both are endless and resumable."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vcrgen.builder.shards import MAX_SHARD, Task
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.reader import Dataset, open_dataset
 from vcrgen.dataset.tables import image_bytes
@@ -26,40 +22,39 @@ from vcrgen.records import Mode
 from vcrgen.storage import open_folder
 from vcrgen.stream import VCRStream
 from vcrgen.stream.order import Order
-from vcrgen.stream.stream import OF_FILES
-from vcrgen.tasks.vcr import VCR, described
+from vcrgen.stream.stream import FILE_FIELDS
+from vcrgen.tasks.vcr import VCR, fill_metadata
 
-# Of a build's configuration, what is an option of the training, or decides nothing of a stream.
-NOT_OF_STREAMS = {"mode", "seed", *OF_FILES}
+# Fields of builds that are options of the training, or do not affect a stream.
+NOT_OF_STREAMS = {"mode", "seed", *FILE_FIELDS}
 TRAINING = "train"
-"""The split of a dataset that a model may learn from."""
+"""The split for training."""
 
 
 class TrainingData(Protocol):
-    """Examples without end: mappings with ``image``, ``question``, ``answers`` and ``question_id``, as a stream's."""
+    """Endless examples: mappings with ``image``, ``question``, ``answers`` and ``question_id``."""
 
     def __iter__(self) -> Iterator[dict[str, Any]]: ...
 
     def state_dict(self) -> dict[str, Any]:
-        """The place as JSON values: after the last example that was given."""
+        """Return the position after the last example, as JSON values."""
 
     def load_state_dict(self, state: Any) -> None:
-        """Take up a place; a StreamError if it is one of other data."""
+        """Continue from a position; a StreamError if it is one of other data."""
 
 
 class StoredExamples:
-    """The rows of a dataset as examples, in another order in every epoch.
+    """The rows of a dataset as examples, shuffled in every epoch.
 
-    Windows of up to 512 rows of one file come in random order, and so do the rows inside each of them; a window's
-    images are in memory as they are stored.
+    Windows of up to 512 rows of a file come in random order, as do the rows of a window, which is in memory.
 
     Args:
-        dataset: Rows that all have answers.
-        view: The image that is shown.
-        seed: Of the order.
+        dataset: The dataset.
+        view: The image.
+        seed: Seed of the order.
 
     Raises:
-        DatasetError: A file is missing or damaged, lacks a column, or there is no row at all.
+        DatasetError: A file is missing or damaged, lacks a column, or there are no rows.
     """
 
     def __init__(self, dataset: Dataset, view: View, seed: int) -> None:
@@ -82,16 +77,12 @@ class StoredExamples:
         self._step = 0
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Examples from the place on.
-
-        Raises:
-            DatasetError: A file cannot be read, or a row holds no picture or no answers.
-        """
+        """Yield examples; a DatasetError if a file cannot be read, or a row lacks its image or answers."""
         while True:
             window, done = self._order.find(self._step)
             task = self._order.task(window)
             rows = list(self._files[task.partition].rows(self._columns, positions=range(task.start, task.stop)))
-            for place, row in islice(self._order.arranged(window, rows), done, None):
+            for place, row in islice(self._order.shuffled_rows(window, rows), done, None):
                 self._step += 1
                 yield self._example(place, row)
 
@@ -109,58 +100,54 @@ class StoredExamples:
         }  # fmt: skip
 
     def state_dict(self) -> dict[str, Any]:
-        """The place: how many examples were given, and of what data."""
+        """Return the number of past examples and the identity of the data."""
         return {"fingerprint": self._identity, "step": self._step}
 
     def load_state_dict(self, state: Any) -> None:
-        """Take up a place.
-
-        Raises:
-            StreamError: It is one of other data.
-        """
+        """Continue from a position; a StreamError if it is one of other data."""
         if not isinstance(state, Mapping) or state.get("fingerprint") != self._identity:
-            raise StreamError("The place is one in other data; go on with the dataset that the training began with.")
+            raise StreamError("The position is of other data; resume with the dataset that the training began with.")
         self._step = int(state["step"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedData:
-    """Examples, and what is said of them."""
+    """Opened training data."""
 
-    examples: TrainingData  # at their beginning
+    examples: TrainingData
     kind: str  # ``"stream of pairs"`` or ``"dataset"``
-    facts: Mapping[str, Any]  # what decides the examples, as JSON values by name
+    facts: Mapping[str, Any]  # everything that the examples depend on, as JSON values
 
 
 def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str, Any]) -> OpenedData:
-    """Find out what a source is, and open it.
+    """Open a dataset or pairs.
 
     Args:
-        source: A dataset that has a split ``train``, or pairs as ``vcrgen build`` takes them.
-        options: The mode, the view and the seed.
-        of_pairs: Fields of :class:`vcrgen.config.BuildConfig` that were given; a dataset takes none.
+        source: A dataset with a split ``train``, or pairs as of ``vcrgen build``.
+        options: Mode, view and seed.
+        of_pairs: Fields of :class:`vcrgen.config.build.BuildConfig`, for pairs only.
 
     Raises:
         ConfigError: The dataset has no such split or mode, or options of pairs were given with it.
-        DatasetError: It is the public part of a hidden test set, or damaged, or a folder that holds several datasets.
+        DatasetError: The source is the public part of a hidden set, damaged, or a folder of several datasets.
         SourceError: The pairs cannot be read.
     """
     view = View(options.view)
     dataset = _dataset_at(source, view)
     if dataset is None:
         level = None if options.mode == "both" else Mode(options.mode).ink
-        hiding = {"mode": options.mode} if level is None else {"ink": level}
+        masking = {"mode": options.mode} if level is None else {"ink": level}
         try:
-            stream = VCRStream(source, **hiding, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
+            stream = VCRStream(source, **masking, views=(view,), rank=0, world_size=1, seed=options.seed, **of_pairs)
         except SourceError:
-            _refuse_several(source)
+            _reject_several(source)
             raise
-        settings = {name: value for name, value in stream.config.published().items() if name not in NOT_OF_STREAMS}
+        settings = {name: value for name, value in stream.config.public_fields().items() if name not in NOT_OF_STREAMS}
         return OpenedData(examples=stream, kind="stream of pairs", facts=_facts(stream, settings))
     if of_pairs:
         name = next(iter(of_pairs)).replace("_", "-")
         raise ConfigError(f"--{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
-    chosen = described(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
+    chosen = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
     stored = StoredExamples(chosen, view, options.seed)
     return OpenedData(examples=stored, kind="dataset", facts=_facts(stored, {}))
 
@@ -170,7 +157,7 @@ def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any
 
 
 def _dataset_at(source: str, view: View) -> Dataset | None:
-    """The dataset that a source is, or None for pairs: those have no pictures with covers, or are not files at all."""
+    """Return the dataset at a source; None for pairs."""
     try:
         found = open_dataset(source, VCR)
     except (DatasetError, OSError, ValueError):
@@ -188,8 +175,8 @@ def _dataset_at(source: str, view: View) -> Dataset | None:
     return found
 
 
-def _refuse_several(source: str) -> None:
-    """Say of a folder without pairs which datasets are in it, if there are any."""
+def _reject_several(source: str) -> None:
+    """Raise an error that lists the datasets in a folder, if there are several."""
     try:
         open_dataset(source, VCR)
     except ManyDatasetsError as several:

@@ -1,10 +1,10 @@
-r"""Examples as tensors, by a model's own processor and chat template: what the model reads, and what it is to answer.
+r"""Examples as tensors by a model's processor and chat template, with labels for the loss.
 
-The loss goes over the answer and the token that ends it. Which tokens these are, the template says, by the marks
-``{% generation %}`` and ``{% endgeneration %}``:
+The loss covers the answer and its end token, which the template marks by ``{% generation %}`` and
+``{% endgeneration %}``:
 
-    user:  <image> What are the covered texts?      read, not learned
-    assistant:  of a small\nnear the old<end>       learned
+    user:  <image> What are the covered texts?      no loss
+    assistant:  of a small\nnear the old<end>       loss
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vcrgen.errors import TrainError
 from vcrgen.models.loading import LoadedModel, first_line
 from vcrgen.stream import answer_text, messages
 
-IGNORED = -100  # the label of a token that is not learned
+IGNORED = -100  # label of tokens without loss
 MAX_TEMPLATE_BYTES = 1 << 20
 
 
@@ -25,8 +25,8 @@ class Encoder:
     """Makes batches for one model.
 
     Args:
-        loaded: The model, for its processor and the tokens by which it ends an answer.
-        template: A chat template instead of the model's own.
+        loaded: The model, for its processor and end tokens.
+        template: A chat template in place of the model's own.
     """
 
     def __init__(self, loaded: LoadedModel, template: str | None = None) -> None:
@@ -36,11 +36,10 @@ class Encoder:
         loaded.tokenizer.padding_side = "right"
 
     def check(self, example: Mapping[str, Any]) -> None:
-        """See on one example that exactly the answer and its end are learned, after the prompt that is asked later.
+        """Check on one example that the loss covers exactly the answer and its end, after the prompt of inference.
 
         Raises:
-            TrainError: The template does not mark the answer, or marks something else, does not end it, or puts the
-                question in other words than the model's own template does.
+            TrainError: The template does not mark or end the answer, or writes another prompt than the model's own.
         """
         _, labels = self.encode([example])
         learned = labels[0][labels[0] != IGNORED].tolist()
@@ -55,19 +54,15 @@ class Encoder:
                 f"The chat template marks {text[:80]!r} as the answer where {answer_text(example)[:80]!r} is meant; "
                 "put {% generation %} and {% endgeneration %} around the assistant's text, by --chat-template FILE."
             )
-        asked = self._rendered(messages(example)[:1], None, add_generation_prompt=True)
-        if not self._rendered(messages(example), self._template).startswith(asked):
+        prompt = self._rendered(messages(example)[:1], None, add_generation_prompt=True)
+        if not self._rendered(messages(example), self._template).startswith(prompt):
             raise TrainError(
                 "Before the answer the chat template does not write what the model is asked with later (its own "
                 "template and the start of an answer), so it would learn to answer something else; mend the template."
             )
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Any]:
-        """A batch.
-
-        Returns:
-            What the model takes by name, and the labels: examples x tokens, the token's id where it is learned and
-            :data:`IGNORED` elsewhere.
+        """Return the model's inputs and the labels (examples x tokens): token ids, or :data:`IGNORED`.
 
         Raises:
             TrainError: The template does not mark an answer.
@@ -91,7 +86,7 @@ class Encoder:
         learned |= after & ends
         if not learned.any(dim=1).all():
             raise TrainError(
-                "The chat template does not mark the assistant's answer, so nobody can tell which tokens to learn; "
+                "The chat template does not mark the assistant's answer, so its tokens are unknown; "
                 "copy it to a file, put {% generation %} and {% endgeneration %} around the assistant's text and its "
                 "end token, and give that file by --chat-template FILE."
             )
@@ -105,11 +100,7 @@ class Encoder:
 
 
 def read_template(file: Path) -> str:
-    """A chat template that a user gives.
-
-    Raises:
-        TrainError: The file cannot be read, is too large, or is not UTF-8.
-    """
+    """Read a chat template; a TrainError if the file cannot be read, is too large, or is not UTF-8."""
     try:
         if file.stat().st_size > MAX_TEMPLATE_BYTES:
             raise TrainError(f"{file} is larger than {MAX_TEMPLATE_BYTES >> 20} MiB, so it is not a chat template.")

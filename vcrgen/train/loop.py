@@ -1,7 +1,6 @@
 """Steps of the optimiser: schedule-free AdamW over the tokens of the answers.
 
-One step takes ``batch`` examples, a few at a time (``micro_batch``) so that memory suffices. Its loss is the mean over
-all learned tokens of all its examples, however they were divided.
+A step takes ``batch`` examples, ``micro_batch`` at a time. Its loss is the mean over all labelled tokens.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.errors import OutputError, TrainError
 from vcrgen.files import write_text
 from vcrgen.models.loading import first_line, out_of_memory
@@ -24,25 +23,25 @@ from vcrgen.reading import iter_json_lines
 from vcrgen.train.checkpoint import Counts, load_checkpoint, save_checkpoint
 from vcrgen.train.data import TrainingData
 from vcrgen.train.encoding import IGNORED, Encoder
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 
 class Loop:
-    """A training under way.
+    """The loop of a training.
 
-    A checkpoint is written every ``save_every`` steps, after the last one, and when the user interrupts. A training
-    that is taken up from one does what it would have done without the interruption.
+    A checkpoint is written every ``save_every`` steps, after the last one, and on an interruption. A resumed training
+    repeats what an uninterrupted one does.
 
     Args:
-        model: With an adapter; its other weights stay as they are.
-        encoder: Makes its batches.
+        model: A model with an adapter.
+        encoder: Makes the batches.
         data: The examples.
         options: Steps, batch, learning rate.
-        checkpoint: The checkpoint's file; if it is there, the training goes on from it.
-        log: A file of JSON lines, one a step.
+        checkpoint: File of the checkpoint, from which the training resumes.
+        log: JSON lines, one a step.
 
     Attributes:
-        counts: How far the training is.
+        counts: The progress.
 
     Raises:
         OutputError: The checkpoint is damaged.
@@ -71,16 +70,16 @@ class Loop:
         self._mark()
         self._between_steps = True
 
-    def run(self, watcher: Watcher) -> None:
-        """Do the steps that are left, and leave the model with the weights of the finished adapter.
+    def run(self, listener: ProgressListener) -> None:
+        """Run the remaining steps, and set the model to the weights of the finished adapter.
 
         Raises:
-            TrainError: The loss is no number, or the memory does not suffice.
+            TrainError: The loss is NaN or infinite, or memory runs out.
             OutputError: The disk is full.
             KeyboardInterrupt: The user interrupts; a checkpoint is written first.
         """
         self._begin_log()
-        watcher.begin(self._options.steps, self.counts.step)
+        listener.begin(self._options.steps, self.counts.step)
         examples = iter(self._data)
         try:
             with self._log.open("a", encoding="utf-8") as log:
@@ -89,19 +88,19 @@ class Loop:
                     log.write(json.dumps(line) + "\n")
                     log.flush()
                     self._between_steps = True
-                    watcher.note(f"loss {line['loss']:.3f}")
-                    watcher.advance(1, 1, Counter())
+                    listener.note(f"loss {line['loss']:.3f}")
+                    listener.advance(1, 1, Counter())
                     if self.counts.step % self._options.save_every == 0 or self.counts.step == self._options.steps:
                         self._save()
         except KeyboardInterrupt:
-            if self.counts.step and self._between_steps:  # half a step in the weights is nothing to go on from
+            if self.counts.step and self._between_steps:  # not amid a step
                 self._save()
             raise
-        self._optimizer.eval()  # from the weights that it works on to their averages, which are the result
+        self._optimizer.eval()  # sets the weights to their averages, the result
         self._model.eval()
 
     def _step(self, examples: Iterator[dict[str, Any]]) -> dict[str, Any]:
-        """One step of the optimiser; the line that the log has of it."""
+        """Run a step of the optimiser; return its line of the log."""
         import torch
 
         started = time.monotonic()
@@ -129,7 +128,7 @@ class Loop:
         }  # fmt: skip
 
     def _gradients(self, examples: Iterator[dict[str, Any]]) -> tuple[float, int]:
-        """Add up the gradients of a step's examples; the mean loss of a token, and the number of tokens."""
+        """Accumulate the gradients of a step; return the mean loss of a token, and the number of tokens."""
         total, tokens, left = 0.0, 0, self._options.batch
         while left:
             part = list(islice(examples, min(left, self._options.micro_batch)))
@@ -143,21 +142,21 @@ class Loop:
         return total / tokens, tokens
 
     def _loss(self, inputs: dict[str, Any], labels: Any) -> Any:
-        """The sum over all learned tokens of the negative logarithm of their probability."""
+        """Return the summed cross-entropy of the labelled tokens."""
         from torch.nn.functional import cross_entropy
 
         floats = {"device": self._device, "dtype": self._model.dtype}
-        here = {
+        moved = {
             name: value.to(**floats) if value.is_floating_point() else value.to(self._device)
             for name, value in inputs.items()
         }
-        logits = self._model(**here, use_cache=False).logits[:, :-1]
+        logits = self._model(**moved, use_cache=False).logits[:, :-1]
         after = labels[:, 1:].to(self._device)
         learned = after != IGNORED
         return cross_entropy(logits[learned].float(), after[learned], reduction="sum")
 
     def _mark(self) -> None:
-        """Note where the data and the random generators are after a step: what comes of a half step does not count."""
+        """Record the position in the data and the random states after a whole step."""
         import torch
 
         self._place = self._data.state_dict()
@@ -172,30 +171,30 @@ class Loop:
         )  # fmt: skip
 
     def _begin_log(self) -> None:
-        """Leave of an earlier run's log the steps that are in the checkpoint."""
-        kept: list[str] = []
+        """Truncate an earlier run's log to the steps of the checkpoint."""
+        lines: list[str] = []
         if self._log.exists():
             with contextlib.suppress(OutputError):  # torn by a crash
                 for _, line in iter_json_lines(self._log, OutputError):
-                    if len(kept) == self.counts.step or line.get("step") != len(kept) + 1:
+                    if len(lines) == self.counts.step or line.get("step") != len(lines) + 1:
                         break
-                    kept.append(json.dumps(line) + "\n")
-        write_text(self._log, "".join(kept))
+                    lines.append(json.dumps(line) + "\n")
+        write_text(self._log, "".join(lines))
 
 
 @contextlib.contextmanager
 def _model_errors() -> Iterator[None]:
-    """Say in a sentence why a model gives no loss: models raise anything."""
+    """Turn any exception of a model into one sentence."""
     try:
         yield
     except Exception as error:
         if out_of_memory(error):
-            said = (
+            message = (
                 "The memory does not suffice for the model and its examples; lower --micro-batch or add "
-                "--gradient-checkpointing, with which the same training goes on from its last checkpoint."
+                "--gradient-checkpointing, and resume from the last checkpoint."
             )
         else:
-            said = f"The model fails on these examples ({first_line(error)}); see whether it takes such images."
+            message = f"The model fails on these examples ({first_line(error)}); see whether it takes such images."
     else:
         return
-    raise TrainError(said)  # out here the error, and with it the memory that it holds, is gone
+    raise TrainError(message)  # out here the error, and with it the memory that it holds, is gone

@@ -1,7 +1,7 @@
-"""A training in a folder: begun, interrupted, gone on with, finished.
+"""A resumable training in a folder.
 
-While it is under way, the folder holds ``train.jsonl`` and, in ``.vcrgen-finetune``, the plan and the checkpoint. In
-the end it holds the adapter, ``README.md``, ``train.jsonl`` and, written last, ``run.json``.
+An unfinished one holds ``train.jsonl`` and, in ``.vcrgen-finetune``, the plan and the checkpoint. A finished one holds
+the adapter, ``README.md``, ``train.jsonl`` and, written last, ``run.json``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config import TrainOptions
+from vcrgen.config.train import TrainOptions
 from vcrgen.errors import OutputError, PipelineError
+from vcrgen.extras import needs_extra
 from vcrgen.files import canonical_json, output_errors, write_json, write_text
 from vcrgen.models.loading import load_model
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.reading import read_json, without_marks
 from vcrgen.storage import DiskFolder, remote_url
 from vcrgen.train.adapter import add_adapter, save_adapter
@@ -30,13 +31,13 @@ from vcrgen.train.data import open_training_data
 from vcrgen.train.encoding import Encoder, read_template
 from vcrgen.train.loop import Loop
 from vcrgen.work.folder import PLAN, WorkFolder
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 WORK = ".vcrgen-finetune"
 LOG, REPORT, CARD = "train.jsonl", "run.json", "README.md"
 VERSION = "vcrgen-finetune-1"
 PACKAGES = ("torch", "transformers", "peft", "schedulefree")
-# Options that change no weight but for rounding; they may be others when a training goes on.
+# Options that change no weight but for rounding; they may change when a training is resumed.
 FREE = {"steps", "micro_batch", "gradient_checkpointing", "save_every", "device"}
 
 
@@ -46,8 +47,8 @@ class TrainResult:
 
     Attributes:
         path: The adapter's folder.
-        counts: How far it went, and with what loss.
-        was_complete: Whether it was there already, so that nothing was done.
+        counts: Its progress and loss.
+        was_complete: Whether it was finished before.
     """
 
     path: Path
@@ -62,19 +63,19 @@ def finetune(
     out: Path,
     options: TrainOptions,
     of_pairs: Mapping[str, Any] | None = None,
-    watcher: Watcher | None = None,
+    listener: ProgressListener | None = None,
 ) -> TrainResult:
-    """Fine-tune a model by LoRA. Interrupted or killed, the same call goes on where it was.
+    """Fine-tune a model by LoRA; the same call resumes an interrupted training.
 
-    On a CPU, a training that was interrupted ends with the same adapter to the byte as one that was not.
+    On a CPU, a resumed training gives the same adapter to the byte.
 
     Args:
         model: Folder of a model of transformers that reads images and has a chat template.
         source: A dataset with a split ``train``, or pairs as ``vcrgen build`` takes them.
         out: Folder of the adapter: new, empty, or of the same training.
-        options: How it is trained. All but :data:`FREE` have to stay as they are in an unfinished training.
-        of_pairs: Fields of :class:`vcrgen.config.BuildConfig`, for pairs.
-        watcher: Told of the progress.
+        options: Options; all but :data:`FREE` have to stay the same in an unfinished training.
+        of_pairs: Fields of :class:`vcrgen.config.build.BuildConfig`, for pairs.
+        listener: Receives the progress.
 
     Raises:
         VcrgenError: The user can mend it.
@@ -87,7 +88,7 @@ def finetune(
     with output_errors(out):
         if not (out / REPORT).is_file():  # before a large model is loaded
             place.check_out()
-    training = _Training(model, source, out, options, of_pairs or {}, watcher or Watcher())
+    training = _Training(model, source, out, options, of_pairs or {}, listener or ProgressListener())
     with output_errors(out):
         counts = training.finished()
         was_complete = counts is not None
@@ -99,7 +100,7 @@ def finetune(
 
 
 class _Training:
-    """A model and its data, loaded; and what becomes of them in the folder ``out``."""
+    """A loaded model with its data, and their training in the folder ``out``."""
 
     def __init__(
         self,
@@ -108,13 +109,13 @@ class _Training:
         out: Path,
         options: TrainOptions,
         of_pairs: Mapping[str, Any],
-        watcher: Watcher,
+        listener: ProgressListener,
     ) -> None:
-        self._name, self._out, self._options, self._watcher = model.resolve().name, out, options, watcher
+        self._name, self._out, self._options, self._listener = model.resolve().name, out, options, listener
         template = read_template(options.chat_template) if options.chat_template else None
-        watcher.stage("reading the data's layout")
+        listener.stage("reading the data's layout")
         self._data = open_training_data(source, options, of_pairs)
-        watcher.stage("loading the model")
+        listener.stage("loading the model")
         dtype = None if options.dtype == "auto" else options.dtype
         self._loaded = load_model(
             model, device=options.device, dtype=dtype, trust_remote_code=options.trust_remote_code
@@ -129,7 +130,7 @@ class _Training:
         self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
 
     def finished(self) -> Counts | None:
-        """How far a finished training of the same plan went; a finished one of another plan is an error."""
+        """Return the progress of a finished training of the same plan; an OutputError for another plan."""
         if not (self._out / REPORT).is_file():
             return None
         with suppress(KeyError, TypeError):
@@ -143,8 +144,8 @@ class _Training:
         )
 
     def train(self, place: WorkFolder) -> Counts:
-        """Train, and write the adapter; where there is no checkpoint in the end, nothing is left behind."""
-        work = place.folder.disk
+        """Train and write the adapter; without a checkpoint, nothing is left behind."""
+        work = place.folder.local_path
         assert work is not None
         checkpoint, log = work / CHECKPOINT, self._out / LOG
         try:
@@ -157,23 +158,23 @@ class _Training:
             loop = Loop(adapted, self._encoder, self._data.examples, self._options, checkpoint=checkpoint, log=log)
             if loop.counts.step > self._options.steps:
                 raise OutputError(
-                    f"The unfinished training in {self._out} has done {counted(loop.counts.step, 'step')} already; "
+                    f"The unfinished training in {self._out} has done {pluralize(loop.counts.step, 'step')} already; "
                     f"give --steps of at least that, or remove {work}."
                 )
-            self._watcher.stage("")
-            loop.run(self._watcher)
+            self._listener.stage("")
+            loop.run(self._listener)
         finally:
             if not checkpoint.exists():
                 log.unlink(missing_ok=True)
                 place.clear()
-        self._watcher.stage("writing the adapter")
+        self._listener.stage("writing the adapter")
         save_adapter(adapted, self._out, base=self._name)
         write_text(self._out / CARD, self._card(loop.counts))
         write_json(self._out / REPORT, self._report(loop.counts))
         return loop.counts
 
     def _check_examples(self) -> None:
-        """See on the first example whether the model can learn from these at all."""
+        """Check on the first example whether the model can learn from the data."""
         examples = self._data.examples
         beginning = examples.state_dict()
         self._encoder.check(next(iter(examples)))
@@ -200,6 +201,6 @@ class _Training:
 
 
 def _check_packages() -> None:
-    """See that what the extra `train` brings is there, before anything is read."""
+    """Check the packages of the extra `train` before anything is read."""
     if missing := [name for name in PACKAGES if find_spec(name) is None]:
-        raise PipelineError(f'Fine-tuning needs {", ".join(missing)}: pip install "vcrgen[train]".')
+        raise PipelineError(needs_extra("Fine-tuning", "train", *missing))

@@ -8,8 +8,8 @@ from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.records import PlacedGlyph
 from vcrgen.typeset.shaping import Shaper
 
-MAX_EXTENTS = 100_000  # words whose widths are remembered
-_PLACE = partial(tuple.__new__, PlacedGlyph)  # every build makes millions of them: half the time of PlacedGlyph(...)
+MAX_EXTENTS = 100_000  # words whose widths are cached
+_PLACE = partial(tuple.__new__, PlacedGlyph)  # half the time of PlacedGlyph(...), of which a build makes millions
 
 
 class BasicShaper(Shaper):
@@ -28,7 +28,7 @@ class BasicShaper(Shaper):
         self._extents: dict[str, tuple[int, int]] = {}
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
-        """As :meth:`Shaper.shape`: a glyph a character, each at the pen position that the one before it leaves."""
+        """As :meth:`Shaper.shape`: one glyph a character."""
         placed = []
         pen = 0
         for next_position, glyph in enumerate(map(self.chain.glyph, text[start:end]), start + 1):
@@ -42,7 +42,7 @@ class BasicShaper(Shaper):
         return self.extent(text[start:end])[1]
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """As :meth:`Shaper.growing_width`: widths add up, so that only what is new is looked at."""
+        """As :meth:`Shaper.growing_width`: widths add up, so only new text is measured."""
         pen, position = 0, start
 
         def width(end: int) -> int:
@@ -59,11 +59,11 @@ class BasicShaper(Shaper):
         return [character for character in dict.fromkeys(text) if self.chain.glyph(character) is None]
 
     def advance(self, text: str) -> int:
-        """Width of ``text`` in pixels, from pen position to pen position; a character without a glyph counts 0."""
+        """Return the advance of ``text`` in pixels; a character without a glyph counts 0."""
         return sum(glyph.advance for glyph in map(self.chain.glyph, text) if glyph)
 
     def extent(self, text: str) -> tuple[int, int]:
-        """The advance of ``text``, and the right end of its ink, in pixels; remembered, so meant for words."""
+        """Return the advance of ``text``, and the right end of its ink, in pixels; cached, so meant for words."""
         if text not in self._extents:
             if len(self._extents) >= MAX_EXTENTS:
                 self._extents.clear()

@@ -1,4 +1,4 @@
-"""The order in which a line shows a text of two directions (UAX #9), by the library ``python-bidi``.
+"""Visual order of text with two directions (UAX #9), by the library ``python-bidi``.
 
 ``"قط ABC 12"`` is typed from the first letter to the last. A line of Arabic shows the Arabic letters from right to
 left, and the Latin word and the number from left to right. Every character has a level: an even one is read from left
@@ -19,20 +19,20 @@ _LEVELS = "\n    levels: ["  # the text before it has its line breaks escaped
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@lru_cache(maxsize=8)  # layout asks for many stretches of one caption
+@lru_cache(maxsize=8)  # layout measures many stretches of one caption
 def levels(text: str, direction: str) -> tuple[int, ...]:
-    """The level of every character of a text.
+    """Return the level of every character of a text.
 
     Args:
         text: Any text.
-        direction: Of the paragraph: ``"ltr"`` or ``"rtl"``.
+        direction: Direction of the paragraph: ``"ltr"`` or ``"rtl"``.
     """
     if direction == "ltr" and not _OTHER_WAY.search(text):
         return (0,) * len(text)
     # A lone surrogate has no bytes; it stands where one character stands, and no font draws either.
     whole = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-    told = str(get_display(whole, base_dir="R" if direction == "rtl" else "L", debug=True))
-    by_byte = [int(level) for level in _LEVEL.findall(told, told.rindex(_LEVELS))]
+    printed = str(get_display(whole, base_dir="R" if direction == "rtl" else "L", debug=True))
+    by_byte = [int(level) for level in _LEVEL.findall(printed, printed.rindex(_LEVELS))]
     starts = [0]
     for character in whole:
         starts.append(starts[-1] + len(character.encode()))
@@ -40,7 +40,7 @@ def levels(text: str, direction: str) -> tuple[int, ...]:
 
 
 def visual_order(levels: Sequence[int]) -> list[int]:
-    """The positions of parts of a line from left to right, the level of each part being given in reading order."""
+    """Return the positions of a line's parts from left to right, given their levels in reading order."""
     order = list(range(len(levels)))
     for level in range(max(levels, default=0), 0, -1):
         start = 0

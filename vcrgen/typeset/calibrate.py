@@ -1,65 +1,56 @@
-"""How much of a line a cover hides in a font, so that easy and hard mean the same in every font and size.
+"""Calibrate covers, so that easy and hard leave the same visible ink in every font and size.
 
-The same rows, or the same shares of the line, hide much more of one font than of another. So the rows are chosen for
-each chain of fonts: those that leave as much ink as VCR-WIKI's covers leave of its own fonts, and with as much of it
-above as below. Covers that are not rows have one number, the share of ink that they are expected to hide; the one is
-chosen that leaves that ink in the pixels of the sample.
+The same rows, or the same shares of a line, hide much more of one font than of another. So rows are chosen for each
+chain of fonts: those that leave as much ink as VCR-WIKI's covers leave of its own fonts, as evenly above and below.
+Other covers have one number, the share of ink that they are expected to hide. It is chosen by the sample's pixels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from vcrgen.errors import FontError
 from vcrgen.records import NAMED_MODES, Mode
+from vcrgen.resources import load_object
 from vcrgen.text.languages import CoverTarget, LanguageRow
-from vcrgen.typeset.cover import ROWS, CoverRule, WhiteRows
-from vcrgen.typeset.layout import line_units
-from vcrgen.typeset.occlusions import STEPS, Occlusion, last_step, occlusion_at
-from vcrgen.typeset.records import WHITE, Box, Glyph, Layout, Line, PlacedGlyph
+from vcrgen.typeset.cover import CoverRule, WhiteRows
+from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
+from vcrgen.typeset.ink_sample import Floats, Glyphs, InkSample, measure_sample
+from vcrgen.typeset.patterns import STEPS, PatternCover, draw_pattern, last_steps
+from vcrgen.typeset.records import WHITE, Box, Layout, Line
 from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper, line_length
 
-# Units of a line that are about as long as a span of five tokens: the sample is cut into such windows.
-WINDOW = {"word": 5, "character": 8, "uax14": 8}
-MAX_WINDOWS = 512
-# How far the median may be from the target: whole rows allow no better in small type.
+# Maximal distance of the median from the target; whole rows allow no better in small type.
 SMALL_LINE = 30  # px
 TOLERANCE_SMALL, TOLERANCE = 0.05, 0.03
-# A cover is even if the ink it leaves is neither nearly all above nor nearly all below it.
+# Range of the share of ink above an even cover.
 EVEN = (0.25, 0.8)
-# A font may lack this share of the sample's letters: rare ones.
-MOST_LACKING = 0.05
-# Rows that leave a mean this far from the target are not looked at: the median is near the mean.
-FAR = 0.2
-# Of an occlusion: windows of the sample that it is drawn over, and the sizes that are tried.
+# Rows whose mean is further from the target are skipped: the median is near the mean.
+MAX_MEAN_DISTANCE = 0.2
+# Of a pattern: windows of the sample that it is drawn over, and its sizes.
 DRAWN_WINDOWS = 128
 SIZES = np.arange(1, 250) / 250
-
-Floats = npt.NDArray[np.float64]
-Glyphs = tuple[PlacedGlyph, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The cover of one mode in one chain of fonts, and what it leaves of the sample."""
+    """The cover of one mode in one chain of fonts, and the visible ink of the sample under it."""
 
-    rule: CoverRule  # what is hidden of a line
-    target: float  # the visible ink aimed at
-    visible: float  # median share of ink that stays visible, over the windows of the sample
+    rule: CoverRule
+    target: float  # of the visible ink
+    visible: float  # median share of visible ink over the windows of the sample
     low: float  # its 5th percentile
     high: float  # its 95th percentile
     above: float | None  # median share of the visible ink that stands above the cover; None if it is not rows
 
     @property
-    def even(self) -> bool:
-        """Whether ink is left on both sides; in a few sizes of a few fonts no whole rows leave the right ink evenly."""
+    def is_even(self) -> bool:
+        """True if ink is left on both sides; a few sizes of a few fonts have no whole rows that do so."""
         return self.above is None or EVEN[0] <= self.above <= EVEN[1]
 
 
@@ -67,10 +58,10 @@ class Calibrator(Protocol):
     """Finds covers of one kind in one chain of fonts."""
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """The cover that comes nearest to a target.
+        """Return the cover nearest to a target.
 
         Raises:
-            FontError: Covers of this kind cannot come near it in this size.
+            FontError: No cover of this kind is near it in this size.
         """
 
 
@@ -84,24 +75,24 @@ def calibrate(
     """Choose the cover of each mode.
 
     Args:
-        shaper: Sets text in the fonts, at their size.
-        language: Says what to aim at.
+        shaper: The shaper of the fonts.
+        language: The language, with its targets.
         sample: Texts of the language.
         cover: The kind of cover.
         modes: The modes.
 
     Raises:
         FontError: The first font lacks letters of the language; or covers of this kind cannot leave the ink of a level,
-            or those of two levels are the same.
+            or two levels have the same cover.
     """
     calibrator = make_calibrator(shaper, language, sample, cover)
-    covers = {mode: calibrator.nearest(language.cover(mode)) for mode in modes}
+    covers = {mode: calibrator.nearest(language.cover_target(mode)) for mode in modes}
     _check_levels(covers, shaper)
     return covers
 
 
 def _check_levels(covers: Mapping[Mode, Calibration], shaper: Shaper) -> None:
-    """A level says what it leaves, so unlike easy and hard it is not taken for the nearest that can be had."""
+    """Check that levels reach their targets: unlike easy and hard, a level names its visible ink."""
     levels, of_rule = [mode for mode in covers if mode.ink is not None], dict[str, Mode]()
     where = f"In {shaper.chain.faces[0].family} at {shaper.chain.size} px"
     for mode in levels:
@@ -124,88 +115,54 @@ def _tolerance(line_height: int) -> float:
 
 
 def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
-    """What finds covers of a kind, ``"rows"`` or one of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
+    """Return the calibrator of a kind of :data:`vcrgen.typeset.cover_kinds.COVER_KINDS`.
 
     Raises:
         FontError: The first font lacks letters of the language, or draws none of them.
     """
-    rows = RowCalibrator(shaper, language, sample)
-    return rows if cover == ROWS else OcclusionCalibrator(cover, shaper, rows)
+    ink = measure_sample(shaper, language, sample)
+    calibrator: Calibrator = load_object(COVER_KINDS[cover].calibrator)(cover, shaper, ink)
+    return calibrator
 
 
 class RowCalibrator:
     """Finds white rows.
 
     Args:
-        shaper: Sets text in the fonts, at their size.
-        language: The language of the sample.
-        sample: Texts of the language.
-
-    Raises:
-        FontError: The first font lacks letters of the language, or draws none of them.
+        kind: The kind of cover; of white rows there is one.
+        shaper: The shaper of the fonts.
+        sample: The measured sample in these fonts.
     """
 
-    def __init__(self, shaper: Shaper, language: LanguageRow, sample: Iterable[str]) -> None:
-        chain = shaper.chain
-        same = (shaper.engine, chain.digest, chain.size, language.code, language.break_unit)
-        self.windows, self._above = _measured(_Setting(shaper, language, tuple(sample), same))
-
-    @property
-    def rows(self) -> tuple[float, ...]:
-        """The share of the sample's ink in each row of a line."""
-        return tuple(np.diff(self._above.mean(axis=0)).tolist())
+    def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:
+        self._above = sample.above
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """The rows that come nearest to a target."""
+        """Return the rows nearest to a target."""
         return _nearest_rows(self._above, target)
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """A language's sample in some fonts; equal to another one where all that is measured is the same."""
-
-    shaper: Shaper = field(compare=False)
-    language: LanguageRow = field(compare=False)
-    sample: tuple[str, ...]
-    same: tuple[object, ...]  # what of shaper and language counts
-
-
-@lru_cache(maxsize=16)  # a build makes its pipeline twice, to plan and to work
-def _measured(setting: _Setting) -> tuple[list[Glyphs], Floats]:
-    """The sample's windows, set, and the share of the ink of each that stands above each row."""
-    shaper = setting.shaper
-    windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(setting.sample, setting.language)]
-    _check_letters(shaper, setting.language, windows)
-    placed = [glyphs for _, glyphs in windows]
-    above = _ink_above_each_row(shaper, placed)
-    if not len(above):
-        raise FontError(
-            f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
-        )
-    return placed, above
-
-
-class OcclusionCalibrator:
-    """Finds the size of an occlusion.
+class PatternCalibrator:
+    """Finds the size of a pattern.
 
     Args:
-        kind: A key of :data:`vcrgen.typeset.occlusions.OCCLUSIONS`.
-        shaper: Sets text in the fonts, at their size.
-        rows: What is known of the sample in these fonts.
+        kind: A key of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
+        shaper: The shaper of the fonts.
+        sample: The measured sample in these fonts.
     """
 
-    def __init__(self, kind: str, shaper: Shaper, rows: RowCalibrator) -> None:
-        self._kind, self._rows = kind, rows.rows
+    def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:
+        self._kind, self._rows = kind, sample.rows
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
-        windows = rows.windows[:: max(1, len(rows.windows) // DRAWN_WINDOWS)]
+        windows = sample.windows[:: max(1, len(sample.windows) // DRAWN_WINDOWS)]
         drawn = (_visible_by_size(kind, seed, window, shaper, self._rows) for seed, window in enumerate(windows))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """The size that comes nearest to a target.
+        """Return the size nearest to a target.
 
         Raises:
-            FontError: None leaves so much ink, to within 0.03.
+            FontError: No size is within 0.03 of it.
         """
         medians = np.median(self._visible, axis=0)
         best = int(np.abs(medians - target.visible).argmin())
@@ -215,12 +172,12 @@ class OcclusionCalibrator:
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
         low, median, high = _spread(self._visible[:, best])
-        rule = Occlusion(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
+        rule = PatternCover(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
 def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows: tuple[float, ...]) -> Floats | None:
-    """The share of a window's ink that an occlusion of each of :data:`SIZES` leaves; None where there is no ink."""
+    """Return the share of a window's ink that a pattern of each of :data:`SIZES` leaves; None if there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
         text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
@@ -229,74 +186,23 @@ def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows:
     if not ink.any():
         return None
     cell = Box(0, 0, layout.width, shaper.line_height)
-    box, orders, _ = occlusion_at(kind, seed, cell)
-    last = last_step(box, orders, cell, rows, SIZES)
+    box, orders, _ = draw_pattern(kind, seed, cell)
+    last = last_steps(box, orders, cell, rows, SIZES)
     inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
     hidden = np.bincount(inside.ravel(), ink.ravel(), minlength=STEPS).cumsum()
     shares: Floats = 1 - hidden[last] / hidden[-1]
     return shares
 
 
-def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[tuple[str, Glyphs]]) -> None:
-    letters, drawn = set[str](), set[str]()
-    for window, glyphs in windows:
-        letters.update(filter(str.isalpha, window))
-        for placed in glyphs:
-            if placed.glyph.face == 0:
-                drawn.update(window[placed.start : placed.end])
-    lacking = sorted(letters - drawn)
-    if len(lacking) > MOST_LACKING * len(letters):
-        raise FontError(
-            f"The font {shaper.chain.faces[0].path} lacks {len(lacking)} of {len(letters)} letters of a sample of "
-            f"{language.name} (such as {''.join(lacking[:5])}); choose a font of that language."
-        )
-
-
-def _windows(sample: Iterable[str], language: LanguageRow) -> list[str]:
-    windows = []
-    for text in sample:
-        units = [unit for unit in line_units(text, language.break_unit) if not text[slice(*unit)].isspace()]
-        last_units = units[WINDOW[language.break_unit] - 1 :]
-        windows += [text[start:end] for (start, _), (_, end) in zip(units, last_units, strict=False)]
-    return windows[:: max(1, len(windows) // MAX_WINDOWS)]
-
-
-def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
-    """For every window the share of its ink that stands above each row: windows x (line height + 1), 0 to 1."""
-    profiles: dict[Glyph, Floats] = {}
-
-    def profile(glyph: Glyph) -> Floats:
-        if glyph not in profiles:
-            profiles[glyph] = _row_ink(shaper, glyph)
-        return profiles[glyph]
-
-    nothing = np.zeros(shaper.line_height)
-    ink = np.array([np.sum([nothing, *(profile(placed.glyph) for placed in window)], axis=0) for window in windows])
-    ink = ink[ink.sum(axis=1) > 0]
-    above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
-    shares: Floats = above / above[:, -1:]
-    return shares
-
-
-def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
-    """A glyph's ink in each row of a line; what stands outside of the line is not hidden by its cover."""
-    rows = np.zeros(shaper.line_height)
-    if glyph.ink.size:
-        top = shaper.baseline + glyph.y
-        first, stop = max(0, -top), min(len(glyph.ink), shaper.line_height - top)
-        rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
-    return rows
-
-
 def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
-    """The rows with the best balance among those that leave the right ink; where there are none, the nearest ones."""
+    """Return the rows with the best balance among those within the tolerance; if there are none, the nearest."""
     height = above.shape[1] - 1
     tolerance = _tolerance(height)
     mean = above.mean(axis=0)
     best, least = range(1, height), (float("inf"), float("inf"))
     for first in range(1, height):
         for stop in range(first + 1, height):
-            if abs(mean[first] + 1 - mean[stop] - target.visible) < FAR:
+            if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE:
                 visible, balance = _medians(above, range(first, stop))
                 ink = abs(visible - target.visible)
                 error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
@@ -309,13 +215,13 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
 
 
 def _spread(shares: Floats) -> tuple[float, float, float]:
-    """The 5th percentile of some shares, their median, and the 95th percentile."""
+    """Return the 5th percentile, the median and the 95th percentile of shares."""
     low, median, high = np.percentile(shares, [5, 50, 95]).tolist()
     return low, median, high
 
 
 def _medians(above: Floats, rows: range) -> tuple[float, float]:
-    """Median visible ink, and median share of it that stands above the rows."""
+    """Return the median visible ink, and the median share of it above the rows."""
     over, under = above[:, rows.start], 1 - above[:, rows.stop]
     visible = over + under
     return float(np.median(visible)), float(np.median(over / np.maximum(visible, 1e-9)))

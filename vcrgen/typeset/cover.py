@@ -1,4 +1,4 @@
-"""Which pixels of the strip hide a span, and how much of its ink they leave."""
+"""Covers of spans: the pixels of the strip that they hide, and the share of ink that they leave."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +10,19 @@ import numpy.typing as npt
 
 from vcrgen.records import Span
 from vcrgen.text.graphemes import boundaries
-from vcrgen.typeset.occlusions import OCCLUSIONS, Occlusion
-from vcrgen.typeset.records import WHITE, Box, Cover, CoveredSpan, Layout, Line
+from vcrgen.typeset.patterns import PatternCover
+from vcrgen.typeset.records import WHITE, Box, Cover, Layout, Line, MaskedSpan
 from vcrgen.typeset.render import render_strip
 
 Gray = npt.NDArray[np.uint8]
 
-ROWS = "rows"  # the kind of cover that VCR-WIKI has
-COVERS = (ROWS, *OCCLUSIONS)  # all kinds of covers
-
 
 class CoverRule(Protocol):
-    """How a cover looks, whatever it covers."""
+    """The form of a cover, for any text."""
 
     @property
     def name(self) -> str:
-        """What signatures and tables call it."""
+        """The name in signatures and tables."""
 
     def cover(self, cell: Box) -> Cover:
         """Hide the text of a cell: a part of a line from its top row to the next line, in pixels of the strip."""
@@ -47,17 +44,17 @@ class WhiteRows:
         return Cover(box=Box(x0=cell.x0, y0=cell.y0 + self.rows.start, x1=cell.x1, y1=cell.y0 + self.rows.stop))
 
 
-def seeded(rule: CoverRule, seed: int) -> CoverRule:
-    """The rule of one span's cover: a rule whose covers have a random form takes that of a seed."""
-    return replace(rule, seed=seed) if isinstance(rule, Occlusion) else rule
+def with_seed(rule: CoverRule, seed: int) -> CoverRule:
+    """Return the rule of one span's cover: a rule whose covers have a random form takes the seed."""
+    return replace(rule, seed=seed) if isinstance(rule, PatternCover) else rule
 
 
 def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
-    """The places of the strip that show a span, from the top: at least one for every line that the span runs over.
+    """Return the places of the strip that show a span, from the top: at least one for every line of the span.
 
-    A cell is as high as a line. It reaches over the whole glyphs and the whole grapheme clusters that the span has a
-    part in, from the first pen position to the last one. A line has several cells where other text stands between
-    glyphs of the span: in a text of two directions.
+    A cell is as high as a line. It contains all glyphs and grapheme clusters that the span has a part in, from the
+    first pen position to the last one. A line has several cells if other text stands between glyphs of the span, in
+    text of two directions.
     """
     first, last = _whole_clusters(span, layout)
     cells = []
@@ -72,15 +69,15 @@ def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
 
 
 def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
-    """First and last offset of the grapheme clusters that a span has a part in."""
+    """Return first and last offset of the grapheme clusters that a span has a part in."""
     bounds = boundaries(layout.text)
     return bounds[bisect_right(bounds, span.start) - 1], bounds[bisect_left(bounds, span.end)]
 
 
-def other_ink(span: Span, layout: Layout) -> Gray:
-    """Darkness of the text around a span, the span's own glyphs left out; as large as the strip.
+def surrounding_ink(span: Span, layout: Layout) -> Gray:
+    """Draw the darkness of the text around a span, without the span's glyphs; as large as the strip.
 
-    Text that is more than the height of a line away is not drawn: no cover reaches it.
+    Text that is more than a line height away is not drawn: no cover reaches it.
     """
     first, last = _whole_clusters(span, layout)
     height, cells = layout.line_height, span_cells(span, layout)
@@ -97,12 +94,12 @@ def other_ink(span: Span, layout: Layout) -> Gray:
     return WHITE - render_strip(replace(layout, lines=tuple(lines)))
 
 
-def keep_clear(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
-    """A cover without what would hide other text, without what lies outside of an image, in its least rectangle.
+def clip_cover(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
+    """Clip a cover at other text and at the edges of the image.
 
     Args:
         cover: A cover with a mask.
-        taken: Where the image has other text or another cover, shape (height, width) of the image.
+        taken: Pixels of other text or other covers, shape (height, width) of the image.
     """
     assert cover.mask is not None
     height, width = taken.shape
@@ -118,12 +115,12 @@ def keep_clear(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
 
 
 def _within(inner: Box, outer: Box) -> tuple[slice, slice]:
-    """The place of a rectangle in another one, as an index of rows and columns."""
+    """Return the index of a rectangle's rows and columns in another rectangle."""
     return Box(inner.x0 - outer.x0, inner.y0 - outer.y0, inner.x1 - outer.x0, inner.y1 - outer.y0).area
 
 
 def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
-    """From where to where the glyphs of some characters take up a line, from left to right."""
+    """Return left and right ends of the stretches of a line that show characters, from left to right."""
     stretches: list[tuple[int, int]] = []
     for placed in line.glyphs:
         if placed.start < end and start < placed.end:
@@ -139,17 +136,17 @@ def cover_spans(
     cells: Mapping[Span, tuple[Box, ...]],
     strip: Gray,
     others: Callable[[Span], Gray],
-) -> tuple[CoveredSpan, ...]:
-    """Cover spans, each by its own rule, and measure what is left of them.
+) -> tuple[MaskedSpan, ...]:
+    """Cover spans, each by its own rule, and measure their visible ink.
 
-    A cover with a mask is kept clear of all other text and of the covers before it: no pixel is hidden twice, and text
-    beside a span loses nothing.
+    A cover with a mask is clipped at all other text and at earlier covers: no pixel is hidden twice, and text beside a
+    span loses nothing.
 
     Args:
         rules: The spans in reading order, each with the rule of its cover.
-        cells: The places that show each of them, as :func:`span_cells` gives them.
+        cells: The cells of each, as :func:`span_cells` returns them.
         strip: The uncovered strip, 255 = white.
-        others: The other ink of a span, as :func:`other_ink` gives it.
+        others: Function from a span to its surrounding ink, as :func:`surrounding_ink` returns it.
     """
     ink = WHITE - strip
     taken = np.zeros(strip.shape, dtype=bool)
@@ -160,19 +157,19 @@ def cover_spans(
             text = others(span) > 0
             for number, cover in enumerate(covers):
                 if cover.mask is not None:
-                    covers[number] = cover = keep_clear(cover, taken | text)
+                    covers[number] = cover = clip_cover(cover, taken | text)
                     taken[cover.box.area] |= cover.mask
-        spans.append(measure_cover(span, cells[span], covers, ink))
+        spans.append(measure_span(span, cells[span], covers, ink))
     return tuple(spans)
 
 
-def measure_cover(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink: Gray) -> CoveredSpan:
-    """What covers leave of a span.
+def measure_span(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink: Gray) -> MaskedSpan:
+    """Measure the share of a span that covers leave visible.
 
     Args:
         span: The span.
-        cells: The places that show it, as :func:`span_cells` gives them.
-        covers: The cover of each place.
+        cells: Its cells, as :func:`span_cells` returns them.
+        covers: The cover of each cell.
         ink: Darkness of the uncovered strip, shape (height, width), 0 = white, 255 = black.
     """
     total = hidden = 0
@@ -183,7 +180,7 @@ def measure_cover(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink
         hidden += _hidden_ink(ink, cell, cover)
         above.append(int(np.count_nonzero(rows[: max(0, cover.box.y0 - cell.y0)])))
         below.append(int(np.count_nonzero(rows[max(0, cover.box.y1 - cell.y0) :])))
-    return CoveredSpan(
+    return MaskedSpan(
         span=span,
         covers=tuple(covers),
         visible_ink=round(1 - hidden / total, 4) if total else 0.0,
@@ -193,7 +190,7 @@ def measure_cover(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink
 
 
 def is_covered(strip: Gray, cover: Cover) -> bool:
-    """Whether a strip shows nothing of what a cover hides.
+    """Return true if a strip shows nothing of the text under a cover.
 
     Args:
         strip: The covered strip, shape (height, width) or (height, width, 3), 255 = white.
@@ -206,7 +203,7 @@ def is_covered(strip: Gray, cover: Cover) -> bool:
 
 
 def _hidden_ink(ink: Gray, cell: Box, cover: Cover) -> int:
-    """The darkness under a cover; what it hides outside of the cell does not count."""
+    """Return the darkness of a cell under its cover."""
     if cover.mask is None:
         return int(ink[cover.box.area].sum(dtype=np.int64))
     box = cover.box

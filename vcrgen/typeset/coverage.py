@@ -1,4 +1,4 @@
-"""Which font draws which characters of a text."""
+"""The fonts that draw the characters of a text."""
 
 from pathlib import Path
 
@@ -8,24 +8,24 @@ from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.style import make_shaper
 
 
-def check_text(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
-    """Which face draws which characters of a text.
+def font_coverage(text: str, *, lang: str, font: str | Path | None = None) -> dict[str, str]:
+    """Return the characters of a text by the face that draws them.
 
     Args:
         text: Any text; white space is not checked.
-        lang: Code of the language whose chain is used.
+        lang: Code of the language of the font chain.
         font: A font file, or a name in ``fonts.toml``, put before the chain.
 
     Returns:
-        Family to its characters, each once, in the order of the chain; those without a glyph under the empty name.
+        From family to its characters, each once, in the order of the chain; those without a glyph under "".
 
     Raises:
-        ConfigError: The language is not known, or there is nothing but white space.
+        ConfigError: The language is unknown, or the text is only white space.
         FontError: The font cannot be used.
     """
     language = language_row(lang)
     if not text.strip():
-        raise ConfigError("The text has no character to check; leave it out for the list of fonts.")
+        raise ConfigError("The text has no character to check; give at least one letter.")
     first = resolve_font(font) if font else None
     shaper = make_shaper(language, default_chain(language.fonts, size=20, first=first))  # any size has the same glyphs
     families = [*(face.family for face in shaper.chain.faces), ""]

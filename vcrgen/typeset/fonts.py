@@ -1,4 +1,4 @@
-"""Font faces, their register, and the chain in which a character looks for its glyph."""
+"""Font faces, their registry, and the chain of faces that draws a text."""
 
 import contextlib
 import difflib
@@ -33,7 +33,7 @@ FontFile = Path | tuple[Path, int]
 
 
 def fetched_fonts_dir() -> Path:
-    """The folder of the fonts that ``scripts/fetch_fonts.py`` fetches: ``$VCRGEN_FONTS``, or in the user's cache."""
+    """Return the folder of fetched fonts: ``$VCRGEN_FONTS``, or in the user's cache."""
     if folder := os.environ.get("VCRGEN_FONTS"):
         return Path(folder)
     if sys.platform == "darwin":
@@ -47,7 +47,7 @@ def fetched_fonts_dir() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FontEntry:
-    """One row of ``fonts/fonts.toml``, whose head says what the fields are."""
+    """One row of ``fonts/fonts.toml``, whose head describes the fields."""
 
     name: str
     file: str
@@ -59,8 +59,8 @@ class FontEntry:
     languages: tuple[str, ...]
     text: tuple[str, ...]
     role: str
-    licence: str
-    licence_file: str
+    license: str
+    license_file: str
     source: str
     sha256: str
     fetched: bool = False
@@ -70,36 +70,36 @@ class FontEntry:
 
     @property
     def path(self) -> Path:
-        """Where the font file belongs; one that has to be fetched may not be there."""
+        """The path of the font file, even if it is not fetched yet."""
         return (fetched_fonts_dir() if self.fetched else resource_dir("fonts")) / self.file
 
     @property
-    def installed(self) -> bool:
-        """Whether the font file is there."""
+    def is_installed(self) -> bool:
+        """True if the font file exists."""
         return self.path.is_file()
 
     @property
     def remedy(self) -> str:
-        """What to do where the file is missing or changed."""
-        return f"fetch it with `python scripts/fetch_fonts.py {self.name}`" if self.fetched else "install vcrgen again"
+        """The end of a sentence about a missing or changed file."""
+        return f"fetch it with `vcrgen fonts fetch {self.name}`" if self.fetched else "install vcrgen again"
 
-    def checked_path(self) -> Path:
-        """The font file, after a look at its bytes.
+    def verified_path(self) -> Path:
+        """Return the path of the font file, after checking its bytes.
 
         Raises:
-            FontError: It is missing, or its bytes are not those of the register.
+            FontError: It is missing, or its bytes are not those of the registry.
         """
         try:
             changed = _hash(self.path) != self.sha256
         except OSError:
             raise FontError(f"The font {self.name} is not on this machine; {self.remedy}.") from None
         if changed:
-            raise FontError(f"The font file {self.path} is not the one of the register; {self.remedy}.")
+            raise FontError(f"The font file {self.path} is not the one of the registry; {self.remedy}.")
         return self.path
 
 
 def _hash(path: Path) -> str:
-    """The SHA-256 of a file's bytes, in hex; remembered while its size and its time of change stay."""
+    """Return the SHA-256 of a file's bytes, in hex; cached while its size and modification time are the same."""
     status = path.stat()
     return _hash_of_state(path, status.st_size, status.st_mtime_ns)
 
@@ -110,8 +110,8 @@ def _hash_of_state(path: Path, _size: int, _changed: int) -> str:
 
 
 @cache
-def font_register() -> dict[str, FontEntry]:
-    """All faces by name, those that have to be fetched, too; no font file is read."""
+def font_registry() -> dict[str, FontEntry]:
+    """Return all faces by name, including those to fetch; no font file is read."""
     tables = tomllib.loads((resource_dir("fonts") / "fonts.toml").read_text("utf-8"))
     return {name: _entry(name, row) for name, row in tables.items()}
 
@@ -126,20 +126,20 @@ def _entry(name: str, row: dict[str, Any]) -> FontEntry:
 
 
 def text_faces(lang: str) -> tuple[str, ...]:
-    """Names of the faces on this machine that may set a whole caption in a language, in the order of the register.
+    """Return the names of installed faces that may set a whole caption in a language, in the order of the registry.
 
-    Fetched faces are among them, so the answer differs between machines.
+    Fetched faces are among them, so the result differs between machines.
     """
-    return tuple(name for name, entry in font_register().items() if lang in entry.text and entry.installed)
+    return tuple(name for name, entry in font_registry().items() if lang in entry.text and entry.is_installed)
 
 
 def find_font(name: str) -> FontEntry:
-    """The row of a name.
+    """Return the entry of a name.
 
     Raises:
         FontError: There is no such name; the message has the nearest one.
     """
-    register = font_register()
+    register = font_registry()
     if name not in register:
         near = difflib.get_close_matches(name.lower().replace(" ", "-"), register, n=1)
         hint = f"did you mean {near[0]}?" if near else "`vcrgen fonts` lists the names."
@@ -148,7 +148,7 @@ def find_font(name: str) -> FontEntry:
 
 
 def resolve_font(value: str | Path) -> tuple[Path, int]:
-    """What a user means by a font.
+    """Resolve a font that a user names.
 
     Args:
         value: A font file, or a name in ``fonts.toml``; a file comes first.
@@ -157,13 +157,13 @@ def resolve_font(value: str | Path) -> tuple[Path, int]:
         The file, and the index of the face in it.
 
     Raises:
-        FontError: It is neither, or the file of the register is missing or changed.
+        FontError: It is neither, or the file of the registry is missing or changed.
     """
     with contextlib.suppress(OSError):  # such as a path through a folder that may not be read
         if Path(value).is_file():
             return Path(value), 0
     entry = find_font(str(value))
-    return entry.checked_path(), entry.index
+    return entry.verified_path(), entry.index
 
 
 class Face:
@@ -171,7 +171,7 @@ class Face:
 
     Attributes:
         path: The font file.
-        index: Which face of the file, where it is a collection.
+        index: Index of the face in a collection.
         sha256: Hash of the file's bytes.
     """
 
@@ -194,7 +194,7 @@ class Face:
 
     @property
     def family(self) -> str:
-        """The family's name as the file gives it."""
+        """The family's name in the file."""
         return self._font.getname()[0] or self.path.stem
 
     @cached_property
@@ -216,8 +216,6 @@ class Face:
 class FontChain:
     """Faces in order of preference; the first one that has a character draws it.
 
-    Every character is measured and drawn once.
-
     Args:
         files: Font files, the primary face first.
         size: Font size in pixels.
@@ -227,8 +225,8 @@ class FontChain:
         size: Font size in pixels.
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
-        glyph: From a character to its glyph by itself, or None if no face has it, or if it is a letter that would be
-            wrong so: one that is joined or stacked, or read from right to left.
+        glyph: Function from a character to its isolated glyph; None if no face has it, or if it is a letter that is
+            joined or stacked, or read from right to left.
 
     Raises:
         FontError: A file cannot be used.
@@ -247,7 +245,7 @@ class FontChain:
 
     @property
     def digest(self) -> str:
-        """Twelve hex digits that stand for the bytes of all faces, in order."""
+        """Twelve hex digits of a hash of all faces, in order."""
         faces = (f"{face.sha256}#{face.index}" if face.index else face.sha256 for face in self.faces)
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
 
@@ -263,7 +261,7 @@ class FontChain:
 
 
 def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:
-    """The chain of a language, with the user's own font before it.
+    """Return the chain of a language, with the user's own font before it.
 
     Args:
         names: Names in ``fonts.toml``, the primary face first.
@@ -271,8 +269,8 @@ def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = N
         first: A font file that comes before them.
 
     Raises:
-        FontError: A name is not known, or a file is missing, changed or no font.
+        FontError: A name is unknown, or a file is missing, changed or no font.
     """
     entries = map(find_font, names)
-    files = [(entry.checked_path(), entry.index) for entry in entries]
+    files = [(entry.verified_path(), entry.index) for entry in entries]
     return FontChain([*([first] if first else []), *files], size=size)

@@ -1,4 +1,4 @@
-"""From a caption to lines: greedy filling, as in VCR-WIKI."""
+"""Break a caption into lines by greedy filling, as in VCR-WIKI."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -39,13 +39,13 @@ _BREAK = regex.compile(
 
 
 def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, break_unit: str) -> Layout:
-    """Fill lines greedily while their ink fits, and cut after ``max_lines``.
+    """Fill lines greedily while their ink fits, at most ``max_lines``.
 
     Args:
         text: A caption with single spaces, none at its ends. A character without a glyph counts no width.
-        shaper: Sets the lines.
+        shaper: The shaper of the lines.
         width: Width of the strip in pixels.
-        max_lines: Lines to keep.
+        max_lines: Maximal number of lines; the rest of the caption is cut off.
         break_unit: ``"word"`` (break at spaces, which are then not drawn), ``"character"`` (break between grapheme
             clusters) or ``"uax14"`` (break where UAX #14 allows it; a space there is not drawn).
 
@@ -79,7 +79,7 @@ def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
 
 
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
-    """Start and end of what a line is never broken inside, as :class:`~vcrgen.text.languages.LanguageRow` names it."""
+    """Return start and end of units without line breaks, as :class:`~vcrgen.text.languages.LanguageRow` names them."""
     if break_unit == "character":
         return clusters(text)
     if break_unit == "word":
@@ -89,7 +89,7 @@ def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
 
 
 def _fitting(units: Iterable[tuple[int, int]], text: str, shaper: Shaper, width: int) -> Iterator[tuple[int, int]]:
-    """The units, those wider than a line broken into clusters."""
+    """Yield the units; those wider than a line are broken into clusters."""
     for start, end in units:
         if end - start > 1 and shaper.width(text, start, end) > width:
             yield from ((start + first, start + last) for first, last in clusters(text[start:end]))

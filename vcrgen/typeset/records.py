@@ -1,4 +1,4 @@
-"""What the steps from a caption to a covered strip hand one another.
+"""Records of typesetting: glyphs, lines, layouts, covers.
 
 Offsets are character offsets into the shown caption. Pixels are counted from the top left corner of the strip; a box
 holds its ``x0``/``y0`` and not its ``x1``/``y1``.
@@ -28,20 +28,19 @@ class Glyph:
 
 
 class PlacedGlyph(NamedTuple):
-    """A glyph in a line, and the characters that it stands for.
+    """A glyph in a line, and the characters that it represents.
 
-    A ligature stands for two characters or more. Where several characters are drawn together as several glyphs (a
-    letter and a mark that is moved over it), each of these stands for all of them.
+    A ligature represents two characters or more. If several characters are drawn together as several glyphs (a letter
+    and a mark that is moved over it), each of these represents all of them.
 
     Attributes:
-        pen: Pixels from the left end of the line to the pen position; the glyph takes the place from there to
-            ``pen + glyph.advance``.
+        pen: Pixels from the left end of the line to the pen position; the glyph extends to ``pen + glyph.advance``.
     """
 
-    start: int  # first character that the glyph stands for
+    start: int  # first character that the glyph represents
     end: int  # the character after the last one
     pen: int
-    glyph: Glyph  # what is drawn
+    glyph: Glyph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +50,7 @@ class Line:
     start: int  # its first character
     end: int  # the character after its last one
     x: int  # left end of the line, in pixels of the strip
-    glyphs: tuple[PlacedGlyph, ...]  # its glyphs, from left to right, whatever the direction of reading
+    glyphs: tuple[PlacedGlyph, ...]  # from left to right, in either direction of reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,24 +58,24 @@ class Layout:
     """A caption broken into lines."""
 
     text: str  # the shown caption: all lines, joined by the language's joiner
-    lines: tuple[Line, ...]  # the rendered lines, from the top
+    lines: tuple[Line, ...]  # from the top
     width: int  # width of the strip in pixels
     line_height: int  # distance between baselines in pixels
     baseline: int  # pixels from the top of a line to its baseline
-    more_rows: int = 0  # rows of the strip below those that it has in VCR-WIKI
+    extra_rows: int = 0  # rows of the strip below those that it has in VCR-WIKI
 
     @property
     def height(self) -> int:
-        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and :attr:`more_rows`."""
-        return self.line_height * len(self.lines) + 1 + self.more_rows
+        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and :attr:`extra_rows`."""
+        return self.line_height * len(self.lines) + 1 + self.extra_rows
 
-    def uncut(self) -> Self:
-        """The layout with rows enough that no letter of the last line is cut off below, as some faces' ``g`` are."""
+    def with_whole_letters(self) -> Self:
+        """Return the layout with enough rows for all letters of the last line; some faces' ``g`` would be cut off."""
         above = self.line_height * (len(self.lines) - 1) + self.baseline
         lowest = max(
             (above + glyph.y + len(glyph.ink) for *_, glyph in self.lines[-1].glyphs if glyph.ink.size), default=0
         )
-        return replace(self, more_rows=self.more_rows + max(0, lowest - self.height))
+        return replace(self, extra_rows=self.extra_rows + max(0, lowest - self.height))
 
 
 class Box(NamedTuple):
@@ -89,23 +88,22 @@ class Box(NamedTuple):
 
     @property
     def area(self) -> tuple[slice, slice]:
-        """The rectangle as an index of an image's rows and columns."""
+        """Index of the rectangle's rows and columns in an image."""
         return slice(self.y0, self.y1), slice(self.x0, self.x1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cover:
-    """Hidden pixels of one place of a strip, and what stands there instead.
+    """Hidden pixels of one place of a strip, and their new brightness.
 
     White rows, as in VCR-WIKI, are a box without a mask.
 
     Attributes:
-        mask: Which pixels of the rectangle are hidden, shape (height, width); None for all of them.
-        fill: Brightness of the hidden pixels, 0 is black and 255 white: one for all of them, or with a mask also one
-            for each pixel of the rectangle.
+        mask: Hidden pixels of the rectangle, shape (height, width); None for all of them.
+        fill: Brightness, 0 is black and 255 white: of all hidden pixels, or with a mask of each pixel of the box.
     """
 
-    box: Box  # the least rectangle that holds the hidden pixels
+    box: Box  # the bounding box of the hidden pixels
     mask: npt.NDArray[np.bool_] | None = None
     fill: int | npt.NDArray[np.uint8] = WHITE
 
@@ -116,16 +114,16 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoveredSpan:
+class MaskedSpan:
     """A span under its covers, in one mode.
 
     Attributes:
-        covers: What hides it, one for every place of the strip that shows a part of it: one a line, and more where
-            the characters of a line do not stand in the order of the text.
+        covers: One for every place of the strip that shows a part of it: one a line, or more if a line has text of two
+            directions.
     """
 
-    span: Span  # the span
+    span: Span
     covers: tuple[Cover, ...]
-    visible_ink: float  # darkness left after covering, as a share of the darkness before (0 to 1)
+    visible_ink: float  # darkness under covers, as a share of the darkness without (0 to 1)
     rows_above: int  # rows of the span's ink that are visible above the cover; the least over its places
     rows_below: int  # the same below the cover

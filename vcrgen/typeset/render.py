@@ -1,4 +1,4 @@
-"""Drawing: takes no random and no textual decision."""
+"""Draw strips and covers; no random or textual decision is made here."""
 
 from collections.abc import Iterable
 
@@ -11,14 +11,14 @@ Gray = npt.NDArray[np.uint8]
 
 
 def render_strip(layout: Layout) -> Gray:
-    """The caption, black on white, uncovered.
+    """Draw the caption, black on white, without covers.
 
     Returns:
         Brightness, shape (height, width), 255 = white.
     """
     height, width = layout.height, layout.width
     ink = np.zeros((height, width), dtype=np.uint8)
-    free_below = 0  # no line before this one has ink in this row or below it
+    free_below = 0  # first row without ink of earlier lines
     for index, line in enumerate(layout.lines):
         baseline = index * layout.line_height + layout.baseline
         free_right = 0
@@ -38,7 +38,7 @@ def render_strip(layout: Layout) -> Gray:
 
 
 def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
-    """Lay a glyph over what is there, as Pillow does; what sticks out of the strip is cut off."""
+    """Draw a glyph over other ink, as Pillow does; parts outside of the strip are cut off."""
     left, top = max(0, -x), max(0, -y)
     bottom, right = max(0, y + glyph.shape[0]), max(0, x + glyph.shape[1])
     target = ink[y + top : bottom, x + left : right]
@@ -49,7 +49,7 @@ def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
 
 
 def cover_strip(strip: Gray, covers: Iterable[Cover]) -> Gray:
-    """A copy of the strip, or of another image, gray or RGB, with the pixels hidden that covers hide."""
+    """Return a copy of a strip, or of another gray or RGB image, with its pixels under covers hidden."""
     covered = strip.copy()
     for cover in covers:
         box = covered[cover.box.area]

@@ -1,7 +1,7 @@
-"""What a shaper is: text becomes placed glyphs.
+"""The interface of shapers, which turn text into placed glyphs.
 
-Lines, covers and measured ink are made from placed glyphs, so a script whose glyphs are not its characters one after
-another (Arabic, Hindi) needs a class with one method, and nothing else changes.
+Lines, covers and measured ink are made from placed glyphs. So a script with complex shaping (Arabic, Devanagari) needs
+a class with one method, and nothing else changes.
 """
 
 from abc import ABC, abstractmethod
@@ -16,10 +16,10 @@ class Shaper(ABC):
 
     Args:
         chain: The fonts, at their size.
-        direction: Where a line begins: ``"ltr"`` at the left end of the strip, ``"rtl"`` at the right end.
+        direction: Of a line: ``"ltr"`` begins at the left end of the strip, ``"rtl"`` at the right end.
 
     Attributes:
-        engine: Name and version of what places the glyphs, for signatures.
+        engine: Name and version of the layout engine, for signatures.
         line_height: Pixels between two baselines.
         baseline: Pixels from the top of a line to its baseline.
     """
@@ -33,14 +33,14 @@ class Shaper(ABC):
 
     @abstractmethod
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
-        """The glyphs of characters ``start`` to ``end`` of a text, set as one line, from left to right.
+        """Set characters ``start`` to ``end`` of a text as one line, and return its glyphs from left to right.
 
         The left end of the line is pen position 0. A glyph's ``start`` and ``end`` are offsets into ``text``. A
         character that no font can draw belongs to no glyph.
         """
 
     def width(self, text: str, start: int, end: int) -> int:
-        """Pixels that a line of some characters needs: from where it begins to its last pen position, or ink."""
+        """Return the width of a line in pixels: from its start to its last pen position or ink."""
         glyphs = self.shape(text, start, end)
         length = line_length(glyphs)
         if self.direction == "rtl":
@@ -48,19 +48,15 @@ class Shaper(ABC):
         return max([length, *(pen + glyph.right for _, _, pen, glyph in glyphs)])
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """The width of a line that is still being filled.
-
-        Returns:
-            A function from the line's end to its :meth:`width`, to be called with rising ends.
-        """
+        """Return a function from a line's end to its :meth:`width`, to be called with rising ends."""
         return lambda end: self.width(text, start, end)
 
     def missing(self, text: str) -> list[str]:
-        """Characters of a text that no font can draw, each once, in order."""
+        """Return the characters of a text that no font can draw, each once, in order."""
         drawn = {at for start, end, _, _ in self.shape(text, 0, len(text)) for at in range(start, end)}
         return list(dict.fromkeys(character for at, character in enumerate(text) if at not in drawn))
 
 
 def line_length(glyphs: Sequence[PlacedGlyph]) -> int:
-    """Pixels from the left end of a line to its last pen position."""
+    """Return the pixels from the left end of a line to its last pen position."""
     return max([0, *(pen + glyph.advance for _, _, pen, glyph in glyphs)])

@@ -1,4 +1,4 @@
-"""How captions of a language are set and covered: its shaper, and covers that are calibrated for the fonts."""
+"""The style of a language's captions: its shaper, and covers that are calibrated for the fonts."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import Calibration, calibrate
-from vcrgen.typeset.cover import ROWS
+from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import FontChain
-from vcrgen.typeset.joined import JoinedShaper
+from vcrgen.typeset.harfbuzz import HarfBuzzShaper
 from vcrgen.typeset.shaping import Shaper
 
-SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper, "joined": JoinedShaper}
-"""What the row of a language calls a shaper, and its class."""
+SHAPERS: Mapping[str, type[Shaper]] = {"basic": BasicShaper, "harfbuzz": HarfBuzzShaper}
+"""Shapers by their names in the table of languages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How a pair is set and covered."""
+    """The layout and covers of a pair."""
 
     width: int  # of all images, in pixels
     max_height: int  # of the stacked image, in pixels
     shaper: Shaper  # sets text in the fonts, at their size
-    covers: Mapping[Mode, Calibration]  # what each mode hides in these fonts
+    calibrations: Mapping[Mode, Calibration]  # the cover of each mode in these fonts
 
 
 def make_style(
@@ -38,20 +38,20 @@ def make_style(
     cover: str = ROWS,
     modes: Iterable[Mode] = NAMED_MODES,
 ) -> Style:
-    """The style of a language in some fonts, under a kind of cover.
+    """Return the style of a language in a font chain, under a kind of cover.
 
     Raises:
-        FontError: The first font lacks letters of the language, or covers of this kind cannot leave so much of it.
+        FontError: The first font lacks letters of the language, or the targets cannot be reached.
     """
     shaper = make_shaper(language, chain)
     return Style(
         width=width,
         max_height=max_height,
         shaper=shaper,
-        covers=calibrate(shaper, language, calibration_sample(language.code), cover, modes),
+        calibrations=calibrate(shaper, language, calibration_sample(language.code), cover, modes),
     )
 
 
 def make_shaper(language: LanguageRow, chain: FontChain) -> Shaper:
-    """The shaper that a language's row names."""
+    """Return the shaper of a language."""
     return SHAPERS[language.shaper](chain, language.direction)

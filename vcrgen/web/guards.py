@@ -1,4 +1,4 @@
-"""What every request passes first: limits on size and rate, no posts from other sites, headers, one line in the log."""
+"""The outermost layer of a service: limits on size and rate, no posts from other sites, headers, the log."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from urllib.parse import urlsplit
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vcrgen.web import limits
 from vcrgen.web.log import log_line
-from vcrgen.web.rate import Rate
+from vcrgen.web.rate import RateLimiter
 
-FORM_BYTES = 64 << 10  # for everything in a form that is not the file
-DRAINED = 2  # times the limit: a body up to that is read to its end, so that every client sees why it was refused
-TOGETHER = 4  # times the limit: what all bodies that are being read may have
-BODY_SECONDS = 600.0  # for a whole body
-PAUSE_SECONDS = 20.0  # for its next part
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
@@ -41,26 +37,26 @@ class Guard:
 
     Args:
         app: The rest of it.
-        refuse: Makes the answer to a refused request of its scope, a status and a sentence.
+        refuse: Makes the response to a refused request from its scope, a status and a sentence.
         policy: The content security policy of every page.
-        most: Bytes a body may have; all that are being read together may have ``TOGETHER`` times as many.
-        a_minute: Requests of one client in a minute.
-        by_token: Whether a request is let in by a token. Such requests are not counted here, as others at the same
-            address could use up their number; the service counts the tokens that are wrong.
-        anonymous: Whether the log has no addresses of clients, and no paths behind their first part.
+        max_bytes: Of a body; all that are being read together may have ``CONCURRENT_FACTOR`` times as many.
+        requests_per_minute: Of one client.
+        has_token: True for a request that is let in by a token. Such requests are not counted here, as others at the
+            same address could use up their number; the service counts the tokens that are wrong.
+        anonymous: Keep addresses of clients, and paths behind their first part, out of the log.
     """
 
     def __init__(
-        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, most: int, a_minute: int,
-        by_token: Callable[[Scope], bool] = lambda scope: False, anonymous: bool = False,
+        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, max_bytes: int,
+        requests_per_minute: int, has_token: Callable[[Scope], bool] = lambda scope: False, anonymous: bool = False,
     ) -> None:  # fmt: skip
         self._app = app
         headers = HEADERS | {"content-security-policy": policy}
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
         self._refuse = refuse
-        self._most = most
-        self._rate = Rate(a_minute, 60)
-        self._by_token = by_token
+        self._max_bytes = max_bytes
+        self._rate = RateLimiter(requests_per_minute, 60)
+        self._has_token = has_token
         self._anonymous = anonymous
         self._reading: set[_Body] = set()
 
@@ -70,7 +66,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 500
-        body = _Body(scope, receive, self._most, self._reading)
+        body = _Body(scope, receive, self._max_bytes, self._reading)
         # HEAD is answered wherever GET is: the whole answer is made, and only its headers are sent.
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
@@ -93,23 +89,27 @@ class Guard:
         finally:
             self._reading.discard(body)
             if scope["path"] != "/health" or status != 200:
-                path, who = _logged(scope["path"]), {"client": client_of(scope)}
+                path, who = _logged(scope["path"]), {"client": client_address(scope)}
                 if self._anonymous:
                     path, who = "/".join(scope["path"].split("/")[:2])[:20], {}
                 ms = round(1000 * (time.monotonic() - began), 1)
                 log_line("request", method=scope["method"], path=path, status=status, ms=ms, **who)
 
     def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
-        """Why a request is refused unread, or None."""
-        if not self._by_token(scope):
-            client = client_of(scope)
-            if self._rate.full(client):
+        """Return the status and the sentence of a request that is refused unread, or None."""
+        if not self._has_token(scope):
+            client = client_address(scope)
+            if self._rate.is_full(client):
                 return 429, "Too many requests from your address; wait a minute."
-            self._rate.note(client)
+            self._rate.record(client)
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and not _same_site(headers):
             return 403, "This came from a page of another site; use the form of this one."
-        return (413, too_large(self._most)) if body.length is not None and body.length > self._most else None
+        return (
+            (413, too_large_text(self._max_bytes))
+            if body.length is not None and body.length > self._max_bytes
+            else None
+        )
 
 
 class _Body:
@@ -118,25 +118,27 @@ class _Body:
     ``reading`` has the bodies that are being read now, to which it adds itself.
     """
 
-    def __init__(self, scope: Scope, receive: Receive, most: int, reading: set[_Body]) -> None:
+    def __init__(self, scope: Scope, receive: Receive, max_bytes: int, reading: set[_Body]) -> None:
         headers = dict(scope["headers"])
         announced = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
         self.length = int(announced) if announced.isdigit() and len(announced) <= 18 else None  # None: not announced
         self._receive = receive
-        self._most = most
+        self._max_bytes = max_bytes
         self._reading = reading
         self._size = 0
         self._ended = self.length == 0
         self._slow = False
-        self._until = time.monotonic() + BODY_SECONDS
+        self._until = time.monotonic() + limits.BODY_SECONDS
 
     @property
     def endless(self) -> bool:
-        """Whether so much of it may be left that the connection is better closed than read to its end."""
-        return not self._ended and (self._slow or self.length is None or self.length > DRAINED * self._most)
+        """Return true if so much of it may be left that the connection is better closed than read to its end."""
+        return not self._ended and (
+            self._slow or self.length is None or self.length > limits.DRAIN_FACTOR * self._max_bytes
+        )
 
     async def receive(self) -> Message:
-        """The next part.
+        """Return the next part.
 
         Raises:
             BodyRefused: There is more than there may be, it does not come, or too much comes from everybody.
@@ -144,16 +146,16 @@ class _Body:
         message = await self._receive() if self._ended else await self._in_time()
         self._size += len(message.get("body", b""))
         self._ended = not message.get("more_body", False)
-        if self._size > self._most:
-            raise BodyRefused(413, too_large(self._most))
+        if self._size > self._max_bytes:
+            raise BodyRefused(413, too_large_text(self._max_bytes))
         self._reading.add(self)
-        if sum(body._size for body in self._reading) > TOGETHER * self._most:
+        if sum(body._size for body in self._reading) > limits.CONCURRENT_FACTOR * self._max_bytes:
             self._reading.discard(self)  # now: the others need not wait until this one has been told
             raise BodyRefused(503, "So much is being handed in just now that there is no room; try again in a minute.")
         return message
 
     async def _in_time(self) -> Message:
-        seconds = min(PAUSE_SECONDS, self._until - time.monotonic())
+        seconds = min(limits.PAUSE_SECONDS, self._until - time.monotonic())
         try:
             return await asyncio.wait_for(self._receive(), seconds)
         except TimeoutError:
@@ -161,19 +163,19 @@ class _Body:
             raise BodyRefused(408, "The file came too slowly; try again over a faster connection.") from None
 
 
-def too_large(most: int) -> str:
-    """What is said of a body of more bytes than it may have."""
-    return f"The file is larger than {(most - FORM_BYTES) >> 20} MiB, which is the most that is taken here."
+def too_large_text(max_bytes: int) -> str:
+    """Return the sentence for a body of more bytes than it may have."""
+    return f"The file is larger than {(max_bytes - limits.FORM_BYTES) >> 20} MiB, which is the most that is taken here."
 
 
-def client_of(scope: Scope | Any) -> str:
-    """The address that a request came from; a proxy's word for it counts only where ``serve --proxy`` trusts it."""
+def client_address(scope: Scope | Any) -> str:
+    """Return the address that a request came from; that of a proxy's header only where ``serve --proxy`` trusts it."""
     client = scope.get("client")
     return client[0] if client else "unknown"
 
 
 def _same_site(headers: dict[bytes, str]) -> bool:
-    """Whether a post comes from this site's own pages, or from no page at all.
+    """Return true if a post comes from this site's own pages, or from no page at all.
 
     There are no cookies, so that a page of another site could act for nobody; this keeps it from acting at all.
     """
@@ -187,6 +189,6 @@ def _same_site(headers: dict[bytes, str]) -> bool:
 
 
 def _logged(path: str) -> str:
-    """A path for the log: the id of a submission is a key to its status, so only its beginning."""
+    """Return a path for the log, with only the beginning of a submission's id, which is a key to its status."""
     head, mark, rest = path.partition("submission")
     return (head + mark + rest[:10] if mark else path)[:200]

@@ -1,4 +1,4 @@
-"""How often each client may do something."""
+"""Rate limits per client."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import threading
 import time
 from collections import defaultdict, deque
 
-CLIENTS = 20_000  # that are remembered; the ones that came first are forgotten
+from vcrgen.web import limits
 
 
-class Rate:
-    """How often each client did something; it may do it at most ``most`` times in ``seconds``.
+class RateLimiter:
+    """Counts the events of each client, of which ``limit`` are allowed in ``seconds``.
 
-    A client is an address, of which :func:`site_of` says what counts as one.
+    A client is an address, or the network that :func:`client_network` gives.
     """
 
-    def __init__(self, most: int, seconds: float) -> None:
-        self._most = most
+    def __init__(self, limit: int, seconds: float) -> None:
+        self._limit = limit
         self._seconds = seconds
         self._times: dict[str, deque[float]] = defaultdict(deque)
         self._lock = threading.Lock()
 
-    def full(self, client: str) -> bool:
-        """Whether a client has done it as often as it may."""
-        client = site_of(client)
+    def is_full(self, client: str) -> bool:
+        """Return true if a client has reached the limit."""
+        client = client_network(client)
         with self._lock:
             times = self._times.get(client)
             if times is None:
@@ -33,19 +33,19 @@ class Rate:
                 times.popleft()
             if not times:
                 del self._times[client]
-            return len(times) >= self._most
+            return len(times) >= self._limit
 
-    def note(self, client: str) -> None:
-        """Count one more time for a client."""
-        client = site_of(client)
+    def record(self, client: str) -> None:
+        """Count one event of a client."""
+        client = client_network(client)
         with self._lock:
-            if len(self._times) >= CLIENTS and client not in self._times:
+            if len(self._times) >= limits.MAX_CLIENTS and client not in self._times:
                 self._times.pop(next(iter(self._times)))
             self._times[client].append(time.monotonic())
 
 
-def site_of(address: str) -> str:
-    """What counts as one address: of IPv6 its first 64 bits, as one client has all of those."""
+def client_network(address: str) -> str:
+    """Return the address, or the first 64 bits of an IPv6 address, as one client has all of those."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Running a service: a socket, a server, and a process beside it, until the service is asked to stop."""
+"""Run a service: a socket, a server, and a process beside it, until the service is asked to stop."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from vcrgen.config.service import ServiceOptions
 from vcrgen.errors import ServiceError
-from vcrgen.web.connections import Connections, protocol_of
-from vcrgen.web.log import log_libraries, log_line
+from vcrgen.web.connections import ConnectionLimits, protocol_of
+from vcrgen.web.limits import HEADER_BYTES
+from vcrgen.web.log import log_library_warnings, log_line
 from vcrgen.work.lock import locked
 
 LOCK = ".service.lock"
-PATIENCE_SECONDS = 10.0  # for a worker to stop
+STOP_SECONDS = 10.0  # for a worker to stop
 BACKOFF_SECONDS = 2.0  # before a worker that died is started again
 # One thread each for the libraries that would take all cores: the other core answers requests.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
@@ -39,14 +41,14 @@ class WorkerProcess:
         """Start the process, and another one whenever it dies."""
         self._thread.start()
 
-    def alive(self) -> bool:
-        """Whether the process is there."""
+    def is_alive(self) -> bool:
+        """Return true if the process is there."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:
         """Ask the process to stop, and end it if it does not."""
         self._stopping.set()
-        self._thread.join(PATIENCE_SECONDS + BACKOFF_SECONDS)
+        self._thread.join(STOP_SECONDS + BACKOFF_SECONDS)
 
     def _watch(self) -> None:
         while not self._stopping.is_set():
@@ -60,14 +62,14 @@ class WorkerProcess:
         if self._process is not None:
             self._process.terminate()
             try:
-                self._process.wait(PATIENCE_SECONDS)
+                self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
 
 
 @contextmanager
-def only_service(folder: Path) -> Iterator[None]:
+def single_service(folder: Path) -> Iterator[None]:
     """Keep a second service away from a folder, as there is one worker.
 
     Raises:
@@ -79,7 +81,7 @@ def only_service(folder: Path) -> Iterator[None]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket on which requests arrive; port 0 takes a free one.
+    """Open a socket for requests; port 0 takes a free one.
 
     Raises:
         ServiceError: The address or the port cannot be had.
@@ -99,27 +101,27 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run_service(
-    make_app: Callable[[Callable[[], bool]], ASGIApp],
-    listening: socket.socket,
-    command: Sequence[str] = (),
-    *,
-    proxy: str,
+    make_app: Callable[[Callable[[], bool]], ASGIApp], options: ServiceOptions, command: Sequence[str] = ()
 ) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
     Args:
-        make_app: Makes the application, given a function that tells whether the process beside it is there.
-        listening: Where requests arrive; closed at the end.
+        make_app: Makes the application, given a function that tells if the process beside it is there.
+        options: Where to listen, and trusted proxies.
         command: The process beside the service; empty for none.
-        proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
+
+    Raises:
+        ServiceError: The address or the port cannot be had.
     """
+    listening = listen(options.host, options.port)
     worker = WorkerProcess(command)
     config = uvicorn.Config(
-        make_app(worker.alive), log_config=None, access_log=False, server_header=False, lifespan="off",
-        proxy_headers=bool(proxy), forwarded_allow_ips=proxy or None, timeout_graceful_shutdown=30,
-        h11_max_incomplete_event_size=32 << 10, http=protocol_of(Connections(one_address=bool(proxy))), ws="none",
+        make_app(worker.is_alive), log_config=None, access_log=False, server_header=False, lifespan="off",
+        proxy_headers=bool(options.proxy), forwarded_allow_ips=options.proxy or None, timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=HEADER_BYTES, ws="none",
+        http=protocol_of(ConnectionLimits(behind_proxy=bool(options.proxy))),
     )  # fmt: skip
-    log_libraries()
+    log_library_warnings()
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))

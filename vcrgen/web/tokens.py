@@ -9,13 +9,13 @@ MAX_TOKEN = 100  # characters; a longer word is no token, and is not hashed
 
 
 def new_token(prefix: str) -> str:
-    """A token of 256 random bits behind a prefix that tells what it is for, such as ``vcr_``."""
+    """Return a token of 256 random bits behind a prefix that tells its purpose, such as ``vcr_``."""
     return prefix + secrets.token_urlsafe(32)
 
 
-def hash_of(token: str) -> str | None:
-    """What is stored of a token: its SHA-256 in hex; it needs no salt, as nobody can guess 256 random bits.
+def token_hash(token: str) -> str | None:
+    """Return the SHA-256 of a token in hex, or None for a word that is too long to be a token.
 
-    None for a word that is too long to be a token.
+    There is no salt, as nobody can guess 256 random bits.
     """
     return None if len(token) > MAX_TOKEN else hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Telling another program that something happened: a signed POST to an address that a maintainer wrote down.
+"""Webhooks: a signed POST to an address that a maintainer wrote down.
 
 Nothing is followed: no redirection, and no name that leads into a private network. So whoever can change what a name
 means, or answers at the address, reaches nothing that this machine could reach and the world cannot.
@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 from vcrgen.errors import ServiceError
 
 SECONDS = 10.0  # for connecting, and for each part of the answer
-MOST = 64 << 10  # bytes of an answer that are read
+MAX_RESPONSE = 64 << 10  # bytes of an answer that are read
 SIGNATURE = "X-Vcrgen-Signature"
 LOCALHOST = "localhost"
 
 
 class Webhook:
-    """An address that is told, with the key of its signatures.
+    """An address to which events are posted, with the key of its signatures.
 
     Raises:
         ServiceError: The address is not https, nor http on this machine.
@@ -44,7 +44,7 @@ class Webhook:
         self._key = key
 
     def send(self, body: bytes) -> None:
-        """Tell it once.
+        """Post a body once.
 
         Raises:
             OSError: It could not be reached, or did not answer with a status from 200 to 299.
@@ -54,7 +54,7 @@ class Webhook:
         try:
             connection.request("POST", self._path, body, headers)
             answer = connection.getresponse()
-            answer.read(MOST)
+            answer.read(MAX_RESPONSE)
         except http.client.HTTPException as problem:
             raise OSError(f"it gave no answer of HTTP ({type(problem).__name__})") from None
         finally:
@@ -63,7 +63,7 @@ class Webhook:
             raise OSError(f"it answered {answer.status}")
 
     def sign(self, body: bytes, at: float) -> str:
-        """The header that proves who sent a body and when: ``t=SECONDS,v1=HMAC``.
+        """Return the header that proves the sender and the time of a body: ``t=SECONDS,v1=HMAC``.
 
         The HMAC-SHA256, in hex, is of the seconds since 1970, a point and the body.
         """
@@ -88,7 +88,7 @@ class _Connection(http.client.HTTPConnection):
 
 
 def _address_of(host: str, port: int) -> str:
-    """The address that a host's name means; a private one only if it was written itself."""
+    """Resolve a host's name; to a private address only if that was written itself."""
     found = [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     written = host == LOCALHOST or _is_address(host)
     for address in found:

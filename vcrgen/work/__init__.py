@@ -1,1 +1,1 @@
-"""What every long job needs to survive an interruption: lock, plan, ledger, folders that appear whole, a watcher."""
+"""Long jobs that survive interruptions: lock, plan, ledger, atomic folders, progress."""

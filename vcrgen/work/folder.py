@@ -1,4 +1,4 @@
-"""Folders that appear whole: made at once beside their place, or step by step in a work folder that can be resumed."""
+"""Folders that appear whole: written beside their place, or step by step in a resumable work folder."""
 
 import json
 import os
@@ -23,17 +23,17 @@ _MOST_SHOWN = 3  # differences
 
 
 class WorkFolder:
-    """The folder inside an output in which a long job keeps what it has done until the output is finished.
+    """The folder inside an output that holds the results of a long job until the output is finished.
 
-    It begins with ``plan.json``: a fingerprint of everything that decides the output. A run with another fingerprint
-    does not touch it. On a disk a lock keeps other processes out; an object store has no locks. There the store lets
-    one of several runs write the plan, and those of the same plan write the same bytes.
+    Its ``plan.json`` has a fingerprint of everything that decides the output; a run with another one is refused. On a
+    disk a lock excludes other processes. An object store has no locks: it accepts the plan of one run, and runs of the
+    same plan write the same bytes.
 
     Args:
-        out: The job's output.
-        name: The folder's name, as ``.vcrgen-build``.
-        making: What the output is called in messages, as in "an unfinished build".
-        private: Whether only its owner may enter the folder.
+        out: The output.
+        name: Name of the folder, as ``.vcrgen-build``.
+        making: Name of the output in messages, as in "an unfinished build".
+        private: Whether only the owner may enter the folder.
 
     Raises:
         OutputError: The output is a file.
@@ -41,29 +41,21 @@ class WorkFolder:
 
     def __init__(self, out: Folder, name: str, *, making: str, private: bool = False) -> None:
         self._out, self._name, self._making, self._private = out, name, making, private
-        self.folder = out.below(name)  # the folder itself
+        self.folder = out.subfolder(name)  # the folder itself
         with output_errors(out):
-            if out.disk and out.disk.is_file():
+            if out.local_path and out.local_path.is_file():
                 raise OutputError(f"{out} is a file; choose a folder for --out.")
 
     def check_out(self) -> None:
-        """See that the output's place is free, or holds unfinished work of this kind.
-
-        Raises:
-            OutputError: It holds something else.
-        """
+        """Raise an OutputError unless the output is free, or holds unfinished work of this kind."""
         there = self._out.entries()
         if there and self._name not in there:
             raise OutputError(f"{self._out} is not empty and not an unfinished {self._making}; choose another --out.")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder and keep others out of it; files that a killed process was writing are removed.
-
-        Raises:
-            OutputError: Another process is at work in it.
-        """
-        disk = self.folder.disk
+        """Create and lock the folder, and remove temporary files; an OutputError if another process has it."""
+        disk = self.folder.local_path
         if disk is None:
             yield
             return
@@ -77,14 +69,13 @@ class WorkFolder:
             yield
 
     def freeze(self, plan: Mapping[str, Any]) -> None:
-        """Write the plan, or see that the one there is the same.
+        """Write the plan, or compare it with the plan that is there.
 
         Args:
-            plan: JSON values; ``fingerprint`` stands for all that decides the output, ``facts`` says by name what that
-                is.
+            plan: JSON values; ``facts`` decide the output, ``fingerprint`` is their hash.
 
         Raises:
-            OutputError: The folder holds unfinished work of another plan; the message names what differs.
+            OutputError: The folder holds unfinished work of another plan; the message names the differences.
         """
         text = indented_json(plan)
         if self.folder.create(PLAN, text):
@@ -98,28 +89,25 @@ class WorkFolder:
             )
 
     def clear(self) -> None:
-        """Leave the output's place as it was before the job."""
+        """Remove the folder, and an empty output."""
         self.folder.remove()
         if not self._out.entries():
             self._out.remove()
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """What two plans differ in, as part of a sentence: ``seed 0 there, 1 here; font``."""
+    """Return the differences of two plans as part of a sentence: ``seed 0 there, 1 here; font``."""
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
     shown = []
     for name in names[:_MOST_SHOWN]:
-        told = _told(there.get(name), here.get(name))
-        shown.append(f"{name} {told[0]} there, {told[1]} here" if told else name)
+        values = _shown_values(there.get(name), here.get(name))
+        shown.append(f"{name} {values[0]} there, {values[1]} here" if values else name)
     more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
     return "; ".join(shown + more)
 
 
-def _told(there: object, here: object) -> tuple[str, str] | None:
-    """Two values that differ, as a message shows them: of a long text the part where it differs from the other.
-
-    None for long lists, and for hashes, which tell a person nothing.
-    """
+def _shown_values(there: object, here: object) -> tuple[str, str] | None:
+    """Return two different values for a message, long texts shortened; None for long lists and hashes."""
     texts = ["none" if value is None else str(value) for value in (there, here)]
     if max(map(len, texts)) <= _LONGEST_SHOWN:
         return texts[0], texts[1]
@@ -130,18 +118,18 @@ def _told(there: object, here: object) -> tuple[str, str] | None:
 
 
 def _part(text: str, start: int) -> str:
-    """As much of a text as is shown, from one of its characters on, in one line; dots stand for what is left out."""
+    """Return an excerpt of a text in one line, with dots for omitted parts."""
     end = start + _LONGEST_SHOWN
     return f"{'…' if start else ''}{repr(text[start:end])[1:-1]}{'…' if end < len(text) else ''}"
 
 
 @contextmanager
 def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
-    """A temporary folder beside ``out`` that becomes ``out`` when the block ends well, and goes away when not.
+    """Open a temporary folder that becomes ``out`` when the block ends well, and is removed otherwise.
 
     Args:
-        out: A new or an empty folder; or one that holds a file called ``mark``, which is replaced as a whole.
-        mark: Name of the file by which an earlier output of the same kind is known.
+        out: A new or empty folder, or one with a file called ``mark``, which is replaced.
+        mark: File that identifies an earlier output of the same kind.
 
     Raises:
         OutputError: ``out`` holds something else, or cannot be written.
@@ -165,11 +153,7 @@ def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
 
 
 def check_free(out: Path, *, mark: str | None = None) -> None:
-    """See that :func:`new_folder` may write a folder, before a long job begins.
-
-    Raises:
-        OutputError: ``out`` holds something else, or cannot be looked at.
-    """
+    """Raise an OutputError if :func:`new_folder` could not write ``out``, before a long job begins."""
     with output_errors(out):
         if out.exists() and not _may_be_replaced(out, mark):
             raise OutputError(f"{out} is there and holds something else; choose a new or an empty folder.")

@@ -1,4 +1,4 @@
-"""Results of a long job, written down one by one, so that a killed job goes on where it was."""
+"""A ledger of results, from which a killed job resumes."""
 
 import json
 import threading
@@ -8,17 +8,14 @@ from typing import Any, Self
 
 
 class Ledger:
-    r"""A file of JSON lines that only grows: one line a result, written before the result counts.
+    r"""An append-only file of JSON lines, one for each result.
 
-    ``ledger.add("item-7", {"text": "..."})`` appends ``{"key": "item-7", "value": {"text": "..."}}\n``. Opened again
-    after a kill, the ledger has all lines that were written whole. From the first torn line on (one without an end,
-    or, after a crash of the machine, without content) the file is cut off.
-
-    The results stay in the file; in memory are only their keys. Several threads may add at once. One process at a time
-    may use the file: see :func:`vcrgen.work.lock.locked`.
+    ``ledger.add("item-7", {"text": "..."})`` appends ``{"key": "item-7", "value": {"text": "..."}}\n``. Opened again,
+    the file is truncated at the first torn line. Only keys are in memory. Threads may add concurrently; processes
+    need :func:`vcrgen.work.lock.locked`.
 
     Args:
-        file: Made where it is missing; removed at the end of the block if nothing was ever added.
+        file: Created if missing; removed at the end of the block if it is empty.
     """
 
     def __init__(self, file: Path) -> None:
@@ -43,26 +40,18 @@ class Ledger:
         return key in self._starts
 
     def __getitem__(self, key: str) -> Any:
-        """The result of a key.
-
-        Raises:
-            KeyError: It has none.
-        """
+        """Return the result of a key; a KeyError if it has none."""
         with self._lock:
             self._lines.seek(self._starts[key])
             return json.loads(self._lines.readline())["value"]
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Every key with its result, in the order in which they were written."""
+        """Yield keys with their results, in the order of writing."""
         for key in list(self._starts):
             yield key, self[key]
 
     def add(self, key: str, value: Any) -> None:
-        """Write a result down; of a key that has one already, the first one counts.
-
-        Raises:
-            OSError: The disk is full.
-        """
+        """Append a result; the first one of a key counts."""
         # As ASCII, which can say every text that JSON can, half a surrogate pair too.
         line = json.dumps({"key": key, "value": value}, sort_keys=True).encode("ascii") + b"\n"
         with self._lock:
@@ -74,7 +63,7 @@ class Ledger:
             self._starts[key] = start
 
     def clear(self) -> None:
-        """Forget every result."""
+        """Remove all results."""
         with self._lock:
             self._lines.truncate(0)
             self._starts.clear()
@@ -92,7 +81,7 @@ class Ledger:
 
 
 def key_of_line(line: bytes) -> str | None:
-    """The key of a line, or None where the line is torn."""
+    """Return the key of a line; None if the line is torn."""
     if not line.endswith(b"\n"):
         return None
     try:

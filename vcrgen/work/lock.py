@@ -1,4 +1,4 @@
-"""One process at a time."""
+"""Locks between processes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,15 +11,12 @@ from vcrgen.errors import VcrgenError
 
 @contextmanager
 def locked(file: Path, busy: VcrgenError, *, wait: float = 0) -> Iterator[None]:
-    """Keep other processes out while the block runs; the operating system ends the lock of a process that dies.
+    """Hold a lock in a block; the operating system releases the lock of a process that dies.
 
     Args:
-        file: The lock's file. Its folder is made where it is missing; the file itself is gone after the block.
-        busy: Raised when another process holds the lock.
-        wait: Seconds to wait for the other process first.
-
-    Raises:
-        OSError: The file cannot be made.
+        file: File of the lock, removed after the block; its folder is created.
+        busy: Raised if another process holds the lock.
+        wait: Seconds to wait for the other process.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch()  # in a folder that cannot be written, the lock itself would look like one that is taken

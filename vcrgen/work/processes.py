@@ -1,8 +1,4 @@
-"""Processes of this machine that do one kind of task, each with a worker of its own that is made once.
-
-Example: the outputs of a model, some hundred at a time, each a task; the worker holds a tokenizer, which takes seconds
-to load. :func:`results` gives what came of each task, in their order.
-"""
+"""A pool of local processes with one worker each, such as a scorer whose tokenizer takes seconds to load."""
 
 from __future__ import annotations
 
@@ -35,17 +31,16 @@ _worker: Callable[[Any], Any] | None = None
 def process_pool(
     make_worker: Callable[[], Callable[[T], R]], processes: int, *, advice: str, forked: bool = False
 ) -> Iterator[Callable[[T], Future[R]]]:
-    """Start processes, and end them with the block, whatever ends it.
+    """Start processes for a block.
 
     Args:
-        make_worker: Makes what does a task; called once in each process, so it has to be picklable.
-        processes: How many.
-        advice: What the user should do if a process dies; the end of a sentence.
-        forked: Begin with what this process has in memory, so that nothing is loaded again. Only Linux can do so
-            safely; elsewhere it says nothing. Of threads there have to be none that hold a lock.
+        make_worker: Makes the worker; called once in each process, so picklable.
+        processes: Number of processes.
+        advice: Advice to the user if a process dies; the end of a sentence.
+        forked: Share the memory of this process (on Linux only); no thread may hold a lock.
 
     Yields:
-        A function that hands in a task.
+        A function that submits a task.
 
     Raises:
         WorkerError: A process died, for example for lack of memory.
@@ -55,7 +50,7 @@ def process_pool(
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
 
     def submit(task: T) -> Future[R]:
-        with _ctrl_c_held_back():  # a process that begins here has it from this one, and so never hears of Ctrl-C
+        with _ctrl_c_held_back():  # new processes inherit the mask, and never receive Ctrl-C
             return executor.submit(_call, task)
 
     try:
@@ -64,7 +59,7 @@ def process_pool(
     except BrokenProcessPool:
         raise WorkerError(f"A worker process died (killed, or out of memory); {advice}.") from None
     finally:
-        # Whatever ended the run (Ctrl-C, an error, a caller that wants no more): nobody waits for a running task.
+        # Running tasks are not waited for, whatever ended the block.
         for process in multiprocessing.active_children():
             if process not in before:
                 process.terminate()
@@ -79,9 +74,9 @@ def results(
     advice: str,
     forked: bool = False,
 ) -> Iterator[R]:
-    """What comes of each task, in their order; with one process, everything is done in this one.
+    """Yield the results of tasks in order, by :func:`process_pool`, or in this process if it is one.
 
-    Arguments and errors are those of :func:`process_pool`. Only a few tasks for each process are taken ahead.
+    Only a few tasks for each process are taken ahead.
     """
     if processes == 1:
         yield from map(make_worker(), tasks)
@@ -96,7 +91,7 @@ def results(
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block, where the system can do that."""
+    """Block SIGINT in a block, where the system supports it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -108,7 +103,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 
 def _start(make_worker: Callable[[], Callable[[Any], Any]]) -> None:
-    """Prepare a process: leave Ctrl-C to the parent, and end when the parent is gone."""
+    """Prepare a process: ignore SIGINT, and end with the parent."""
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -37,13 +37,6 @@ def test_2pl_is_that_of_mirt() -> None:
     assert r(fitted.difficulty, theirs["difficulty"]) >= 0.97
 
 
-def test_2pl_is_that_of_girth() -> None:
-    table, _ = made_items(15, seed=3).ask(300)
-    fitted = fit_2pl(table)
-    theirs = girth.twopl_mml(table.scores.T.astype(int))
-    assert r(fitted.slope, theirs["Discrimination"]) >= 0.97 and r(fitted.difficulty, theirs["Difficulty"]) >= 0.97
-
-
 def test_rasch_has_one_slope_and_is_that_of_girth() -> None:
     rng = np.random.default_rng(0)
     difficulty, ability = rng.normal(size=20), rng.normal(size=400)
@@ -105,13 +98,6 @@ def test_a_wrong_key_has_a_negative_slope() -> None:
     scores[:, 3] = 1 - scores[:, 3]
     fitted = fit_2pl(named(scores, source="x"))
     assert fitted.items[fitted.slope < 0].tolist() == [3]
-
-
-def test_information_is_the_slope_squared_times_the_variance() -> None:
-    fitted = fit_items(made_items(20, seed=8).ask(30)[0])
-    at = fitted.information(np.array([0.3]))[0]
-    p = 1 / (1 + np.exp(-(fitted.slope * 0.3 + fitted.intercept)))
-    assert np.allclose(at, fitted.slope**2 * p * (1 - p))
 
 
 def test_the_same_table_gives_the_same_numbers_and_its_order_no_others() -> None:

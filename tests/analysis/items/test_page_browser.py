@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from tests.browsing import shown_at
-from vcrgen.analysis.document import Document, render
 from vcrgen.analysis.items.analyse import analyse_items
 from vcrgen.analysis.items.example import example_items
 from vcrgen.analysis.items.items_report import items_document
 from vcrgen.analysis.items.shorten_report import shorten_document, shorten_items
-from vcrgen.config import ShortenOptions
+from vcrgen.config.analysis import ShortenOptions
+from vcrgen.report.document import Document, render
+
+pytestmark = pytest.mark.browser
 
 OVERLAPS = """
 const of = (each) => each.getBoundingClientRect(), found = [];

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.analysis.items.items_report import table_warnings
-from vcrgen.analysis.items.read import EvidenceChoice, read_items
+from vcrgen.analysis.items.read_items import EvidenceChoice, read_items
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError, VcrgenError
 
@@ -57,18 +57,18 @@ def test_the_order_of_files_and_rows_does_not_matter(twelve: list[Path], tmp_pat
 def test_an_output_that_is_not_there_is_a_missing_cell(evidence: Evidence, tmp_path: Path) -> None:
     files = evidence(tmp_path, 2)
     rows = rows_of(files[0])
-    for number, outcome in enumerate(("missing", "null", "failed", "empty", "refused", "cut", "short")):
+    for number, outcome in enumerate(("missing", "null", "failed", "empty", "refused", "beyond_limit", "short")):
         rows[number] |= {"outcome": outcome, "exact": 0.0}
     table = read_items([write(tmp_path / "changed.parquet", rows), files[1]])
     assert np.isnan(table.scores[0, :3]).all() and not np.isnan(table.scores[0, 3:]).any()
-    assert table.absent == {"missing": 1, "null": 1, "failed": 1}
+    assert table.missing_outcomes == {"missing": 1, "null": 1, "failed": 1}
 
 
 def test_models_and_items_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("model,item,score\na,i,1\na,j,\nb,i,\nb,j,\nc,i,0\nc,k,1\n", "utf-8")
     table = read_items([file])
-    assert (table.models, table.items, table.unanswered) == (("a", "c"), ("i", "k"), (1, 1))
+    assert (table.models, table.items, table.empty_counts) == (("a", "c"), ("i", "k"), (1, 1))
     assert np.array_equal(table.scores, [[1, np.nan], [0, 1]], equal_nan=True)
     assert table.group_names == ("i", "k")
     assert "1 model and 1 item have no score at all and are left out." in table_warnings(table)
@@ -95,14 +95,14 @@ def test_long_tables_of_every_form(tmp_path: Path, name: str) -> None:
     table = read_items([file])
     assert (table.models, table.items, table.group_names) == (("a", "b"), ("i1", "i2", "i3"), ("x", "y"))
     assert np.array_equal(table.scores, [[0.5, 1, np.nan], [0, 1, 1]], equal_nan=True)
-    assert table.groups.tolist() == [0, 0, 1] and table.grouped and not table.spans
+    assert table.groups.tolist() == [0, 0, 1] and table.is_grouped and not table.spans
 
 
 def test_items_without_images_are_groups_of_their_own(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("item,model,score,note\n10,a,1,x\n9,a,0,\n10,b,0,\n9,b,1,y\n", "utf-8")
     table = read_items([file])
-    assert table.items == ("10", "9") == table.group_names and not table.grouped
+    assert table.items == ("10", "9") == table.group_names and not table.is_grouped
 
 
 def test_scores_of_other_signatures_are_not_mixed(evidence: Evidence, twelve: list[Path], tmp_path: Path) -> None:
@@ -149,11 +149,11 @@ def test_two_scores_of_a_model_on_an_item_are_refused(twelve: list[Path], tmp_pa
     [
         ("", "has no column 'model'|holds no rows"),
         ("model,item\na,b\n", "has no column 'score'"),
-        ("model,question_id,lang,path,choice,rae\nm,q,en,a/b/c,A,1\n", "is evidence of a question set"),
+        ("model,question_id,lang,path,choice,rae\nm,q,en,a/b/c,A,1\n", "is evidence of an MCQ benchmark"),
         ("model,item,score\n", "holds no rows"),
         ("model,item,score,score\na,b,1,1\n", "two columns 'score'"),
-        ("model,item,score\na,b\n", "row 2: 2 cells under 3 names"),
-        ("model,item,score\na,b,x\n", "row 2: 'score' is 'x', which is no number"),
+        ("model,item,score\na,b\n", "line 2: 2 cells under 3 column names"),
+        ("model,item,score\na,b,x\n", "line 2: 'score' is 'x', which is no number"),
         ("model,item,score\na,b,97\n", "not from 0 to 1; divide percentages by 100"),
         ("model,item,score\na,b,inf\n", "not from 0 to 1"),
         ("model,item,score\na,b,-0.1\n", "not from 0 to 1"),

@@ -1,4 +1,4 @@
-"""Shorter sets: what is reported of held-out models is what fresh models get."""
+"""Subsets of items: the reported error of held-out models is that of fresh models."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 
 from vcrgen.analysis.items.classical import generator
 from vcrgen.analysis.items.example import example_items, made_items, named
-from vcrgen.analysis.items.shorten import METHODS, _choose_all, _Full, default_sizes, shorten, spearman
+from vcrgen.analysis.items.shorten import METHODS, _choose_all, _Full, default_sizes, shorten
 from vcrgen.errors import AnalysisError
 
 
@@ -65,14 +65,13 @@ def test_every_unit_is_as_likely_to_be_kept() -> None:
 
 
 def test_held_out_models_have_no_part_in_the_choice() -> None:
-    """What they solve may be anything: the choice of the others stays."""
     table = example_items()
     order = generator(0, "held out 0").permutation(60)
     scores = table.scores.copy()
     scores[order[:12]] = 1 - scores[order[:12]]
     others = np.sort(order[12:])
     ours, theirs = (
-        _choose_all(t.of_models(others), [40], 0, "x") for t in (table, named(scores, table.groups, source="x"))
+        _choose_all(t.select_models(others), [40], 0, "x") for t in (table, named(scores, table.groups, source="x"))
     )
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
@@ -91,7 +90,7 @@ def test_limits_are_met_surely_perhaps_or_not() -> None:
 def test_too_few_models_and_sizes_that_are_none() -> None:
     table = example_items()
     with pytest.raises(AnalysisError, match=r"needs at least 10 models, .* has 9"):
-        shorten(table.of_models(range(9)), [10], seed=0, repeats=10)
+        shorten(table.select_models(range(9)), [10], seed=0, repeats=10)
     for sizes in ([0], [1], [150], [10, 500]):
         with pytest.raises(AnalysisError, match="of 150 cannot be kept; give sizes from 2 to 149"):
             shorten(table, sizes, seed=0, repeats=10)
@@ -108,8 +107,3 @@ def test_a_model_that_lacks_what_is_kept_is_left_out_of_the_comparison() -> None
     scores[4, 39] = 1  # nobody else has it
     found = shorten(named(scores, source="x"), [4, 20], seed=0, repeats=12)
     assert all(math.isfinite(each.error.value) for each in found.results)
-
-
-def test_spearman_shares_ranks_of_ties() -> None:
-    assert spearman(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 2, 4])) == pytest.approx(0.9486832980505138)
-    assert math.isnan(spearman(np.array([1.0, 1]), np.array([1.0, 2])))

@@ -1,4 +1,4 @@
-"""Profiles of the published scores, and a question set that two made models have answered."""
+"""Profiles of the published scores, and an MCQ benchmark that two simulated models have answered."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from vcrgen.analysis.profile.example import example_profiles
-from vcrgen.analysis.profile.records import Profiles
+from vcrgen.analysis.profile.profiles import Profiles
 from vcrgen.cli import app
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,7 +19,7 @@ SKILLS = {"good": (0.9, 0.75), "weak": (0.6, 0.5)}  # in English and Arabic
 
 
 class Scored(NamedTuple):
-    """A question set with the saved scores of two models, and what is true of them."""
+    """An MCQ benchmark with the saved scores of two models, and the true results."""
 
     folder: Path
     files: list[Path]
@@ -32,7 +32,7 @@ def published() -> Profiles:
 
 
 def sets() -> Any:
-    """The maker of small question sets beside the tests of ``vcrgen/bloom``."""
+    """The generator of small MCQ benchmarks beside the tests of ``vcrgen/bloom``."""
     specification = importlib.util.spec_from_file_location("bloom_sets", ROOT / "tests" / "bloom" / "conftest.py")
     assert specification and specification.loader
     module = importlib.util.module_from_spec(specification)
@@ -41,10 +41,10 @@ def sets() -> Any:
 
 
 def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str, str, str], list[bool]]) -> list[str]:
-    """What a model of known skill says: an answer and log-probabilities with the picture, guesses without it."""
+    """Outputs of a model of known skill: an answer and log-probabilities with the picture, guesses without it."""
     rng, lines = random.Random(model), []
     for place, lang in enumerate(("en", "ar")):
-        for view in ("image", "blind"):
+        for view in ("image", "text-only"):
             skill = SKILLS[model][place] if view == "image" else 0.25
             for row in rows:
                 key = "ABCD".index(row["answer"])
@@ -69,12 +69,12 @@ def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str,
 @pytest.fixture(scope="session")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
     """Two models on 240 items of which four share a picture, scored by ``vcrgen score``."""
-    folder, maker = tmp_path_factory.mktemp("scored"), sets()
-    leaves = [path for path in maker.PATHS if path.partition("/")[2].partition("/")[2]][::9]
-    rows = [maker.row(number, path=leaves[number % len(leaves)]) for number in range(ITEMS)]
+    folder, generator = tmp_path_factory.mktemp("scored"), sets()
+    categories = [path for path in generator.PATHS if path.partition("/")[2].partition("/")[2]][::9]
+    rows = [generator.row(number, path=categories[number % len(categories)]) for number in range(ITEMS)]
     for number, row in enumerate(rows):
-        row["image"] = {"bytes": maker.png(f"#{number // 4:06x}"), "path": None}
-    data = maker.made_set(folder / "set", rows)
+        row["image"] = {"bytes": generator.png(f"#{number // 4:06x}"), "path": None}
+    data = generator.made_set(folder / "set", rows)
     right: dict[tuple[str, str, str, str], list[bool]] = {}
     for model in SKILLS:
         (folder / f"{model}.jsonl").write_text("\n".join(lines_of(model, rows, right)) + "\n", "utf-8")

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from tests.browsing import lines_of_labels, shown_at
-from vcrgen.analysis.document import render
-from vcrgen.analysis.profile.read import read_profiles
-from vcrgen.analysis.profile.report import profile_document
-from vcrgen.stats.calibration import calibration
+from vcrgen.analysis.profile.profile_report import profile_document
+from vcrgen.analysis.profile.read_tables import read_profiles
+from vcrgen.report.document import render
+from vcrgen.stats.calibration import reliability_curve
+
+pytestmark = pytest.mark.browser
 
 MODELS = ("نموذج اللغة 7B", "Model with a name that is long enough to need two lines", "gpt-x")
-LEAVES = (
+CATEGORIES = (
     ("تذكر", "رموز", "أعلام الدول (2024)"),
     ("فهم", "مشاهد", "مشاهد داخلية"),
     ("Apply", "logic", "sorting & counting"),
@@ -43,15 +45,15 @@ def page(tmp_path: Path) -> Path:
     files = []
     for number, method in enumerate(("rae", "lbs")):
         lines = [f"level,subcategory,leaf,count,{heads}"]
-        for row, leaf in enumerate(LEAVES):
+        for row, category in enumerate(CATEGORIES):
             scores = (f"{0.9 - 0.1 * (row + number) - 0.02 * column:.2f}" for column in range(6))
-            lines.append(",".join((*leaf, str(60 + row), *scores)))
+            lines.append(",".join((*category, str(60 + row), *scores)))
         files.append(tmp_path / f"scores_{method}.csv")
         files[-1].write_text("\n".join(lines) + "\n", "utf-8")
     file = tmp_path / "page.html"
     rng = np.random.default_rng(0)
     sure = rng.random(300)
-    curve = calibration(sure, (rng.random(300) < sure).astype(float), np.zeros(300), np.arange(300), seed=0)
+    curve = reliability_curve(sure, (rng.random(300) < sure).astype(float), np.zeros(300), np.arange(300), seed=0)
     assert curve is not None
     data = replace(read_profiles(files), calibrations={(MODELS[0], "ar"): curve})
     file.write_text(render(profile_document(data, settings="made"), "html"), "utf-8")

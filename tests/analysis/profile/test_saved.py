@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.profile.differences import pairs_by
-from vcrgen.analysis.profile.read import read_profiles
-from vcrgen.analysis.profile.records import Profiles, gap
-from vcrgen.analysis.profile.report import profile_document
+from vcrgen.analysis.profile.profile_report import profile_document
+from vcrgen.analysis.profile.profiles import Profiles, gap
+from vcrgen.analysis.profile.read_tables import read_profiles
 from vcrgen.errors import AnalysisError, ScoreError
 
 
@@ -21,23 +21,23 @@ def data(scored: Any) -> Profiles:
 
 def test_shares_are_those_counted_by_hand(data: Profiles, scored: Any) -> None:
     assert data.models == ["good", "weak"] and data.langs == ["en", "ar"] and not data.hidden
-    names = leaf_names(scored)
+    names = category_names(scored)
     for key, right in scored.right.items():
         model, lang, view, metric = key
         found = data.of(model, lang, metric, view)
         assert found is not None and found.micro.value == pytest.approx(np.mean(right))
         assert found.micro.items == 240 and found.micro.low < found.micro.value < found.micro.high
-        for leaf, of in found.leaves.items():
-            mine = [each for each, name in zip(right, names, strict=True) if name == "/".join(leaf)]
+        for category, of in found.categories.items():
+            mine = [each for each, name in zip(right, names, strict=True) if name == "/".join(category)]
             assert of.value == pytest.approx(np.mean(mine)) and of.items == len(mine)
-        assert len(found.leaves) == 12 and sum(of.items for of in found.levels.values()) == 240
+        assert len(found.categories) == 12 and sum(of.items for of in found.levels.values()) == 240
         levels = [of.value for of in found.levels.values()]
         assert found.macro and found.macro.value == pytest.approx(np.mean(levels))
-        leaves = [of.value for of in found.leaves.values()]
-        assert found.macro_leaf and found.macro_leaf.value == pytest.approx(np.mean(leaves))
+        categories = [of.value for of in found.categories.values()]
+        assert found.macro_category and found.macro_category.value == pytest.approx(np.mean(categories))
 
 
-def leaf_names(scored: Any) -> list[str]:
+def category_names(scored: Any) -> list[str]:
     """The path of each item."""
     import pyarrow.parquet as pq
 
@@ -67,9 +67,9 @@ def test_calibration_is_of_likelihoods_with_the_picture(data: Profiles, scored: 
 def test_the_page_of_saved_scores(data: Profiles) -> None:
     document = profile_document(data, settings="")
     titles = [section.title for section in document.sections]
-    assert titles[-1] == "Calibration of likelihoods" and "Gaps" in titles and not document.marks
+    assert titles[-1] == "Calibration of LBS" and "Gaps" in titles and not document.alerts
     scores = document.sections[0].tables
-    assert [row[2] for row in scores[0].texts()] == ["image", "blind"] * 4
+    assert [row[2] for row in scores[0].texts()] == ["image", "text-only"] * 4
     assert {row[3] for row in scores[1].texts()} >= {"LBS, sum", "LBS, PMI"}
     assert {row[-1] for row in next(s for s in document.sections if s.title == "Gaps").tables[0].texts()} == {
         "pictures"
@@ -81,7 +81,7 @@ def test_saved_scores_and_tables_stand_on_one_page(scored: Any, tmp_path: Path) 
     table.write_text("level,subcategory,leaf,count,other_en\nApply,logic,sort,10,0.5\n", "utf-8")
     data = read_profiles([table, *scored.files])
     assert data.models == ["good", "weak", "other"] and len(data.notes) == 1
-    assert profile_document(data, settings="").marks == tuple(data.notes)
+    assert profile_document(data, settings="").alerts == tuple(data.notes)
 
 
 def changed(file: Path, folder: Path, **changes: Any) -> Path:
@@ -136,18 +136,18 @@ def test_a_file_that_was_changed_is_a_sentence(
         read_profiles([changed(scored.files[0], tmp_path, **change)])
 
 
-def test_scores_without_leaves_are_no_profile(scored: Any, tmp_path: Path) -> None:
+def test_scores_without_categories_are_no_profile(scored: Any, tmp_path: Path) -> None:
     value = json.loads(scored.files[0].read_text("utf-8"))
     for cell in value["scores"]:
         cell["groups"] = []
-    with pytest.raises(AnalysisError, match="has no scores of leaves"):
+    with pytest.raises(AnalysisError, match="has no scores of categories"):
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
 
 
-def leaf_scores(scored: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The content of a file, and its scores of leaves, which may be changed."""
+def category_scores(scored: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The content of a file, and its scores of categories, which may be changed."""
     value = json.loads(scored.files[0].read_text("utf-8"))
-    return value, [group for cell in value["scores"] for group in cell["groups"] if group["by"] == "leaf"]
+    return value, [group for cell in value["scores"] for group in cell["groups"] if group["by"] == "category"]
 
 
 @pytest.mark.parametrize(
@@ -158,33 +158,33 @@ def leaf_scores(scored: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     ],
 )  # fmt: skip
 def test_a_score_outside_of_its_interval_is_a_sentence(scored: Any, tmp_path: Path, change: dict[str, float]) -> None:
-    value, leaves = leaf_scores(scored)
-    for group in leaves:
+    value, categories = category_scores(scored)
+    for group in categories:
         group["metrics"]["rae"] |= change
     with pytest.raises(AnalysisError, match="is damaged: a score is outside of its interval"):
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
 
 
-def test_a_leaf_of_a_level_that_has_no_score_stands_last(scored: Any, tmp_path: Path) -> None:
-    value, leaves = leaf_scores(scored)
-    for number, group in enumerate(leaves):
+def test_a_category_of_a_level_that_has_no_score_stands_last(scored: Any, tmp_path: Path) -> None:
+    value, categories = category_scores(scored)
+    for number, group in enumerate(categories):
         group["label"] = f"nowhere/s/{number}"
     data = read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
-    assert {leaf.level for leaf in data.leaves} == {"nowhere"} and len(data.levels) == 6
+    assert {category.level for category in data.categories} == {"nowhere"} and len(data.levels) == 6
     assert profile_document(data, settings="").sections
 
 
 def test_a_language_that_cannot_be_shown_is_a_sentence(scored: Any, tmp_path: Path) -> None:
-    value, _ = leaf_scores(scored)
+    value, _ = category_scores(scored)
     for cell in value["scores"]:
         cell["lang"] = f"{cell['lang']}\u202e"
     with pytest.raises(AnalysisError, match="invisible character"):
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])
 
 
-def test_a_leaf_that_has_no_path_is_a_sentence(scored: Any, tmp_path: Path) -> None:
-    value, leaves = leaf_scores(scored)
-    for group in leaves:
+def test_a_category_that_has_no_path_is_a_sentence(scored: Any, tmp_path: Path) -> None:
+    value, categories = category_scores(scored)
+    for group in categories:
         group["label"] = "nothing"
-    with pytest.raises(AnalysisError, match="the leaf 'nothing' is not of the form level/subcategory/leaf"):
+    with pytest.raises(AnalysisError, match="the category 'nothing' is not of the form level/subcategory/leaf"):
         read_profiles([changed(scored.files[0], tmp_path, scores=value["scores"])])

@@ -11,10 +11,10 @@ import pytest
 from tests.bloom.conftest import made_set, row
 from tests.stats.test_strata import COUNTS
 from vcrgen.bloom.audit.draw import Draw, draw_items, draw_set, read_draw, write_draw
-from vcrgen.config import AuditOptions
+from vcrgen.config.bloom import AuditOptions
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 
 
 def test_the_published_counts() -> None:
@@ -59,8 +59,8 @@ def test_a_file_is_read_again_and_another_draw_is_refused(made: Dataset, drawn: 
     assert read_draw(file, made) == drawn and file.read_bytes() == before
     with pytest.raises(ConfigError, match="holds another draw"):
         write_draw(file, draw_set(made, AuditOptions(items=60, seed=9)))
-    other = open_any(made_set(tmp_path / "other", [row(0), row(1)]))
-    with pytest.raises(DatasetError, match="drawn of another question set"):
+    other = open_task_dataset(made_set(tmp_path / "other", [row(0), row(1)]))
+    with pytest.raises(DatasetError, match="drawn of another MCQ benchmark"):
         read_draw(file, other)
 
 
@@ -87,7 +87,7 @@ def test_what_somebody_made_up_is_no_draw(drawn: Draw, tmp_path: Path) -> None:
     options = [{}, *({**drawn.options, **change} for change in ({"raters": "z"}, {"raters": 10**9}, {"more": 1}))]
     changes: list[dict[str, Any]] = [
         *({"options": one} for one in options),
-        *({"leaves": dict(drawn.leaves) | {first.path: size}} for size in ("many", 0)),
+        *({"categories": dict(drawn.categories) | {first.path: size}} for size in ("many", 0)),
         *({"items": (one, *others)} for one in (nobody, nowhere)),
     ]
     for number, change in enumerate(changes):

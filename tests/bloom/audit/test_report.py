@@ -10,27 +10,28 @@ import pytest
 
 from tests.bloom.audit.conftest import exported, line
 from tests.bloom.conftest import made_set, row
-from vcrgen.bloom.audit.answers import read_answers
+from vcrgen.bloom.audit.audit_report import write_report
+from vcrgen.bloom.audit.audit_statistics import audit_statistics
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_items, write_draw
-from vcrgen.bloom.audit.figures import audit_figures
-from vcrgen.bloom.audit.report import make_report
-from vcrgen.config import AuditOptions
+from vcrgen.bloom.audit.verdicts import AuditVerdicts, read_verdicts
+from vcrgen.config.bloom import AuditOptions
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import DatasetError
 from vcrgen.rng import rng_for
 from vcrgen.tasks.bloom import LETTERS, read_items
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 
 
-def test_the_rate_is_weighted_by_leaf(drawn: Draw, tmp_path: Path) -> None:
+def test_the_rate_is_weighted_by_category(drawn: Draw, tmp_path: Path) -> None:
     bad = drawn.items[0].path
-    answers = read_answers(exported(drawn, tmp_path, lambda item, _: "image" if item.path == bad else "approve"), drawn)
-    figures = audit_figures(drawn, answers, {item.question_id: "A" for item in drawn.items})
-    assert figures.overall and figures.overall.value == pytest.approx(1 - drawn.leaves[bad] / 120)
-    assert figures.errors["image"].value == pytest.approx(drawn.leaves[bad] / 120)
-    assert figures.errors["choices"].value == 0
-    assert all(of.own == (of.judged, of.judged) and of.judged == of.dealt > 30 for of in figures.raters)
-    assert figures.audited == figures.drawn == 60 and not figures.empty and not figures.problems
+    file = exported(drawn, tmp_path, lambda item, _: "image" if item.path == bad else "approve")
+    answers = read_verdicts(file, drawn)
+    statistics = audit_statistics(drawn, answers, {item.question_id: "A" for item in drawn.items})
+    assert statistics.overall and statistics.overall.value == pytest.approx(1 - drawn.categories[bad] / 120)
+    assert statistics.errors["image"].value == pytest.approx(drawn.categories[bad] / 120)
+    assert statistics.errors["choices"].value == 0
+    assert all(of.own_answers == (of.judged, of.judged) and of.judged == of.assigned > 30 for of in statistics.raters)
+    assert statistics.audited == statistics.drawn == 60 and not statistics.empty and not statistics.problems
 
 
 def test_the_agreement_of_two_simulated_raters_is_found(tmp_path: Path) -> None:
@@ -43,26 +44,29 @@ def test_the_agreement_of_two_simulated_raters_is_found(tmp_path: Path) -> None:
         right = rng_for(0, f"rater {rater}", item.question_id).random() < 0.9
         return "approve" if good == right else "question"
 
-    answers = read_answers(exported(draw, tmp_path, says), draw)
-    figures = audit_figures(draw, answers, {item.question_id: "A" for item in draw.items})
+    answers = read_verdicts(exported(draw, tmp_path, says), draw)
+    statistics = audit_statistics(draw, answers, {item.question_id: "A" for item in draw.items})
     same, approve = 0.9**2 + 0.1**2, 0.8 * 0.9 + 0.2 * 0.1
     chance, by_luck = approve**2 + (1 - approve) ** 2, 2 * approve * (1 - approve)
-    assert figures.agreement and figures.agreement.items == 4000
-    assert figures.agreement.same == pytest.approx(same, abs=0.02)
-    assert figures.agreement.kappa == pytest.approx((same - chance) / (1 - chance), abs=0.04)
-    assert figures.agreement.ac1 == pytest.approx((same - by_luck) / (1 - by_luck), abs=0.04)
-    assert figures.classes == figures.agreement  # where only two verdicts occur
+    assert statistics.agreement and statistics.agreement.items == 4000
+    assert statistics.agreement.same == pytest.approx(same, abs=0.02)
+    assert statistics.agreement.kappa == pytest.approx((same - chance) / (1 - chance), abs=0.04)
+    assert statistics.agreement.ac1 == pytest.approx((same - by_luck) / (1 - by_luck), abs=0.04)
+    assert statistics.classes == statistics.agreement  # where only two verdicts occur
 
 
-def test_leaves_that_nobody_read_are_told(drawn: Draw, tmp_path: Path) -> None:
+def test_categories_without_a_verdict_are_listed(drawn: Draw, tmp_path: Path) -> None:
     only = drawn.items[0]
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(line(drawn, only, only.raters[0])) + "\n")
-    figures = audit_figures(drawn, read_answers([file], drawn), {only.question_id: "B"})
-    assert len(figures.empty) == 5 and figures.agreement is None
-    one, other = sorted(figures.raters, key=lambda of: of.rater != only.raters[0])
-    assert (one.judged, one.approved, one.own) == (1, 1, (0, 1)) and (other.judged, other.own) == (0, (0, 0))
-    nobody = audit_figures(drawn, read_answers([], drawn), {})
+    statistics = audit_statistics(drawn, read_verdicts(file, drawn), {only.question_id: "B"})
+    assert len(statistics.empty) == 5 and statistics.agreement is None
+    one, other = sorted(statistics.raters, key=lambda of: of.rater != only.raters[0])
+    assert (one.judged, one.approved, one.own_answers) == (1, 1, (0, 1)) and (other.judged, other.own_answers) == (
+        0,
+        (0, 0),
+    )
+    nobody = audit_statistics(drawn, AuditVerdicts(), {})
     assert nobody.overall is None and nobody.audited == 0 and len(nobody.empty) == 6
 
 
@@ -72,15 +76,17 @@ def test_a_judge_against_people(made: Dataset, drawn: Draw, tmp_path: Path) -> N
     rows = [{"question_id": item.question_id, "verdict": "approve"} for item in drawn.items[1:]]
     rows.append({"question_id": drawn.items[0].question_id, "verdict": "blocked"})
     judge.write_text("".join(json.dumps(one) + "\n" for one in rows))
-    figures, _ = make_report(made, drawn, files, tmp_path / "out", judge=judge)
+    statistics, _ = write_report(made, drawn, files, tmp_path / "out", judge=judge)
     bad = sum(item.question_id.endswith("1") for item in drawn.items[1:])
-    assert figures.judge and (figures.judge.both, figures.judge.judge_only) == (59 - bad, bad)
-    assert figures.judge.people_only == figures.judge.neither == 0 and dict(figures.judge.problems) == {"blocked": 1}
+    assert statistics.judge and (statistics.judge.both, statistics.judge.judge_only) == (59 - bad, bad)
+    assert statistics.judge.people_only == statistics.judge.neither == 0 and dict(statistics.judge.problems) == {
+        "blocked": 1
+    }
     saved = json.loads((tmp_path / "out/report.json").read_text("utf-8"))
-    assert saved["judge"]["judge_only"] == bad and saved["overall"]["value"] == figures.overall.value  # type: ignore[union-attr]
+    assert saved["judge"]["judge_only"] == bad and saved["overall"]["value"] == statistics.overall.value  # type: ignore[union-attr]
     judge.write_text('{"question_id": "of another set", "verdict": "approve"}\n')
     with pytest.raises(DatasetError, match=r"No line of .*judge\.jsonl is about a drawn item"):
-        make_report(made, drawn, files, tmp_path / "other", judge=judge)
+        write_report(made, drawn, files, tmp_path / "other", judge=judge)
     assert not (tmp_path / "other").exists()
 
 
@@ -90,12 +96,16 @@ def test_html_in_a_note_stays_text_and_no_table_breaks(made: Dataset, drawn: Dra
     other = line(drawn, item, 99)
     hostile = "<script>alert(1)</script> | x\n\n# head \u202e [a](http://b)"
     file.write_text(f"{json.dumps(line(drawn, item, item.raters[0], 'image', note=hostile))}\n{json.dumps(other)}\n")
-    make_report(made, drawn, [file], tmp_path / "out")
+    write_report(made, drawn, file, tmp_path / "out")
     assert json.loads((tmp_path / "out/report.json").read_text("utf-8"))["problems"] == {"other_rater": 1}
     report = (tmp_path / "out/report.md").read_text("utf-8")
     (told,) = [text for text in report.splitlines() if item.question_id in text]
-    page = (tmp_path / "out/faults.html").read_text("utf-8")
-    assert "<script>" not in page and "&lt;script&gt;alert(1)" in page and ">1 item. This page" in page
+    page = (tmp_path / "out/report.html").read_text("utf-8")
+    assert (
+        "<script>" not in page
+        and "&lt;script&gt;alert(1)" in page
+        and ">1 item that a rater did not approve. This page" in page
+    )
     assert "<script" not in report and "\u202e" not in report and "\\|" in told and "\\# head" in told
 
 
@@ -104,11 +114,11 @@ def test_what_raters_doubt_is_shown_with_all_that_was_asked(
 ) -> None:
     files = exported(drawn, tmp_path, lambda item, rater: "choices" if rater == 2 else "approve")
     wanted = {item.question_id: item for item in drawn.items if 2 in item.raters}
-    make_report(made, drawn, files, tmp_path)
-    page = (tmp_path / "faults.html").read_text("utf-8")
+    write_report(made, drawn, files, tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
     keys = {item.question_id: LETTERS[item.answer or 0] for item in read_items(made, pictures=False)}
     articles = page.split("<article>")[1:]
-    assert len(articles) == len(wanted) > 30 and f">{len(wanted)} items. This page" in page
+    assert len(articles) == len(wanted) > 30 and f">{len(wanted)} items that a rater" in page
     for article in articles:
         item = next(each for name, each in wanted.items() if f">{name}: " in article)
         key = keys[item.question_id]
@@ -120,20 +130,23 @@ def test_what_raters_doubt_is_shown_with_all_that_was_asked(
         assert article.count("chosen</i>") == (0 if key == "A" else 2) and "data:image/png;base64," in article
         assert ("Rater 1, who chose A: <b>in order</b>" in article) == (1 in item.raters)
         assert "Rater 2, who chose A: <b>choice validity</b>" in article and 'lang="ar" dir="rtl"' in article
-    monkeypatch.setattr("vcrgen.bloom.audit.page.MAX_ITEMS", 3)
-    make_report(made, drawn, files, tmp_path)
-    assert f"{len(wanted)} items, of which the first 3 are shown." in (tmp_path / "faults.html").read_text("utf-8")
+    monkeypatch.setattr("vcrgen.bloom.audit.rejected_items.MAX_ITEMS", 3)
+    write_report(made, drawn, files, tmp_path)
+    assert f"{len(wanted)} items that a rater did not approve, of which the first 3 are shown." in (
+        tmp_path / "report.html"
+    ).read_text("utf-8")
 
 
-def test_a_rater_who_stopped_is_told_and_what_is_counted_is_named(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
-    """Of a rater's file half was there, and nothing said whose; "in order: count 84" meant the items audited."""
-    first, second = exported(drawn, tmp_path, lambda item, _: "approve")
-    lines = second.read_text().splitlines()
-    second.write_text("\n".join(lines[:10]))
-    _, tables = make_report(made, drawn, [first, second], tmp_path / "out")
-    rates, raters = tables[:2]
+def test_a_rater_who_stopped_is_named(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
+    file = exported(drawn, tmp_path, lambda item, _: "approve")
+    lines = [json.loads(one) for one in file.read_text().splitlines()]
+    second = [one for one in lines if one["rater"] == 2]
+    kept = [one for one in lines if one["rater"] == 1] + second[:10]
+    file.write_text("".join(json.dumps(one) + "\n" for one in kept))
+    _, document = write_report(made, drawn, file, tmp_path / "out")
+    rates, raters = document.sections[0].tables[:2]
     assert rates.heads == ("Rate", "Audited", "%", "95 % interval")
-    assert [row[:3] for row in raters.rows] == [["1", drawn_for(drawn, 1), drawn_for(drawn, 1)], ["2", len(lines), 10]]
+    assert [row[:3] for row in raters.rows] == [["1", drawn_for(drawn, 1), drawn_for(drawn, 1)], ["2", len(second), 10]]
     assert json.loads((tmp_path / "out/report.json").read_text())["raters"][1]["judged"] == 10
 
 
@@ -145,7 +158,7 @@ def test_a_note_on_an_item_in_order_is_not_lost(made: Dataset, drawn: Draw, tmp_
     item = drawn.items[0]
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(line(drawn, item, item.raters[0], note="a comma is missing")) + "\n")
-    make_report(made, drawn, [file], tmp_path / "out")
+    write_report(made, drawn, file, tmp_path / "out")
     assert "in order | a comma is missing |" in (tmp_path / "out/report.md").read_text()
     assert (tmp_path / "out/without.txt").read_text() == ""
 
@@ -153,47 +166,45 @@ def test_a_note_on_an_item_in_order_is_not_lost(made: Dataset, drawn: Draw, tmp_
 def test_the_whole_way(run: Callable[..., tuple[int, str, str]], made: Dataset) -> None:
     assert run("bloom", "audit", "report", made, "a.jsonl", "--folder", "audit")[0] == 2  # nothing is drawn yet
     code, out, _ = run("bloom", "audit", "draw", made, "-n", "60", "--overlap", "0.5", "--folder", "audit")
-    assert code == 0 and "60 of 120 items, of 6 leaves, for 2 raters; 30 of them for two." in out
-    code, out, _ = run("bloom", "audit", "page", made, "--folder", "audit", "--rater", "2")
-    assert code == 0 and not Path("audit/rater-1.html").exists() and Path("audit/rater-2.html").exists()
+    assert code == 0 and "60 of 120 items, of 6 categories, for 2 raters; 30 of them for two." in out
     from vcrgen.bloom.audit.draw import read_draw
 
     draw = read_draw(Path("audit/draw.json"))
     bad = {item.question_id for item in draw.items[:7]}
     files = exported(draw, Path(), lambda item, _: "question" if item.question_id in bad else "approve")
-    code, out, _ = run("bloom", "audit", "report", made, *files, "--folder", "audit")
+    code, out, _ = run("bloom", "audit", "report", made, files, "--folder", "audit")
     assert code == 0 and "60 of 60 drawn items" in out and "question integrity" in out
     assert set(Path("audit/without.txt").read_text("utf-8").split()) == bad
     code, out, _ = run("bloom", "filter", made, "--without", "audit/without.txt", "--out", "less")
     assert code == 0 and "113 of 120 items" in out
-    assert "has to keep to the licence of its source" in Path("less/README.md").read_text("utf-8")
-    less = open_any("less")
+    assert "has to keep to the license of its source" in Path("less/README.md").read_text("utf-8")
+    less = open_task_dataset("less")
     kept = {row["question_id"]: row for _, row in less.rows()}
     whole = {row["question_id"]: row for _, row in made.rows()}
     assert kept == {name: row for name, row in whole.items() if name not in bad}
-    assert Counter(less.built.drops) == {"without": 7} and str(less.built.signature) != str(made.built.signature)
+    assert Counter(less.built.rejected) == {"excluded": 7} and str(less.built.signature) != str(made.built.signature)
     code, out, _ = run("bloom", "filter", made, "--audit", "audit", "--out", "audited")
     assert code == 0 and "113 of 120 items" in out
     card = Path("audited/README.md").read_text("utf-8")
-    assert "People looked at 60 of 120 items. In order, weighted by leaf: " in card
-    assert "Two people judged 30 of them, and say the same of 100.0 %" in card
-    assert "about as large a share is at fault" in card and "7 of 120 items. What follows" in card
+    assert "People judged 60 of 120 items. In order, weighted by category: " in card
+    assert "Two people judged 30 of them, and agree on 100.0 %" in card
+    assert "about as large a share is at fault" in card and "7 of 120 items. All that follows" in card
     code, out, _ = run(
-        "bloom", "audit", "report", made, *exported(draw, Path(), lambda *_: "approve"), "--folder", "audit"
+        "bloom", "audit", "report", made, exported(draw, Path(), lambda *_: "approve"), "--folder", "audit"
     )
     assert code == 0 and run("bloom", "filter", made, "--audit", "audit", "--out", "all")[0] == 0  # it rejected nothing
-    assert "In order, weighted by leaf: 100.0 %" in Path("all/README.md").read_text("utf-8")
+    assert "In order, weighted by category: 100.0 %" in Path("all/README.md").read_text("utf-8")
 
 
 def test_files_without_a_line_that_counts_write_no_report(made: Dataset, drawn: Draw, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(line(drawn, drawn.items[0], 99)) + "\n")
     with pytest.raises(DatasetError, match=r"No line of .*a\.jsonl counts \(other_rater 1\)"):
-        make_report(made, drawn, [file], tmp_path / "out")
+        write_report(made, drawn, file, tmp_path / "out")
     empty = tmp_path / "b.jsonl"
     empty.write_text("")
-    with pytest.raises(DatasetError, match=r"No line of .*b\.jsonl or the other files counts \(there is none\)"):
-        make_report(made, drawn, [empty, empty], tmp_path / "out")
+    with pytest.raises(DatasetError, match=r"No line of .*b\.jsonl counts \(there is none\)"):
+        write_report(made, drawn, empty, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -206,7 +217,7 @@ def test_a_report_that_was_changed_gets_onto_no_card(
     write_draw(Path("audit/draw.json"), drawn)
     code, _, err = run("bloom", "filter", made, "--audit", "audit", "--out", "less")
     assert code == 2 and "audit has no report yet" in err
-    make_report(made, drawn, exported(drawn, Path(), lambda *_: "approve"), Path("audit"))
+    write_report(made, drawn, exported(drawn, Path(), lambda *_: "approve"), Path("audit"))
     file = Path("audit/report.json")
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     code, _, err = run("bloom", "filter", made, "--audit", "audit", "--out", "less")
@@ -225,7 +236,7 @@ def test_a_set_says_all_that_was_left_out_of_it(run: Callable[..., tuple[int, st
     for number, (data, out) in enumerate([("made", "less"), ("less", "least")]):
         Path("list.txt").write_text(f" item {number} \n")
         assert run("bloom", "filter", data, "--without", "list.txt", "--out", out)[0] == 0
-    least = open_any("least")
+    least = open_task_dataset("least")
     assert least.built.config["without"] == ["item 0", "item 1"]
     assert [item.question_id for item in read_items(least)] == [" item 2 ", " item 3 "]
 
@@ -249,7 +260,7 @@ def test_a_list_that_does_not_fit(
         (["draw", "SET", "--raters", "0"], "raters: "),
         (["draw", "none"], "none does not exist"),
         (["draw", "SET", "--folder", "s3://bucket/audit"], "is in an object store"),
-        (["page", "SET", "--folder", "audit"], "begin with `vcrgen bloom audit draw`"),
+        (["report", "SET", "none.jsonl", "--folder", "audit"], "begin with `vcrgen bloom audit draw`"),
     ],
 )
 def test_rubbish_is_a_sentence(

@@ -52,8 +52,8 @@ def mmmu(file: str, count: int = 12, **changes: Any) -> Path:
     return Path(file)
 
 
-def leaves_csv(lines: Sequence[Sequence[str]], heads: Sequence[str] = ("question_id", "leaf")) -> None:
-    with Path("leaves.csv").open("w", newline="") as handle:
+def categories_csv(lines: Sequence[Sequence[str]], heads: Sequence[str] = ("question_id", "leaf")) -> None:
+    with Path("categories.csv").open("w", newline="") as handle:
         csv.writer(handle).writerows([heads, *lines])
 
 
@@ -70,12 +70,14 @@ def table(document: dict[str, Any], title: str) -> list[dict[str, Any]]:
 
 
 def reasons(document: dict[str, Any]) -> dict[str, int]:
-    return {line["Reason"]: line["Items"] for line in table(document, "Items under no leaf")}
+    return {line["Reason"]: line["Items"] for line in table(document, "Unclassified items")}
 
 
 def filled(document: dict[str, Any]) -> dict[str, int]:
-    lines = table(document, "Items of every leaf")
-    return {f"{one['Level'].lower()}/{one['Subcategory']}/{one['Leaf']}": one["Items"] for one in lines if one["Items"]}
+    lines = table(document, "Items of every category")
+    return {
+        f"{one['Level'].lower()}/{one['Subcategory']}/{one['Category']}": one["Items"] for one in lines if one["Items"]
+    }
 
 
 def test_a_model_files_items_with_any_options_and_pictures(run: Run, server: FaultServer) -> None:
@@ -83,9 +85,9 @@ def test_a_model_files_items_with_any_options_and_pictures(run: Run, server: Fau
     found = coverage(run, "MMMU.parquet", "--endpoint", server.url, "--model", "M")
     assert len(server.calls) == 12
     said = Counter(json.loads(good(call).text or "")["leaf"] for call in server.calls)
-    assert filled(found) == {PATHS[leaf - 1]: count for leaf, count in said.items() if leaf}
+    assert filled(found) == {PATHS[category - 1]: count for category, count in said.items() if category}
     (line,) = table(found, "Sets")
-    assert line["Items"] == 12 and line["With picture"] == 8 and line["Filed by"] == "M"
+    assert line["Items"] == 12 and line["With picture"] == 8 and line["Classified by"] == "M"
     by_case = {text_of(call).partition("Case ")[2].partition("?")[0]: call for call in server.calls}
     shown = text_of(by_case["5"])
     assert "A) $05\n" in shown and "F) $55\n" in shown and "106. create/" in shown and "no options" not in shown
@@ -118,7 +120,7 @@ def test_replies_are_kept_and_nothing_is_paid_twice(run: Run, server: FaultServe
     mmmu("MMMU.parquet", 20)
     words = ("bloom", "coverage", "MMMU.parquet", "--model", "M")
     code, _, err = run(*words, "--endpoint", server.url, "--max-calls", 7, "--out", "page.html")
-    assert code == 3 and "--max-calls 7 is reached" in err and "goes on" in err and not Path("page.html").exists()
+    assert code == 3 and "--max-calls 7 is reached" in err and "resumes" in err and not Path("page.html").exists()
     assert len(server.calls) == 7
     code, _, err = run(*words, "--offline", "--out", "page.html")
     assert code == 3 and "leave out --offline" in err
@@ -130,6 +132,7 @@ def test_replies_are_kept_and_nothing_is_paid_twice(run: Run, server: FaultServe
     assert code == 2 and "There is no ledger" in err
 
 
+@pytest.mark.process
 def test_a_kill_costs_only_what_was_under_way(run: Run) -> None:
     mmmu("MMMU.parquet", 30)
 
@@ -165,7 +168,7 @@ def test_a_kill_costs_only_what_was_under_way(run: Run) -> None:
         (Answer(text='{"leaf": 0}'), "fits_none", 1),
     ],
 )
-def test_a_reply_that_says_no_leaf(run: Run, answer: Answer, reason: str, calls: int) -> None:
+def test_a_reply_that_says_no_category(run: Run, answer: Answer, reason: str, calls: int) -> None:
     mmmu("MMMU.parquet", 2)
     with FaultServer(lambda call: answer) as server:
         found = coverage(run, "MMMU.parquet", "--endpoint", server.url, "--model", "M")
@@ -178,19 +181,7 @@ def test_with_allow_failed_what_is_missing_is_counted(run: Run, server: FaultSer
     mmmu("MMMU.parquet")
     words = ("--endpoint", server.url, "--model", "M", "--max-calls", 4, "--allow-failed")
     found = coverage(run, "MMMU.parquet", *words)
-    assert reasons(found)["not_asked"] == 8 and "nobody says where" in found["warnings"][0]
-
-
-def test_what_is_said_to_be_missing_does_not_hang_on_who_is_refused_first(run: Run) -> None:
-    def refuse(call: Call) -> Answer:
-        first = "Case 0?" in text_of(call)
-        return Answer(status=400 if first else 403, body=b"{}", delay=0.1 if first else 0)
-
-    mmmu("MMMU.parquet", 2)
-    with FaultServer(refuse) as server:
-        code, _, err = run("bloom", "coverage", "MMMU.parquet", "--endpoint", server.url, "--model", "M")
-    assert code == 3
-    assert "2 replies are missing: http_400 1, http_403 1; the first: dev_0: the server answers 400" in err
+    assert reasons(found)["missing_reply"] == 8 and "is unknown, so empty categories" in found["warnings"][0]
 
 
 def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
@@ -202,11 +193,11 @@ def test_a_second_model_tells_how_far_both_agree(run: Run) -> None:
     with FaultServer(answer) as server:
         found = coverage(run, "MMMU.parquet", "--endpoint", server.url, "--model", "A", "--judge", "B")
     (line,) = table(found, "Agreement")
-    assert line["Items"] == 12 and line["Same leaf, %"] == line["Same level, %"] == 0.75
+    assert line["Items"] == 12 and line["Same category, %"] == line["Same level, %"] == 0.75
     assert 0.6 < line["AC1"] < 0.7 and filled(found) == {PATHS[0]: 6, PATHS[1]: 6}
 
 
-def test_a_model_is_held_against_the_leaves_of_a_question_set(run: Run) -> None:
+def test_a_model_is_held_against_the_categories_of_a_question_set(run: Run) -> None:
     made_set(Path("own"), [row(number, question_en=f"Which boat, {number}?") for number in range(6)])
     with FaultServer(good) as server:
         words = ("--endpoint", server.url, "--model", "M", "--ledger", "other.ledger", "--sample", 1)
@@ -219,7 +210,7 @@ def test_a_model_is_held_against_the_leaves_of_a_question_set(run: Run) -> None:
     with FaultServer(answer) as server:
         found = coverage(run, "own", "--endpoint", server.url, "--model", "M")
     (line,) = table(found, "Agreement")
-    assert line["Who"] == "M and itself" and line["Same leaf, %"] == pytest.approx(4 / 6)
+    assert line["Judges"] == "M and itself" and line["Same category, %"] == pytest.approx(4 / 6)
     assert table(found, "Sets")[0]["With picture"] == 6
 
 
@@ -227,31 +218,39 @@ def test_a_set_files_its_items_itself_and_stands_beside_another(run: Run) -> Non
     made_set(Path("one"), [row(number) for number in range(8)])
     made_set(Path("two"), [row(number, path=PATHS[-1]) for number in range(5)])
     found = coverage(run, "one", "two")
-    lines = table(found, "Items of every leaf")
-    paths = [f"{line['Level'].lower()}/{line['Subcategory']}/{line['Leaf']}" for line in lines]
+    lines = table(found, "Items of every category")
+    paths = [f"{line['Level'].lower()}/{line['Subcategory']}/{line['Category']}" for line in lines]
     assert {path for path, line in zip(paths, lines, strict=True) if line["one: items"] == 1} == set(PATHS[:8])
     assert [path for path, line in zip(paths, lines, strict=True) if line["two: items"]] == [PATHS[-1]]
     groups = [path.rpartition("/")[0] for path in paths]
     assert len(set(groups)) == sum(one != other for one, other in pairwise(["", *groups]))  # each stands together
-    assert found["sentences"]["Empty leaves"] == [
-        "Leaves without an item: one 98, two 105.", "No set has an item in 97 of 106."
+    assert found["sentences"]["Empty categories"] == [
+        "Categories without an item: one 98, two 105.", "No set has an item in 97 of 106."
     ]  # fmt: skip
     levels = {(line["Level"], line["Set"]): line for line in table(found, "Levels")}
     assert levels["Remember", "one"]["%"] == 1 and levels["Create", "two"]["Items"] == 5
-    assert levels["Remember", "one"]["Leaves with items"] == 8 and levels["Remember", "one"]["of"] == 39
-    titles = ("Levels", "Items of every leaf", "Leaves without items")
+    assert levels["Remember", "one"]["Categories with items"] == 8 and levels["Remember", "one"]["of"] == 39
+    titles = ("Levels", "Items of every category", "Categories without items")
     named = {line["Level"] for title in titles for line in table(found, title)}
     assert named == {"Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create"}  # as in the charts
 
 
-def test_why_a_set_files_an_item_under_no_leaf(run: Run) -> None:
-    lines = ["question_id,question,category", "1,What?,poem", "2,Why?,no such leaf", "3,,", "1,Who?,poem", "4,How?,"]
+def test_why_a_set_files_an_item_under_no_category(run: Run) -> None:
+    lines = [
+        "question_id,question,category",
+        "1,What?,poem",
+        "2,Why?,no such category",
+        "3,,",
+        "1,Who?,poem",
+        "4,How?,",
+    ]
     Path("own.csv").write_text("\n".join(lines))
     found = coverage(run, "own.csv")
     assert filled(found) == {"create/creative generation/poem": 1}
-    assert reasons(found) == {"unknown_leaf": 2, "incomplete": 1, "duplicate_id": 1}
+    assert reasons(found) == {"unknown_category": 2, "incomplete": 1, "duplicate_id": 1}
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1000])
 def test_names_of_levels_are_not_broken(browser: Any, run: Run, width: int) -> None:
     """On wide pages "Remember" stood in two lines, as "Remembe" and "r", beside figures such as "31.6 % (12)"."""
@@ -263,59 +262,50 @@ def test_names_of_levels_are_not_broken(browser: Any, run: Run, width: int) -> N
         assert browser.execute_script("return document.documentElement.scrollWidth") == width
 
 
-def test_leaves_of_one_name_are_apart(run: Run) -> None:
-    texture = [path for path in PATHS if path.endswith("/texture")]
-    assert len(texture) == 3
-    made_set(Path("own"), [row(number, path=path) for number, path in enumerate([texture[0], *texture])])
-    assert filled(coverage(run, "own")) == {texture[0]: 2, texture[1]: 1, texture[2]: 1}
-
-
 @pytest.mark.parametrize(
     ("counts", "listed", "said"),
     [
-        ([1] * 12, [], "Of own, 12 leaves have 1 item each and none has more; they are not listed."),
-        ([3, 2, 2] + [1] * 9, [3, 2, 2], "Of own, 9 leaves have 1 item each; they are not listed."),
-        ([2] * 10 + [1], [2] * 10, ""),
+        ([3, 2, 2] + [1] * 9, [3, 2, 2], "Of own, 9 categories have 1 item each; they are not listed."),
         ([1] * 10, [1] * 10, ""),
     ],
 )
-def test_leaves_with_as_many_items_are_listed_together(
+def test_categories_with_as_many_items_are_listed_together(
     run: Run, counts: list[int], listed: list[int], said: str
 ) -> None:
     """Ten of twelve that are alike stood there as if they were the crowded ones."""
     paths = [path for path, count in zip(PATHS, counts, strict=False) for _ in range(count)]
     made_set(Path("own"), [row(number, path=path) for number, path in enumerate(paths)])
-    crowded = run("bloom", "coverage", "own", "--format", "md")[1].split("## Crowded leaves")[1].split("## ")[0]
+    crowded = run("bloom", "coverage", "own", "--format", "md")[1].split("## Crowded categories")[1].split("## ")[0]
     assert [int(line.split(" | ")[4]) for line in crowded.splitlines() if line.startswith("| own ")] == listed
     assert said in crowded and ("not listed" in crowded) == bool(said)
 
 
 def test_a_list_files_items(run: Run) -> None:
     mmmu("MMMU.parquet")
-    leaves_csv([
+    categories_csv([
         ("dev_0", "Create/Creative Generation/Poem"), ("dev_1", "poem"), ("dev_2", "newletter"),
-        ("dev_3", ""), ("dev_4", "0"), ("dev_5", "texture"), ("dev_6", "no such leaf"), ("other", "poem"),
+        ("dev_3", ""), ("dev_4", "0"), ("dev_5", "texture"), ("dev_6", "no such category"), ("other", "poem"),
     ])  # fmt: skip
-    found = coverage(run, "MMMU.parquet", "--leaves", "leaves.csv")
+    found = coverage(run, "MMMU.parquet", "--categories", "categories.csv")
     poem, letter = "create/creative generation/poem", "remember/text attribute recognition/newsletter"
     assert filled(found) == {poem: 2, letter: 1}
-    assert [line["Level"] for line in table(found, "Crowded leaves")] == ["Create", "Remember"]
-    assert reasons(found) == {"fits_none": 2, "unknown_leaf": 2, "not_listed": 5}
+    assert [line["Level"] for line in table(found, "Crowded categories")] == ["Create", "Remember"]
+    assert reasons(found) == {"fits_none": 2, "unknown_category": 2, "not_listed": 5}
     unknown, others, half = found["warnings"]
-    assert "no leaf of the taxonomy: 2; the first is 'texture' in line 7" in unknown
+    assert "no category of the taxonomy: 2; the first is 'texture' in line 7" in unknown
     assert "no set has: 1; the first is 'other'" in others
-    assert "nobody says where 7 of 12 items belong" in half
+    assert "The category of 7 of 12 items" in half
 
 
 def test_a_list_with_three_columns_and_one_with_sets(run: Run) -> None:
     mmmu("A.parquet", 2)
     mmmu("B.parquet", 2)
-    leaves_csv(
+    categories_csv(
         [("A", "dev_0", "remember", "symbol recognition", "flags"), ("B", "dev_0", "", "", "poem")],
         ("set", "question_id", "level", "subcategory", "leaf"),
     )
-    found = coverage(run, "A.parquet", "B.parquet", "--leaves", "leaves.csv")
-    lines = {line["Leaf"]: line for line in table(found, "Items of every leaf")}
+    found = coverage(run, "A.parquet", "B.parquet", "--categories", "categories.csv")
+    lines = {line["Category"]: line for line in table(found, "Items of every category")}
     assert (lines["flags"]["A: items"], lines["flags"]["B: items"], lines["poem"]["B: items"]) == (1, 0, 1)
 
 
@@ -324,12 +314,12 @@ def test_what_a_model_said_is_saved_and_read_again(run: Run, server: FaultServer
     made_set(Path("own"), [row(number) for number in range(8)])
     words = ("--endpoint", server.url, "--model", "M", "--save", "mmmu.csv")
     first = coverage(run, "MMMU.parquet", *words)
-    again = coverage(run, "own", "MMMU.parquet", "--leaves", "mmmu.csv")  # the list has no item of `own`
-    asked = {line["Leaf"] + line["Level"]: line["Items"] for line in table(first, "Items of every leaf")}
-    lines = table(again, "Items of every leaf")
-    assert {line["Leaf"] + line["Level"]: line["MMMU: items"] for line in lines} == asked
+    again = coverage(run, "own", "MMMU.parquet", "--categories", "mmmu.csv")  # the list has no item of `own`
+    asked = {line["Category"] + line["Level"]: line["Items"] for line in table(first, "Items of every category")}
+    lines = table(again, "Items of every category")
+    assert {line["Category"] + line["Level"]: line["MMMU: items"] for line in lines} == asked
     assert sum(line["own: items"] for line in lines) == 8
-    drawn = coverage(run, "MMMU.parquet", "--leaves", "mmmu.csv", "--sample", 5)
+    drawn = coverage(run, "MMMU.parquet", "--categories", "mmmu.csv", "--sample", 5)
     assert table(drawn, "Sets")[0]["Items"] == 5 and not drawn["warnings"]
 
 
@@ -338,7 +328,7 @@ def test_a_saved_list_has_every_id(run: Run) -> None:
     made_set(Path("=own"), [row(number, question_id=name) for number, name in enumerate(ids)])
     first = coverage(run, "=own", "--save", "saved.csv")
     assert "'=own,'=b," in Path("saved.csv").read_text()  # no spreadsheet runs it
-    again = coverage(run, "=own", "--leaves", "saved.csv")
+    again = coverage(run, "=own", "--categories", "saved.csv")
     assert filled(again) == filled(first) and not reasons(again) and not again["warnings"]
 
 
@@ -399,36 +389,30 @@ def test_keys_are_in_no_file(run: Run, server: FaultServer, monkeypatch: pytest.
 OTHER_TREE = "level,subcategory,leaf\nremember,things,boats\n"
 WRONG = [
     (["none.csv"], "no file or folder none.csv"),
-    (["own/data"], "is no question set"),
+    (["own/data"], "is no MCQ benchmark"),
     (["text.txt"], "has no form"),
     (["odd.csv"], "no column or field `question`"),
-    (["MMMU.parquet"], "give --endpoint and --model, or --leaves"),
+    (["MMMU.parquet"], "give --endpoint and --model, or --categories"),
     (["own", "own"], "named twice"),
-    (["own", "--model", "M"], "--endpoint and --model"),
-    (["own", "--endpoint", "http://127.0.0.1:9/v1"], "--endpoint and --model"),
-    (["own", "--offline", "--model", "M", "--endpoint", "http://127.0.0.1:9/v1"], "asks nobody"),
     (["own", "--judge", "J"], "--judge is a second model"),
     (["own", "--offline", "--model", "M", "--judge", "M"], "another model"),
-    (["own", "--offline", "--model", "M", "--max-cost", 1], "--price"),
     (["own", "--offline", "--model", "M", "--judge-endpoint", "http://x/v1"], "--judge-endpoint is of a second model"),
-    (["own", "--offline", "--model", "M", "--price", "1,1", "--judge-price", "2,2"], "--judge-price is of a second"),
-    (["own", "--sample", 0], "sample"),
     (["own", "--taxonomy", "odd.csv"], "odd.csv"),
-    (["own", "--taxonomy", "tree.csv"], "does not say under which leaves"),
-    (["own", "--leaves", "none.csv"], "none.csv cannot be read"),
-    (["own", "--leaves", "odd.csv"], "needs the columns question_id and leaf"),
-    (["own", "--leaves", "heads.csv"], "heads.csv names no item below its first line"),
-    (["own", "--leaves", "twice.csv"], "line 3: 'item-000' has a leaf already"),
-    (["own", "--leaves", "MMMU.parquet"], "MMMU.parquet cannot be read: not UTF-8 text"),
-    (["MMMU.parquet", "--leaves", "good.csv"], "names none of its items"),
+    (["own", "--taxonomy", "tree.csv"], "has no categories of the taxonomy"),
+    (["own", "--categories", "none.csv"], "none.csv cannot be read"),
+    (["own", "--categories", "odd.csv"], "has no column 'leaf'"),
+    (["own", "--categories", "heads.csv"], "heads.csv names no item below its first line"),
+    (["own", "--categories", "twice.csv"], "line 3: 'item-000' has a category already"),
+    (["own", "--categories", "MMMU.parquet"], "MMMU.parquet: not UTF-8 text"),
+    (["MMMU.parquet", "--categories", "good.csv"], "names none of its items"),
     (["own", "--format", "html"], "--out report.html"),
-    (["own", "--leaves", "good.csv", "--out", "good.csv"], "is read here"),
+    (["own", "--categories", "good.csv", "--out", "good.csv"], "is read here"),
     (
         ["MMMU.parquet", "--images", "none", "--endpoint", "http://127.0.0.1:9/v1", "--model", "M"],
         "--images none is no folder",
     ),
     (["own", "good.csv", "--save", "good.csv"], "is read here"),
-    (["own", "--leaves", "good.csv", "--save", "good.csv"], "is read here"),
+    (["own", "--categories", "good.csv", "--save", "good.csv"], "is read here"),
     (["own", "--save", "new.csv", "--out", "./new.csv"], "both name new.csv"),
     (["own", "--out", "coverage.ledger", "--format", "json"], "is read here"),
 ]

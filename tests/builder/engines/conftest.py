@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from vcrgen.builder.run import build
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 Tree = Callable[[Path], dict[str, str]]
 Trees = tuple[dict[str, str], dict[str, str]]
@@ -19,7 +19,7 @@ Trees = tuple[dict[str, str], dict[str, str]]
 
 @pytest.fixture(scope="session")
 def options() -> dict[str, Any]:
-    """What is built."""
+    """Options of the build."""
     return {"source": "samples:48", "splits": "train=...,test=6", "mode": "hard", "shard_size": 8}
 
 
@@ -31,17 +31,17 @@ def reference(tmp_path_factory: pytest.TempPathFactory, options: dict[str, Any])
     return out
 
 
-class Counting(Watcher):
+class Counting(ProgressListener):
     def __init__(self) -> None:
         self.read = self.built = 0
 
-    def advance(self, read: int, built: int, drops: Counter[str]) -> None:
+    def advance(self, read: int, built: int, rejected: Counter[str]) -> None:
         self.read += read
         self.built += built
 
 
 @pytest.fixture
-def watcher() -> Counting:
+def listener() -> Counting:
     """Adds up what an engine reports."""
     return Counting()
 

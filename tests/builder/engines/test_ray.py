@@ -16,7 +16,7 @@ from vcrgen.builder.run import build
 from vcrgen.cli import app
 from vcrgen.errors import EngineError, SourceError
 from vcrgen.storage import DiskFolder
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]
@@ -40,11 +40,11 @@ def cluster(store_server: Any) -> Iterator[Any]:
 
 
 def test_ray_gives_the_bytes_of_one_process(
-    cluster: Any, tree: Tree, reference: Path, options: Options, watcher: Any, tmp_path: Path
+    cluster: Any, tree: Tree, reference: Path, options: Options, listener: Any, tmp_path: Path
 ) -> None:
-    result = build(out=tmp_path / "out", engine="ray", address=cluster.address, watcher=watcher, **options)
+    result = build(out=tmp_path / "out", engine="ray", address=cluster.address, listener=listener, **options)
     assert tree(tmp_path / "out") == tree(reference)
-    assert (watcher.read, watcher.built) == (48, result.manifest.pairs)
+    assert (listener.read, listener.built) == (48, result.manifest.pairs)
 
 
 def test_ray_from_bucket_to_bucket(cluster: Any, bucket_to_bucket: Any) -> None:
@@ -64,12 +64,12 @@ def test_ray_from_the_command_line_in_a_relative_folder(
 
 
 def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_path: Path) -> None:
-    class Removing(Watcher):
+    class Removing(ProgressListener):
         def begin(self, total: int, done: int) -> None:
             pairs_file.unlink()
 
     with pytest.raises(SourceError, match="cannot be read"):
-        build(pairs_file, out=tmp_path / "out", engine="ray", address=cluster.address, watcher=Removing())
+        build(pairs_file, out=tmp_path / "out", engine="ray", address=cluster.address, listener=Removing())
 
 
 def test_a_machine_that_does_not_see_the_folder(

@@ -11,7 +11,7 @@ import pytest
 from vcrgen.builder import run
 from vcrgen.builder.run import build
 from vcrgen.errors import EngineError, SourceError, VcrgenError, WorkerError
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]
@@ -42,12 +42,12 @@ def test_spark_errors_are_sentences(pairs_file: Path, tmp_path: Path, monkeypatc
 
         return work
 
-    class Removing(Watcher):
+    class Removing(ProgressListener):
         def begin(self, total: int, done: int) -> None:
             pairs_file.unlink()
 
     with pytest.raises(SourceError, match="cannot be read"):
-        build(pairs_file, out=tmp_path / "out", engine="spark", master="local[1]", watcher=Removing())
+        build(pairs_file, out=tmp_path / "out", engine="spark", master="local[1]", listener=Removing())
     monkeypatch.setattr(run, "_shard_worker", crashing)
     with pytest.raises(WorkerError, match=r"Spark gave up on a shard.*run the same command again") as caught:
         build("samples:8", out=tmp_path / "other", engine="spark", master="local[1]")
@@ -56,10 +56,10 @@ def test_spark_errors_are_sentences(pairs_file: Path, tmp_path: Path, monkeypatc
 
 @pytest.mark.usefixtures("java")
 def test_spark_gives_the_bytes_of_one_process(
-    tree: Tree, reference: Path, options: Options, watcher: Any, tmp_path: Path
+    tree: Tree, reference: Path, options: Options, listener: Any, tmp_path: Path
 ) -> None:
-    build(out=tmp_path / "out", engine="spark", master="local[2]", watcher=watcher, **options)
-    assert tree(tmp_path / "out") == tree(reference) and watcher.read == 48
+    build(out=tmp_path / "out", engine="spark", master="local[2]", listener=listener, **options)
+    assert tree(tmp_path / "out") == tree(reference) and listener.read == 48
 
 
 @pytest.mark.usefixtures("java")

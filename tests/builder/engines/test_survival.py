@@ -18,7 +18,7 @@ import pytest
 from vcrgen.builder import run
 from vcrgen.builder.run import WORK, build
 from vcrgen.errors import WorkerError
-from vcrgen.work.watcher import Watcher
+from vcrgen.work.progress import ProgressListener
 
 pytest.importorskip("ray", reason="needs vcrgen[ray]")
 pytestmark = [
@@ -342,10 +342,10 @@ def test_a_poison_shard(
     assert [path.name for path in out.iterdir()] == [WORK]
     read = []
 
-    class Counting(Watcher):
-        def advance(self, read_now: int, built: int, drops: object) -> None:
+    class Counting(ProgressListener):
+        def advance(self, read_now: int, built: int, rejected: object) -> None:
             read.append(read_now)
 
-    build(out=out, watcher=Counting(), **OPTIONS)  # mended, only that one is left to do; here without a cluster
+    build(out=out, listener=Counting(), **OPTIONS)  # mended, only that one is left to do; here without a cluster
     assert sum(read) == OPTIONS["shard_size"]
     assert tree(out) == tree(reference)

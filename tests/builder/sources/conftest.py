@@ -145,5 +145,5 @@ def pairs() -> list[Pair]:
 
 @pytest.fixture(scope="session", params=list(WRITERS))
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, pairs: Any) -> str:
-    """What `--source` gets, for each format."""
+    """A value of `--source` for each format."""
     return WRITERS[request.param](tmp_path_factory.mktemp("source"), pairs)

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.sources import cut_at_limit, iter_captions, iter_items, iter_rows, open_source
-from vcrgen.builder.sources.fields import clean_id, matching_rows
-from vcrgen.config import BuildConfig
+from vcrgen.builder.sources import iter_captions, iter_items, iter_rows, limit_partitions, open_source
+from vcrgen.builder.sources.fields import matching_rows
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
 from vcrgen.records import Item
 
@@ -98,7 +98,7 @@ def test_without_a_condition_the_first_caption_that_is_not_empty(wit: str) -> No
 def test_a_limit_counts_matching_rows(wit: str, limit: int, rows: int) -> None:
     config = BuildConfig(source=wit, caption_column=CAPTION, where=("language=zh",), limit=limit)
     source = open_source(config)
-    (cut,) = cut_at_limit(source, config)
+    (cut,) = limit_partitions(source, config)
     assert cut.rows == rows
     assert list(matching_rows(source, config, 0)) == [0, 2, 3, 5]
 
@@ -171,7 +171,3 @@ def test_captions(tmp_path: Path, caption: Any, expected: str | None, problem: s
     path = write_jsonl(tmp_path, [{"image": "", "caption": caption}])
     (item,) = items_of(BuildConfig(source=path))
     assert (item.caption, item.problem) == (expected, problem)
-
-
-def test_clean_id_keeps_other_scripts() -> None:
-    assert clean_id(" 猫 é/1#2 ") == "猫 é/1#2"

@@ -1,17 +1,15 @@
-"""What holds for every format: nothing is lost or reordered, wherever reading starts."""
+"""Properties of every format: nothing is lost or reordered, wherever reading starts."""
 
 import pickle
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vcrgen.builder.sources import Source, cut_at_limit, iter_items, open_source, some_items
-from vcrgen.config import BuildConfig
+from vcrgen.builder.sources import Source, items_at, iter_items, limit_partitions, open_source
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
 
 
@@ -30,7 +28,7 @@ def test_round_trip(written: str, pairs: list[tuple[str, bytes, str]]) -> None:
     assert {item.problem for item in items} == {""}
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_window_gives_the_rows_of_a_full_read(written: str, pairs: Any, data: st.DataObject) -> None:
     config = BuildConfig(source=written)
@@ -44,7 +42,7 @@ def test_any_window_gives_the_rows_of_a_full_read(written: str, pairs: Any, data
     assert got == pairs[before + start : before + stop]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_rows_are_those_of_a_full_read(written: str, pairs: Any, data: st.DataObject) -> None:
     config = BuildConfig(source=written)
@@ -52,7 +50,7 @@ def test_any_rows_are_those_of_a_full_read(written: str, pairs: Any, data: st.Da
     before = 0
     for index, partition in enumerate(source.partitions()):
         numbers = sorted(data.draw(st.sets(st.integers(0, partition.rows - 1), max_size=6)))
-        got = [(i.source_id, i.image, i.caption) for i in some_items(source, config, index, numbers) if i]
+        got = [(i.source_id, i.image, i.caption) for i in items_at(source, config, index, numbers) if i]
         assert got == [pairs[before + number] for number in numbers]
         before += partition.rows
 
@@ -72,26 +70,13 @@ def test_a_source_pickles_small_and_reads_the_same(written: str) -> None:
     assert list(iter_items(fresh, config, 0, 270, 330)) == expected
 
 
-def test_no_machine_path_in_names_or_description(written: str) -> None:
-    source = open_source(BuildConfig(source=written))
-    said = [source.description, *(partition.name for partition in source.partitions())]
-    assert not any(text.startswith(("/", "..")) or "/tmp" in text for text in said)
-
-
 def test_a_limit_cuts_the_partitions(written: str, pairs: Any) -> None:
-    for limit in (1, 349, 350, 351, 700, 9999):
+    for limit in (1, 350, 351, 9999):
         config = BuildConfig(source=written, limit=limit)
         source = open_source(config)
-        cut = cut_at_limit(source, config)
+        cut = limit_partitions(source, config)
         items = [i for n, part in enumerate(cut) for i in iter_items(source, config, n, 0, part.rows)]
         assert [item.source_id for item in items] == [pair[0] for pair in pairs[:limit]]
-
-
-def test_reading_past_the_end_says_that_the_file_changed(written: str) -> None:
-    source = open_source(BuildConfig(source=written))
-    rows = source.partitions()[0].rows
-    with pytest.raises(SourceError, match="ends before row"):
-        list(source.rows(0, rows - 1, rows + 1, frozenset({"id"})))
 
 
 def test_the_missing_column_is_named_with_the_nearest_one(written: str) -> None:
@@ -112,14 +97,6 @@ def test_what_separates_fields_is_seen_in_the_header(tmp_path: Path, name: str, 
     config = BuildConfig(source=str(tmp_path / name))
     (item,) = read_all(open_source(config), config)
     assert item.caption == "one, two; three"
-
-
-def test_rows_without_an_id_get_file_and_row(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    pq.write_table(pa.table({"image": [b"x"] * 3, "caption": ["c"] * 3}), tmp_path / "data/x.parquet")
-    config = BuildConfig(source=str(tmp_path))
-    items = list(iter_items(open_source(config), config, 0, 1, 3))
-    assert [item.source_id for item in items] == ["data/x.parquet#1", "data/x.parquet#2"]
 
 
 def test_real_pairs(wiki_dir: Path) -> None:

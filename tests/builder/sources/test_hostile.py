@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.builder.sources import iter_items, open_source, tabular, tar
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
 from vcrgen.records import Item
 
@@ -42,7 +42,7 @@ def make_tar(file: Path, members: list[tuple[str, bytes]]) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".tar", ".csv", ".tsv", ".jsonl", ".json"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_bytes(tmp_path: Path, suffix: str, seed: int) -> None:
     file = tmp_path / f"x{suffix}"
     file.write_bytes(random.Random(seed).randbytes(20_000))
@@ -70,7 +70,7 @@ def test_random_bytes_as_arrow(tmp_path: Path) -> None:
             items_of(tmp_path)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.1, 0.9])
 def test_truncated_files(tmp_path: Path, share: float) -> None:
     pq.write_table(pa.table({"image": [b"x" * 999] * 50, "caption": ["c"] * 50}), tmp_path / "x.parquet")
     make_tar(tmp_path / "x.tar", [(f"{n}.{e}", b"x" * 900) for n in range(20) for e in ("png", "txt")])
@@ -262,7 +262,7 @@ def test_tar_entries_that_are_no_files(tmp_path: Path) -> None:
     assert [(item.image, item.caption) for item in found] == [(None, "ok"), (b"png", None)]
 
 
-@pytest.mark.parametrize("size", [-512, -1, 1 << 40, 1 << 70])
+@pytest.mark.parametrize("size", [-1, 1 << 70])
 @pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_forged_tar_sizes(tmp_path: Path, size: int, kind: bytes) -> None:
     first = tarfile.TarInfo("0.txt")

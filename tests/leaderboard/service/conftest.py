@@ -25,7 +25,7 @@ PATIENCE = 180.0
 
 
 class Desk:
-    """A team in front of a service: hands in by API or by form.
+    """A team in front of a service: submits by API or by form.
 
     Args:
         board: The board.
@@ -41,21 +41,21 @@ class Desk:
     def api(
         self, file: Path | bytes, name: str = "preds.jsonl", *, headers: Mapping[str, str] | None = None, **fields: str
     ) -> Any:
-        """Hand in as programs do."""
+        """Submit as programs do."""
         sent = {"authorization": f"Bearer {self.token}", **(headers or {})}
         return self.client.post("/api/submissions", data=_fields(fields), files=_file(file, name), headers=sent)
 
     def form(
         self, file: Path | bytes, name: str = "preds.jsonl", *, headers: Mapping[str, str] | None = None, **fields: str
     ) -> Any:
-        """Hand in as browsers do; redirections are not followed."""
+        """Submit as browsers do; redirections are not followed."""
         data = _fields({"token": self.token, **fields})
         return self.client.post(
             "/submit", data=data, files=_file(file, name), headers=headers or {}, follow_redirects=False
         )
 
-    def state(self, answer: Any) -> dict[str, Any]:
-        """What the API says of a submission that was accepted."""
+    def status(self, answer: Any) -> dict[str, Any]:
+        """The status of an accepted submission, from the API."""
         found: dict[str, Any] = self.client.get(f"/api/submissions/{answer.json()['id']}").json()
         return found
 
@@ -93,9 +93,9 @@ def open_desk() -> Iterator[Callable[..., Desk]]:
 
 
 @pytest.fixture
-def desk(sqlite_board: Board, open_desk: Callable[..., Desk]) -> Desk:
+def desk(board: Board, open_desk: Callable[..., Desk]) -> Desk:
     """A desk of a board in SQLite."""
-    return open_desk(sqlite_board)
+    return open_desk(board)
 
 
 class Raw:
@@ -169,17 +169,17 @@ class Server:
         return found
 
     def complete_lines(self) -> list[dict[str, Any]]:
-        """What it has logged so far, without a line that is being written."""
+        """The log so far, without a line that is being written."""
         text = self.log.read_text("utf-8")
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines() if line.startswith("{")]
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The address of the service."""
         return str(self.wait_for("serving")["url"]).rstrip("/")
 
     def until(self, look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-        """What a look gives as soon as it gives something."""
+        """The first value that a look gives."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if found := look():

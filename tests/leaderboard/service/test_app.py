@@ -28,7 +28,7 @@ PAGES = (
     ("/about.html", HTML, "no-cache"),
     ("/gap.html", HTML, "no-cache"),
     ("/history.html", HTML, "no-cache"),
-    ("/quoted.html", HTML, "no-cache"),
+    ("/reported.html", HTML, "no-cache"),
     ("/compare.html", HTML, "no-cache"),
     ("/submit.html", HTML, None),
     ("/board-public-easy-stacked.html", HTML, "no-cache"),
@@ -121,7 +121,7 @@ def test_from_upload_to_score(
     assert_guarded(answer)
     if way == "api":
         assert answer.status_code == 202
-        assert answer.json().keys() == {"id", "state", "page"} and answer.json()["state"] == "queued"
+        assert answer.json().keys() == {"id", "status", "page"} and answer.json()["status"] == "queued"
         page, number = answer.json()["page"], answer.json()["id"]
     else:
         assert answer.status_code == 303
@@ -129,7 +129,7 @@ def test_from_upload_to_score(
         number = re.fullmatch(r"/submission-([0-9a-f]{32})\.html", page)[1]  # type: ignore[index]
     json_page = f"/api/submissions/{number}"
     waiting = desk.client.get(json_page).json()
-    assert (waiting["state"], waiting["scores"], waiting["problems"], waiting["finished"]) == ("queued", [], [], None)
+    assert (waiting["status"], waiting["scores"], waiting["problems"], waiting["finished"]) == ("queued", [], [], None)
     assert (waiting["set"], waiting["team"], waiting["model"]) == ("public", "Team A", "Model")
     status = desk.client.get(page)
     assert status.headers["cache-control"] == desk.client.get(json_page).headers["cache-control"] == "no-store"
@@ -138,7 +138,7 @@ def test_from_upload_to_score(
 
     assert score_waiting(board) == 1
     scored = desk.client.get(json_page).json()
-    assert scored["state"] == "scored" and scored["finished"] and len(scored["scores"]) == 4
+    assert scored["status"] == "scored" and scored["finished"] and len(scored["scores"]) == 4
     assert {(cell["mode"], cell["view"], cell["rank"]) for cell in scored["scores"]} == {
         (mode, view, 1) for mode in ("easy", "hard") for view in ("stacked", "tei")
     }
@@ -152,7 +152,7 @@ def test_from_upload_to_score(
     assert desk.client.get("/health").json()["waiting"] == 0
 
     remove(board, number, "a reason")
-    assert desk.client.get(json_page).json()["state"] == "removed"
+    assert desk.client.get(json_page).json()["status"] == "removed"
     assert "a reason" in desk.client.get(page).text
 
 
@@ -171,8 +171,8 @@ def test_what_cannot_be_scored_fails_with_lines(desk: Any, hand: Any, public_key
     assert {answer.status_code for answer in sent.values()} == {202}
     assert score_waiting(desk.board) == len(cases)
     for name, answer in sent.items():
-        found = desk.state(answer)
-        assert (found["state"], found["scores"]) == ("failed", []), name
+        found = desk.status(answer)
+        assert (found["status"], found["scores"]) == ("failed", []), name
         assert any(cases[name][1] in problem for problem in found["problems"]), (name, found["problems"])
         page = desk.client.get(answer.json()["page"]).text
         assert "<h1>Not scored</h1>" in page and cases[name][1].split("`")[0].split("(")[0] in page
@@ -189,7 +189,7 @@ def test_the_same_file_is_taken_once(desk: Any, hand: Any, public_key: AnswerKey
         assert again.json()["id"] == first.json()["id"]
     by_form = desk.form(file)
     assert_error(by_form, 409)
-    assert "was handed in for Model on public before" in by_form.text
+    assert "was submitted for Model on public before" in by_form.text
     score_waiting(desk.board)
     assert desk.api(file).status_code == 409
     assert desk.api(file, model="Other").status_code == 202
@@ -271,7 +271,7 @@ def test_forms_that_are_none(desk: Any) -> None:
 def test_limits_of_a_team(
     make_board: Any, open_desk: Callable[..., Any], hand: Any, public_key: AnswerKey, hidden_key: AnswerKey
 ) -> None:
-    board = make_board(scored_a_day=2, scored_hidden_a_day=1, scored_hidden_in_all=1, failed_a_day=2)
+    board = make_board(files_per_day=2, hidden_scores_per_day=1, hidden_scores_lifetime=1, failed_files_per_day=2)
     desk = open_desk(board)
     other, careless = open_desk(board, team="Team B"), open_desk(board, team="Team C")
 
@@ -282,23 +282,23 @@ def test_limits_of_a_team(
 
     for number in range(2):
         assert desk.api(hand(public_key), model=f"M{number}").status_code == 202
-    assert_full(desk.api(hand(public_key), model="M3"), "handed in 2 files for public in 24 hours")
-    assert_full(desk.form(hand(public_key), model="M3"), "handed in 2 files for public in 24 hours")
+    assert_full(desk.api(hand(public_key), model="M3"), "submitted 2 files for public in 24 hours")
+    assert_full(desk.form(hand(public_key), model="M3"), "submitted 2 files for public in 24 hours")
     assert desk.api(hand(hidden_key), set="hidden-en").status_code == 202
     assert_full(desk.api(hand(hidden_key), set="hidden-en", model="M2"), "hidden-en")
     assert not list((board.folder / "files" / "incoming").glob("*"))
     assert other.api(hand(public_key)).status_code == 202, "limits are a team's own"
     score_waiting(board)
-    assert_full(desk.api(hand(public_key), model="M3"), "handed in 2 files")
+    assert_full(desk.api(hand(public_key), model="M3"), "submitted 2 files")
     for number in range(2):
         assert careless.api(b'{"question_id": %d}' % number).status_code == 202
         score_waiting(board)
-    assert_full(careless.api(hand(public_key)), "2 files of your team were refused")
+    assert_full(careless.api(hand(public_key)), "2 files of your team were rejected")
     board.engine.dispose()
 
 
 def test_limit_of_an_address(make_board: Any, open_desk: Callable[..., Any]) -> None:
-    board = make_board(requests_a_minute=10)
+    board = make_board(requests_per_minute=10)
     client = open_desk(board).client
     assert {client.get("/about.html").status_code for _ in range(10)} == {200}
     for path in ("/about.html", "/", "/api/nothing", "/health"):
@@ -337,11 +337,11 @@ def break_database(board: Board) -> None:
         connection.commit() if board.engine.dialect.name == "postgresql" else connection.exec_driver_sql("COMMIT")
 
 
-def test_tokens(desk: Any, hand: Any, public_key: AnswerKey, sqlite_board: Board) -> None:
+def test_tokens(desk: Any, hand: Any, public_key: AnswerKey, board: Board) -> None:
     file = hand(public_key)
-    second = give_token(sqlite_board, "Team A", "")
+    second = give_token(board, "Team A", "")
     assert desk.api(file, headers={"authorization": f"bearer {second}"}).status_code == 202
-    assert revoke(sqlite_board, "team a") == 2
+    assert revoke(board, "team a") == 2
     for headers in (
         {"authorization": f"Bearer {desk.token}"}, {"authorization": f"Bearer {second}"}, {"authorization": "Bearer x"},
         {"authorization": f"Basic {desk.token}"}, {"authorization": ""},
@@ -396,11 +396,11 @@ def test_pages_are_kept_until_something_happens(
     monkeypatch.setattr(service_pages, "page_of", lambda *args: made.append(args[2]) or real(*args))  # type: ignore[func-returns-value]
     for _ in range(3):
         assert "Model" not in desk.client.get("/history.html").text.split("<tbody>")[-1].split("Test board")[0]
-    assert made == ["history"]
+    assert made == ["history.html"]
     desk.api(hand(public_key))
     for _ in range(2):
         assert "accepted" in desk.client.get("/history.html").text
-    assert made == ["history"] * 2
+    assert made == ["history.html"] * 2
 
 
 def test_the_examples_of_the_page_are_taken(
@@ -419,4 +419,4 @@ def test_the_examples_of_the_page_are_taken(
         answer = desk.api("\n".join(map(json.dumps, lines)).encode(), set=name)
         assert answer.status_code == 202
         score_waiting(board)
-        assert desk.state(answer)["state"] == "scored", desk.state(answer)["problems"]
+        assert desk.status(answer)["status"] == "scored", desk.status(answer)["problems"]

@@ -10,6 +10,8 @@ import pytest
 from vcrgen.leaderboard.board import Board
 from vcrgen.scorer.answer_key import AnswerKey
 
+pytestmark = pytest.mark.browser
+
 PATIENCE = 180
 
 
@@ -69,9 +71,9 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(chromium: Any, sqlite_board: Board, visit: Callable[..., Any]) -> Iterator[Visitor]:
+def visitor(chromium: Any, board: Board, visit: Callable[..., Any]) -> Iterator[Visitor]:
     """A visitor; after the test, that the console is empty and that nothing was asked of any other server."""
-    server, desk = visit(sqlite_board)
+    server, desk = visit(board)
     chromium.get("about:blank")
     for log in ("browser", "performance"):
         chromium.get_log(log)
@@ -133,5 +135,5 @@ def test_what_is_wrong_with_an_upload(visitor: Visitor, hand: Any, public_key: A
     visitor.hand_in(broken, model="My model")
     visitor.wait_for_heading("Not scored")
     assert "broken.jsonl, line 5: not JSON" in visitor.text(".problems")
-    visitor.follow("Hand in another file")
+    visitor.follow("Submit another file")
     assert "Submit outputs" in visitor.text()

@@ -12,7 +12,7 @@ import pytest
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.service import events
-from vcrgen.leaderboard.service.events import SENT, EventSender, sending_events
+from vcrgen.leaderboard.service.events import LAST_SENT_FILE, EventSender, sending_events
 
 
 class Ear(HTTPServer):
@@ -64,7 +64,7 @@ def test_each_event_is_told_once(
     board: Board = make_board(webhook=f"http://127.0.0.1:{ear.server_address[1]}/")
     place(board, "Before", {("easy", "stacked"): [0.5, 0.5]})
     with sending_events(board):
-        until(lambda: (board.folder / SENT).exists())
+        until(lambda: (board.folder / LAST_SENT_FILE).exists())
         one = place(board, "A", {("mixed", "stacked"): [0.123456, 0.123456]}, set_name="hidden-en")
         remove(board, one.id, "a reason")
         give_token(board, "Team", "x")
@@ -88,7 +88,7 @@ def test_what_is_told_while_the_service_stops_is_not_told_again(
     ear.faults = 0
     board: Board = make_board(webhook=f"http://127.0.0.1:{ear.server_address[1]}/")
     with sending_events(board):
-        until(lambda: (board.folder / SENT).exists())
+        until(lambda: (board.folder / LAST_SENT_FILE).exists())
     noted = EventSender._note
 
     def after_the_stop(sender: EventSender, number: int) -> None:
@@ -101,7 +101,7 @@ def test_what_is_told_while_the_service_stops_is_not_told_again(
         with sending_events(board):
             place(board, "A", {("easy", "stacked"): [0.5, 0.5]})
             until(lambda: len(ear.heard) == 1)
-    assert json.loads((board.folder / SENT).read_text())["sent"] == ear.heard[0]["number"]
+    assert json.loads((board.folder / LAST_SENT_FILE).read_text())["sent"] == ear.heard[0]["number"]
     with sending_events(board):
         until(lambda: len(ear.heard) >= 2)
     assert [line["what"] for line in ear.heard] == ["accepted", "scored"]

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.web import guards
+from vcrgen.web import limits
 
 MIB = 1 << 20
 Visit = Callable[..., tuple[Any, Any]]
@@ -26,7 +26,7 @@ Visit = Callable[..., tuple[Any, Any]]
 
 @pytest.fixture
 def small(make_board: Any) -> Iterator[Board]:
-    board = make_board(file_mb=4, scored_a_day=1000, failed_a_day=1000, requests_a_minute=10_000)
+    board = make_board(file_mb=4, files_per_day=1000, failed_files_per_day=1000, requests_per_minute=10_000)
     yield board
     board.engine.dispose()
 
@@ -87,9 +87,9 @@ def test_bodies_that_do_not_come(small: Board, monkeypatch: pytest.MonkeyPatch, 
         assert (b"connection", b"close") in sent[0]["headers"]
         return int(sent[0]["status"])
 
-    monkeypatch.setattr(guards, "PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "PAUSE_SECONDS", 0.3)
     assert asyncio.run(hand_in(3600)) == 408
-    monkeypatch.setattr(guards, "BODY_SECONDS", 1.0)
+    monkeypatch.setattr(limits, "BODY_SECONDS", 1.0)
     assert asyncio.run(hand_in(0.05)) == 408
 
 
@@ -105,9 +105,9 @@ def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, pu
     server.until(lambda: any(line.get("status") == 503 for line in server.complete_lines()))
     server.until(lambda: len(server.temporary_files()) >= 3)
     assert desk.client.get("/").status_code == 200
-    refused = desk.api(b"b" * (4 * MIB))
-    assert refused.status_code == 503 and int(refused.headers["retry-after"]) > 0
-    assert "no room" in refused.json()["error"]
+    rejected = desk.api(b"b" * (4 * MIB))
+    assert rejected.status_code == 503 and int(rejected.headers["retry-after"]) > 0
+    assert "no room" in rejected.json()["error"]
     assert desk.client.get("/health").status_code == 200
     for opened in opened_all:
         opened.socket.close()
@@ -115,6 +115,7 @@ def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, pu
     assert desk.api(hand(public_key)).status_code == 202
 
 
+@pytest.mark.process
 def test_a_thousand_half_sent_headers(small: Board, visit: Visit) -> None:
     """The attack that answered everybody with 503: 1,010 connections of one address that never say what they want."""
     server, _ = visit(small)
@@ -138,7 +139,7 @@ def test_a_thousand_half_sent_headers(small: Board, visit: Visit) -> None:
 
 def test_a_right_token_always_passes(make_board: Any, hand: Any, public_key: AnswerKey, open_desk: Any) -> None:
     """Others at the same address have used up its wrong tokens and its requests."""
-    board = make_board(requests_a_minute=10)
+    board = make_board(requests_per_minute=10)
     desk = open_desk(board)
     for number in range(20):
         desk.form(b"x", token=f"vcr_{number}")
@@ -195,7 +196,7 @@ def test_a_full_disk(
 
 
 def test_redirects_behind_a_prefix(small: Board, hand: Any, public_key: AnswerKey, open_desk: Any) -> None:
-    """Where a proxy serves the board under /board/, every redirection leads there, and none names another host."""
+    """Behind a proxy that serves the board under /board/, every redirection leads to a page."""
     desk = open_desk(small)
     inner = make_app(small, lambda: True)
 

@@ -1,4 +1,4 @@
-"""Files made to do harm: refused before they are kept, or failed with sentences, and the worker lives on."""
+"""Files made to do harm: rejected before they are kept, or failed with sentences, and the worker lives on."""
 
 import gzip
 import io
@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from vcrgen.leaderboard.commands import score_waiting
-from vcrgen.leaderboard.records import State
-from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.leaderboard.records import SubmissionStatus
+from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.scorer.answer_key import AnswerKey
 
 
@@ -27,7 +27,7 @@ def zip_bomb() -> bytes:
 
 def workbook() -> bytes:
     out = io.BytesIO()
-    openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl (pip install vcrgen[xlsx])")
+    openpyxl = pytest.importorskip("openpyxl", reason='needs pip install "vcrgen[dev]"')
     book = openpyxl.Workbook()
     book.active.append(["index", "prediction"])
     book.save(out)
@@ -127,7 +127,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "the repository's form, no number": (b'{"x": {"res_stacked_image": "x"}}', "not a row number"),
         "columns of several lengths": (b'{"index": [1], "prediction": []}', "not lists of one length"),
         "a log of nothing": (b'{"logs": [null]}', "sample 1: not an object"),
-        "CSV with too many cells": (header + b"1,2,3,4\n", "4 cells under 3 columns"),
+        "CSV with too many cells": (header + b"1,2,3,4\n", "4 cells under 3 column names"),
         "CSV with an open quote": (header + b'1,x,"' + b"a\n" * 10_000, "Ids|fits|not a table"),
         "CSV with NUL": (header + b"1,\0,\0\n", "fits"),
         "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "needs the columns|Questions without"),
@@ -138,7 +138,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "CSV with formulas": (header + b"1,=cmd()|A1,=1+1\n", "Questions without|fits"),
         "CSV with an empty index": (header + b",x,y\n", "`index` is empty"),
         "CSV of nothing but its head": (header, "holds no outputs"),
-        "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "3 cells under"),
+        "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "keep one"),
         "TSV with a long cell": (
             b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"
         ),
@@ -147,8 +147,9 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
     }  # fmt: skip
 
 
+@pytest.mark.process
 def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_key: AnswerKey) -> None:
-    board = make_board(scored_a_day=1000, failed_a_day=1000, requests_a_minute=10_000, seconds=60)
+    board = make_board(files_per_day=1000, failed_files_per_day=1000, requests_per_minute=10_000, seconds=60)
     desk = open_desk(board)
     table = cases(public_key)
     sent = {name: desk.api(content, model=name) for name, (content, _) in table.items()}
@@ -156,9 +157,9 @@ def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_
     assert score_waiting(board) == len(table)
     wrong = []
     for name, answer in sent.items():
-        found = desk.state(answer)
+        found = desk.status(answer)
         told = " ".join(found.get("problems", ()))
-        fine = found.get("state") == "failed" and any(part in told for part in table[name][1].split("|"))
+        fine = found.get("status") == "failed" and any(part in told for part in table[name][1].split("|"))
         fine = fine and len(told) < 2000 and "Traceback" not in told and str(board.folder) not in told
         if not fine or "broke off" in told:
             wrong.append((name, told[:300]))
@@ -169,7 +170,7 @@ def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_
     for path in ("/", "/history.html", "/board.csv", "/board.json"):
         assert desk.client.get(path).status_code == 200
     with board.reading() as connection:
-        assert len(listed(connection, State.FAILED)) == len(table)
+        assert len(list_submissions(connection, SubmissionStatus.FAILED)) == len(table)
     board.engine.dispose()
 
 
@@ -179,12 +180,12 @@ def test_time_and_memory_are_limited(make_board: Any, open_desk: Any, hand: Any,
     text = '"' + "a" * 20 + "\N{GRINNING FACE}" + '",'  # four bytes a character once it is read
     fat = desk.api(('{"question_id": "x", "output": [' + text * 900_000 + "0]}").encode(), model="fat")  # about 160 MB
     assert score_waiting(board) == 1
-    assert desk.state(fat)["problems"] == ["Scoring this file takes more memory than this board gives."]
+    assert desk.status(fat)["problems"] == ["Scoring this file takes more memory than this board gives."]
     small = desk.api(hand(public_key), model="after it")
     assert score_waiting(board) == 1
-    assert desk.state(small)["state"] == "scored"
+    assert desk.status(small)["status"] == "scored"
     hurried = replace(board, settings=board.settings.model_copy(update={"seconds": 0.001}))
     slow = desk.api(hand(public_key), model="slow")
     assert score_waiting(hurried) == 1
-    assert desk.state(slow)["problems"] == ["Scoring took longer than 0.001 seconds, the most this board gives."]
+    assert desk.status(slow)["problems"] == ["Scoring took longer than 0.001 seconds, the most this board gives."]
     board.engine.dispose()

@@ -14,7 +14,7 @@ import pytest
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
-from vcrgen.leaderboard.disclosure import step_of
+from vcrgen.leaderboard.disclosure import rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.store import results
 from vcrgen.scorer.answer_key import AnswerKey
@@ -76,7 +76,7 @@ def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
     """Files that hold a text where an answer could be looked for."""
     one = key.questions[0].question_id
     good = complete(key, lambda number: f"word {number}")
-    quoted = json.dumps(guess)
+    reported = json.dumps(guess)
     return {
         "as id": as_lines({"question_id": guess, "output": "x"}),
         "as one id of many": as_lines(*good, {"question_id": guess, "output": "x"}),
@@ -86,7 +86,7 @@ def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
         "as mode": as_lines({**good[0], "mode": guess}),
         "as key": as_lines({"question_id": one, guess: "x"}),
         "as answers": as_lines(*({**each, "answers": [guess], "crossed_text": [guess]} for each in good)),
-        "in a broken line": f'{{"question_id": "{one}", "output": {quoted}'.encode(),
+        "in a broken line": f'{{"question_id": "{one}", "output": {reported}'.encode(),
         "after a line": as_lines(*good) + guess.encode(),
         "as a table's head": f'index,{guess.replace(",", "")}\n1,x\n'.encode(),
         "as an object": as_lines({"question_id": one, "output": {guess: guess}}),
@@ -130,7 +130,9 @@ def leaked(key: AnswerKey, text: str, sent: bytes) -> list[str]:
 def test_no_answer_is_ever_said(
     make_board: Any, open_desk: Any, hidden_key: AnswerKey, tmp_path: Path, capfd: Any
 ) -> None:
-    board = make_board(scored_hidden_a_day=1000, scored_hidden_in_all=1000, failed_a_day=1000, requests_a_minute=10_000)
+    board = make_board(
+        hidden_scores_per_day=1000, hidden_scores_lifetime=1000, failed_files_per_day=1000, requests_per_minute=10_000
+    )
     desk = open_desk(board)
     answer = next(text for texts in answers_of(hidden_key) for text in texts if len(text) >= 8)
     files = {name: (content, content) for name, content in files_with_a_guess(hidden_key, answer).items()}
@@ -141,13 +143,13 @@ def test_no_answer_is_ever_said(
     sent = {name: desk.api(content, set="hidden-en", model=name) for name, (content, _) in files.items()}
     assert {name: each.status_code for name, each in sent.items() if each.status_code != 202} == {}
     assert score_waiting(board) == len(files)
-    states = {}
+    statuses = {}
     for name, response in sent.items():
-        found = desk.state(response)
-        states[name] = found["state"]
+        found = desk.status(response)
+        statuses[name] = found["status"]
         told = json.dumps(found, ensure_ascii=False) + desk.client.get(response.json()["page"]).text
         assert leaked(hidden_key, told, files[name][1]) == [], name
-    assert states["all right"] == "scored" and {*states.values()} == {"scored", "failed"}
+    assert statuses["all right"] == "scored" and {*statuses.values()} == {"scored", "failed"}
     seen = everything(desk, tmp_path / "site")
     logged = "".join(capfd.readouterr())
     assert leaked(hidden_key, seen + logged, b"") == []
@@ -166,14 +168,16 @@ def test_answers_that_are_sent_along_tell_nothing(
         response = desk.api(make(hidden_key, answers), set="hidden-en")
         assert response.status_code == 202
         score_waiting(board)
-        found = desk.state(response)
-        told.append({name: found[name] for name in ("state", "problems", "scores")})
+        found = desk.status(response)
+        told.append({name: found[name] for name in ("status", "problems", "scores")})
         board.engine.dispose()
     assert told[0] == told[1] == told[2]
 
 
 def test_right_and_wrong_guesses_fail_alike(make_board: Any, open_desk: Any, hidden_key: AnswerKey) -> None:
-    board = make_board(scored_hidden_a_day=1000, scored_hidden_in_all=1000, failed_a_day=1000, requests_a_minute=10_000)
+    board = make_board(
+        hidden_scores_per_day=1000, hidden_scores_lifetime=1000, failed_files_per_day=1000, requests_per_minute=10_000
+    )
     right = next(text for texts in answers_of(hidden_key) for text in texts if len(text) >= 8)
     wrong = right[0] + "".join("q" if char.isalpha() else char for char in right[1:])  # keys are named in order
     told = []
@@ -182,11 +186,11 @@ def test_right_and_wrong_guesses_fail_alike(make_board: Any, open_desk: Any, hid
         files = files_with_a_guess(hidden_key, guess)
         sent = {name: desk.api(content, set="hidden-en", model=name) for name, content in files.items()}
         assert score_waiting(board) == len(files)
-        states = {name: desk.state(response) for name, response in sent.items()}
+        statuses = {name: desk.status(response) for name, response in sent.items()}
         told.append(
             {
-                name: (found["state"], re.sub(r"\d+", "0", " ".join(found["problems"]).replace(guess, "GUESS")))
-                for name, found in states.items()
+                name: (found["status"], re.sub(r"\d+", "0", " ".join(found["problems"]).replace(guess, "GUESS")))
+                for name, found in statuses.items()
             }
         )
     for name in told[0]:
@@ -195,7 +199,7 @@ def test_right_and_wrong_guesses_fail_alike(make_board: Any, open_desk: Any, hid
 
 
 def test_near_copies_are_refused(make_board: Any, open_desk: Any, hidden_key: AnswerKey) -> None:
-    board = make_board(scored_hidden_a_day=10)
+    board = make_board(hidden_scores_per_day=10)
     desk = open_desk(board)
     rng = random.Random(0)
     lines = complete(hidden_key, lambda number: f"guess {rng.random()}")
@@ -206,36 +210,36 @@ def test_near_copies_are_refused(make_board: Any, open_desk: Any, hidden_key: An
         desk.api(as_lines(*each), set="hidden-en", model=f"M{n}") for n, each in enumerate((lines, near, spaced, far))
     ]
     assert score_waiting(board) == 4
-    found = [desk.state(response) for response in sent]
-    assert [each["state"] for each in found] == ["scored", "failed", "failed", "scored"]
+    found = [desk.status(response) for response in sent]
+    assert [each["status"] for each in found] == ["scored", "failed", "failed", "scored"]
     for each in found[1:3]:
-        assert "near copies" in each["problems"][0] and each["scores"] == []
+        assert "near-duplicates" in each["problems"][0] and each["scores"] == []
     other = open_desk(board, team="Another team")
     response = other.api(as_lines(*near), set="hidden-en")
     score_waiting(board)
-    assert other.state(response)["state"] == "scored", "teams are not compared with each other"
+    assert other.status(response)["status"] == "scored", "teams are not compared with each other"
     board.engine.dispose()
 
 
 def test_scores_of_hidden_sets_are_rounded_everywhere(
     make_board: Any, open_desk: Any, hand: Any, hidden_key: AnswerKey, public_key: AnswerKey, tmp_path: Path
 ) -> None:
-    board: Board = make_board(scored_hidden_a_day=10)
+    board: Board = make_board(hidden_scores_per_day=10)
     desk = open_desk(board)
     sent = [desk.api(hand(hidden_key, right=n, note=f"n{n}"), set="hidden-en", model=f"M{n}") for n in (2, 3)]
     sent += [desk.api(hand(public_key, right=n), model=f"M{n}") for n in (2, 3)]
     assert score_waiting(board) == 4
     hidden_set = next(one for one in board.sets if one.hidden)
-    step = step_of(hidden=True, spans=hidden_set.spans)
+    step = rounding_step(hidden=True, spans=hidden_set.spans)
     with board.reading() as connection:
         exact = [
-            value for row in results.board_rows(connection, set_name="hidden-en") for value in row.figures.values()
+            value for row in results.board_rows(connection, set_name="hidden-en") for value in row.estimates.values()
         ]
     unrounded = {abs(n) for triple in exact for n in triple if abs(n / step - round(n / step)) > 1e-6}
     assert len(unrounded) > 3
     texts = {f"{n:.6f}"[:7] for n in unrounded} | {f"{100 * n:.4f}"[:6] for n in unrounded}
 
-    cells = [cell for response in sent[:2] for cell in desk.state(response)["scores"]]
+    cells = [cell for response in sent[:2] for cell in desk.status(response)["scores"]]
     assert len(cells) == 4
     for cell in cells:
         for metric in ("exact", "jaccard"):

@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
-from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.leaderboard.store.teams import all_teams
 from vcrgen.scorer.answer_key import AnswerKey
 
@@ -55,16 +55,16 @@ def test_markup_in_names_is_text_on_every_page(
         desk = open_desk(board, team=f"{text} team")
         answer = desk.api(hand(public_key, right=2, note=str(number)), name=f"{text}.jsonl", model=text)
         assert answer.status_code == 202, text
-        refused = desk.form(b"", model=text, link=text, size=text, released=text, access=text)
-        assert refused.status_code == 400
-        assert_text(refused.text, text)
+        rejected = desk.form(b"", model=text, link=text, size=text, released=text, access=text)
+        assert rejected.status_code == 400
+        assert_text(rejected.text, text)
     failing = desk.api(b'{"question_id": "<script>alert(2)</script>", "output": "x"}', name="<i>.jsonl", model="<u>")
     score_waiting(board)
     entries = {f"/model-{entry}.html" for entry in re.findall(r"model-([0-9a-f]{12})", desk.client.get("/").text)}
     assert len(entries) == len(MARKUP)
     pages = ["/", "/history.html", "/compare.html", "/submit.html", "/about.html", *entries]
     with board.reading() as connection:
-        pages += [f"/submission-{one.id}.html" for one in listed(connection)]
+        pages += [f"/submission-{one.id}.html" for one in list_submissions(connection)]
     first, second = sorted(entries)[:2]
     pages.append(f"/compare-{first[7:19]}-{second[7:19]}.html")
     for page in pages:
@@ -78,7 +78,7 @@ def test_markup_in_names_is_text_on_every_page(
 
 
 class Elements(HTMLParser):
-    """What a browser makes of a page: elements with attributes, without our own style and script."""
+    """Elements of a page with attributes, as a browser sees them."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -139,8 +139,8 @@ def test_sql_in_every_field_changes_nothing(board: Board, open_desk: Any, hand: 
         for path in (f"/api/submissions/{quote(text)}", f"/model-{quote(text)}.html", f"/{quote(text)}"):
             assert desk.client.get(path).status_code == 404, path
     with board.reading() as connection:
-        assert [one.facts.model for one in listed(connection)] == list(SQL)
-        assert {one.state for one in listed(connection)} == {State.QUEUED}
+        assert [one.facts.model for one in list_submissions(connection)] == list(SQL)
+        assert {one.status for one in list_submissions(connection)} == {SubmissionStatus.QUEUED}
         assert [name for name, _ in all_teams(connection)] == ["Team A"]
 
 
@@ -245,7 +245,7 @@ def test_posts_from_other_sites(desk: Any, hand: Any, public_key: AnswerKey, way
         if not fine:
             assert "a page of another site" in answer.text
     with desk.board.reading() as connection:
-        assert len(listed(connection)) == allowed
+        assert len(list_submissions(connection)) == allowed
     assert (
         desk.client.get("/", headers={"origin": "https://evil.example", "sec-fetch-site": "cross-site"}).status_code
         == 200

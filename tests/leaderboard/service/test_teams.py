@@ -1,4 +1,4 @@
-"""What a team does with its token: a check that costs no try, its own files, and choosing which one counts."""
+"""What a team does with its token: a check that costs no quota, its own files, and choosing which one counts."""
 
 import html
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
-from vcrgen.leaderboard.store.submissions import listed
+from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.scorer.answer_key import AnswerKey
 
 Desks = Callable[..., Any]
@@ -27,7 +27,7 @@ def check(desk: Any, content: bytes, set_name: str = "hidden-en") -> Any:
 def test_a_check_costs_no_try_and_keeps_nothing(
     make_board: Any, open_desk: Desks, hand: Any, hidden_key: AnswerKey, public_key: AnswerKey
 ) -> None:
-    board = make_board(scored_hidden_a_day=2, failed_a_day=1)
+    board = make_board(hidden_scores_per_day=2, failed_files_per_day=1)
     desk = open_desk(board)
     good = hand(hidden_key).read_bytes()
     for content, sentence in (
@@ -44,7 +44,7 @@ def test_a_check_costs_no_try_and_keeps_nothing(
         assert check(desk, content).status_code == status
     assert check(desk, good, "other").status_code == 400
     with board.reading() as connection:
-        assert listed(connection) == []
+        assert list_submissions(connection) == []
     assert not [file for file in (board.folder / "files").rglob("*") if file.is_file()]
     assert desk.client.get("/api/team", headers=bearer(desk)).json()["quotas"]["hidden-en"]["left"] == 2
     board.engine.dispose()

@@ -1,4 +1,4 @@
-"""Analyses of single items: how hard each is, whether it tells models apart, and how few would be enough.
+"""Analyses of single items: difficulty, discrimination, reliability, predictors of difficulty, subsets.
 
-files -> a table of models x items -> statistics, Rasch or 2PL, what makes spans hard, shorter sets -> documents
+files -> a table of models x items -> statistics, Rasch or 2PL, difficulty model, subsets -> documents
 """

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vcrgen.analysis.cells import sheet_cells
 from vcrgen.errors import AnalysisError
-from vcrgen.plurals import counted
-from vcrgen.reading import MAX_LINE_BYTES, encodable, iter_json_lines
-from vcrgen.scorer.predictions.xlsx import sheet_rows
+from vcrgen.reading import check_file_size, encodable, iter_json_lines, name_cells, read_csv
 from vcrgen.scorer.records import METRICS
 
 if TYPE_CHECKING:
@@ -28,16 +25,8 @@ _SUFFIXES = {".csv": ",", ".tsv": "\t"}
 Columns = Mapping[str, "pa.Array"]
 
 
-def _check_file(file: Path) -> None:
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise AnalysisError(f"{file} is larger than {MOST_BYTES >> 30} GiB; give a file for each model.")
-    except (OSError, ValueError) as problem:
-        raise AnalysisError(f"{file} cannot be read: {getattr(problem, 'strerror', None) or problem}.") from None
-
-
 def read_chunks(file: Path, metric: str) -> Iterator[Columns]:
-    """The columns that are needed, some rows at a time; what form the file has is told by its suffix.
+    """Read the needed columns, some rows at a time; the suffix gives the format.
 
     Args:
         file: Evidence or a long table.
@@ -46,17 +35,16 @@ def read_chunks(file: Path, metric: str) -> Iterator[Columns]:
     Raises:
         AnalysisError: It cannot be read, is larger than it may be, or is neither.
     """
-    _check_file(file)
+    check_file_size(file, MOST_BYTES, "give a file for each model", AnalysisError)
     suffix = file.suffix.lower()
     if suffix in (".parquet", ".pq"):
         yield from _parquet(file, metric)
     elif suffix in _SUFFIXES:
-        yield from _from_rows(file, _delimited(file, _SUFFIXES[suffix]), metric)
+        yield from _from_rows(file, read_csv(file, AnalysisError, delimiters=_SUFFIXES[suffix]), metric)
     elif suffix == ".jsonl":
-        rows = ((f"line {number}", row) for number, row in iter_json_lines(file, AnalysisError))
-        yield from _from_rows(file, rows, metric)
+        yield from _from_rows(file, iter_json_lines(file, AnalysisError), metric)
     elif suffix == ".xlsx":
-        yield from _from_rows(file, _sheet(file), metric)
+        yield from _from_rows(file, name_cells(enumerate(sheet_cells(file), 1), str(file), AnalysisError), metric)
     else:
         raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv, .tsv and .xlsx.")
 
@@ -72,7 +60,7 @@ def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
         return [*EVIDENCE, "answer", metric] if "answer" in names else [*EVIDENCE, metric]
     if {"question_id", "path", "choice"} <= set(names):
         raise AnalysisError(
-            f"{file} is evidence of a question set, which analyses of items do not read; write a long table of its "
+            f"{file} is evidence of an MCQ benchmark, which analyses of items do not read; write a long table of its "
             f"items, with the columns {', '.join(LONG)}."
         )
     if lacking := [name for name in LONG if name not in names]:
@@ -131,15 +119,14 @@ def _typed(file: Path, name: str, column: pa.Array) -> pa.Array:
     raise AnalysisError(f"{file}: the column {name!r} holds {kind}, not {'numbers' if numbers else 'texts'}.")
 
 
-def _from_rows(file: Path, rows: Iterator[tuple[str, Mapping[str, Any]]], metric: str) -> Iterator[Columns]:
-    """Chunks of rows of texts or JSON values."""
+def _from_rows(file: Path, rows: Iterator[tuple[int, Mapping[str, Any]]], metric: str) -> Iterator[Columns]:
     import pyarrow as pa
 
     while some := list(itertools.islice(rows, _CHUNK)):
         wanted = _wanted(file, list(some[0][1]), metric)
         yield {
             name: pa.array(
-                [_cell(f"{file}, {place}", name, row.get(name)) for place, row in some],
+                [_cell(f"{file}, line {number}", name, row.get(name)) for number, row in some],
                 pa.float64() if _holds_numbers(name) else pa.string(),
             )
             for name in wanted
@@ -158,43 +145,3 @@ def _cell(place: str, name: str, value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise AnalysisError(f"{place}: {name!r} is {str(value)[:80]!r}, which is no text.")
-
-
-def _sheet(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of an Excel table, by the names in its first row."""
-    rows = sheet_rows(file)
-    names = {column: str(cell).strip() for column, cell in next(rows, {}).items() if cell is not None}
-    _check_names(file, list(names.values()))
-    for number, cells in enumerate(rows, start=2):
-        if any(cell is not None for cell in cells.values()):
-            yield f"row {number}", {name: cells.get(column) for column, name in names.items()}
-
-
-def _delimited(file: Path, delimiter: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a CSV or TSV file, by the names in its first row."""
-    csv.field_size_limit(MAX_LINE_BYTES)
-    try:
-        with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
-            reader = csv.reader(_bounded(text, file), delimiter=delimiter)
-            header = [name.strip() for name in next(reader, [])]
-            _check_names(file, header)
-            for number, cells in enumerate(reader, start=2):
-                if cells:
-                    if len(cells) != len(header):
-                        raise AnalysisError(
-                            f"{file}, row {number}: {counted(len(cells), 'cell')} under {counted(len(header), 'name')}."
-                        )
-                    yield f"row {number}", dict(zip(header, cells, strict=True))
-    except OSError as problem:
-        raise AnalysisError(f"{file} cannot be read: {problem.strerror or problem}.") from None
-    except UnicodeDecodeError:
-        raise AnalysisError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
-    except csv.Error as problem:
-        raise AnalysisError(f"{file} is no such table: {problem}.") from None
-
-
-def _bounded(text: io.TextIOWrapper, file: Path) -> Iterator[str]:
-    while line := text.readline(MAX_LINE_BYTES):
-        if len(line) == MAX_LINE_BYTES:
-            raise AnalysisError(f"{file} has a line of more than {MAX_LINE_BYTES >> 20} MiB.")
-        yield line

@@ -1,11 +1,11 @@
 """Classical statistics of items, and how reliable the scores of models are.
 
 Example: 50 models, 200 items. An item that 40 models solve has p = 0.8. Its item-rest r is the correlation of its
-scores with the models' means over all other items: near 0 it says nothing about a model, below 0 perhaps its key is
-wrong.
+scores with the models' means over all other items: near 0 the item does not discriminate, below 0 perhaps its key
+is wrong.
 
-Missing cells stay missing: what is about one item uses the models that have it; alpha, split halves and the parts of
-the variance use the models that have every item, and say how many those are.
+Missing cells stay missing: what is about one item uses the models that have it; alpha, split halves and variance
+components use the models that have every item, and say how many those are.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.table import ItemTable, model_scores
+from vcrgen.analysis.items.item_table import ItemTable, model_scores
 from vcrgen.rng import array_rng_for
-from vcrgen.stats.bootstrap import weights_of
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.bootstrap import bootstrap_weights
 from vcrgen.stats.intervals import mean_interval
 from vcrgen.stats.paired import benjamini_hochberg
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.ranking import ascending
 
 SPLITS = 200  # random halves
-COPY = 0.95  # the correlation from which on two items may be copies
+NEAR_DUPLICATE = 0.95  # the least correlation of near-duplicates
 RARE = 0.05  # adjusted p-values below this are no accident
-MOST_PAIRS = 200  # of near copies that are listed
+MOST_PAIRS = 200  # of near-duplicates that are listed
 _BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
 NORMAL_95 = 1.959963984540054  # how many standard errors an interval of 95 % reaches on either side
 
 
-class WithInterval(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """An estimate with the ends of its 95 % interval, which are NaN where there is none."""
 
     value: float
@@ -43,24 +42,24 @@ class WithInterval(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemFigures:
+class ItemStatistics:
     """Classical figures of each item; NaN where one cannot be had."""
 
     models: Ints  # how many models have the item
     p: Floats  # mean score: the share of models that solve it
-    rest: Floats  # item-rest correlation
+    item_rest: Floats  # item-rest correlation
     low: Floats  # ends of its 95 % interval
     high: Floats
     adjusted: Floats  # the p-value of its being below 0 (one-sided), adjusted by Benjamini and Hochberg
     alpha_dropped: Floats  # alpha of the other items
 
     @property
-    def never(self) -> Ints:
+    def unsolved(self) -> Ints:
         """Items that no model solves at all."""
         return np.flatnonzero(self.p == 0)
 
     @property
-    def always(self) -> Ints:
+    def solved_by_all(self) -> Ints:
         """Items that every model solves."""
         return np.flatnonzero(self.p == 1)
 
@@ -68,17 +67,17 @@ class ItemFigures:
     def negative(self) -> Ints:
         """Items that better models solve less, beyond chance: perhaps their key is wrong. The worst comes first."""
         found = np.flatnonzero(self.adjusted < RARE)
-        return found[np.argsort(self.rest[found], kind="stable")]
+        return found[ascending(self.item_rest[found])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """How far the ranking of the models would come out again with other items of this kind."""
+    """Reliability of the models' scores over items of this kind."""
 
     models: int  # that have every item, of which all of this is computed
-    alpha: WithInterval  # Cronbach's, with an interval over resamples of models
+    alpha: IntervalEstimate  # Cronbach's, with an interval over resamples of models
     failed: int  # resamples without an alpha: all models drawn have the same score
-    halves: WithInterval  # random halves of the images, corrected to full length; the range of 95 % of the splits
+    halves: IntervalEstimate  # random halves of the images, corrected to full length; the range of 95 % of the splits
     generalisability: float  # share of the variance between models that is not due to the choice of images and items
     between_models: float  # parts of the variance of a single score: models
     models_by_images: float  # models with images
@@ -91,22 +90,22 @@ class Reliability:
         return self.between_models / (self.between_models + self.error**2 * self.images / images)
 
     def needed(self, reliability: float) -> int | None:
-        """How many images give a generalisability; None where models do not differ."""
+        """Return the number of images that gives a generalisability; None where models do not differ."""
         if self.between_models <= 0:
             return None
         share = reliability / (1 - reliability)
         return max(1, math.ceil(share * self.error**2 * self.images / self.between_models - 1e-9))
 
 
-class Copies(NamedTuple):
+class NearDuplicates(NamedTuple):
     """Pairs of items that the same models solve."""
 
     pairs: list[tuple[int, int, float]]  # first item, second item, correlation; the highest first
     found: int  # how many there are, also those not listed
-    told: bool  # whether so many models can tell copies from chance at all
+    is_testable: bool  # there are enough models for the test
 
 
-def item_figures(table: ItemTable) -> ItemFigures:
+def item_statistics(table: ItemTable) -> ItemStatistics:
     """The classical figures of each item."""
     from scipy.special import ndtr
 
@@ -124,18 +123,18 @@ def item_figures(table: ItemTable) -> ItemFigures:
     with np.errstate(invalid="ignore", divide="ignore"):
         z, width = np.arctanh(rest), NORMAL_95 / np.sqrt(np.where(usable > 0, usable, np.nan))
         below = ndtr(z * NORMAL_95 / width)
-    return ItemFigures(
-        models=models, p=p, rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
-        adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.whole]),
+    return ItemStatistics(
+        models=models, p=p, item_rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
+        adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.complete_models]),
     )  # fmt: skip
 
 
 def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability | None:
-    """How reliable the models' scores are; None with fewer than three models that have every item."""
-    rows = table.whole
+    """Estimate the reliability of the models' scores; None with fewer than three models that have every item."""
+    rows = table.complete_models
     if len(rows) < 3:
         return None
-    whole = table.of_models(rows)
+    whole = table.select_models(rows)
     alpha, draws = _alpha(whole.scores), _resampled_alphas(whole.scores, seed=seed, resamples=resamples)
     known = draws[~np.isnan(draws)]
     failed = resamples - len(known)
@@ -143,7 +142,7 @@ def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability |
     models, images, rest, error = _components(whole)
     share = models / (models + error**2) if models + error**2 > 0 else math.nan
     return Reliability(
-        models=len(rows), alpha=WithInterval(alpha, float(low), float(high)), failed=failed,
+        models=len(rows), alpha=IntervalEstimate(alpha, float(low), float(high)), failed=failed,
         halves=_halves(whole, seed), generalisability=share, between_models=models, models_by_images=images, rest=rest,
         error=error, images=len(table.group_names),
     )  # fmt: skip
@@ -161,20 +160,20 @@ def score_intervals(table: ItemTable) -> tuple[Floats, Floats, Floats, Floats]:
     return means, sd * np.sqrt(groups / np.maximum(groups - 1, 1)), low, high
 
 
-def near_copies(table: ItemTable) -> Copies:
+def near_duplicates(table: ItemTable) -> NearDuplicates:
     """Pairs of items whose scores go together in nearly all models, and not by chance.
 
-    A pair counts where r is :data:`COPY` or more over the models that have both, and so many models agree that among
-    all pairs not one in 20 tables would have such a pair if items had nothing in common.
+    A pair counts where r is :data:`NEAR_DUPLICATE` or more over the models that have both, and so many models agree
+    that among all pairs not one in 20 tables would have such a pair if items had nothing in common.
     """
-    varied = table.varied
+    varied = table.varying_items
     possible = len(varied) * (len(varied) - 1) / 2
     models = len(table.models)
     if possible == 0:
-        return Copies([], 0, True)
+        return NearDuplicates([], 0, True)
     rare = math.log(RARE / possible)
     if _log_chance(models, models // 2) >= rare:
-        return Copies([], 0, False)
+        return NearDuplicates([], 0, False)
     # Items that few models solve, or nearly all, may be solved by the same ones by chance: no pair of them counts.
     asked, solved = table.present.sum(axis=0), (table.scores >= 0.5).sum(axis=0)
     varied = np.array([item for item in varied if _log_chance(int(asked[item]), int(solved[item])) < rare], np.int64)
@@ -187,8 +186,8 @@ def near_copies(table: ItemTable) -> Copies:
             found.append((int(varied[first]), int(varied[second]), r))
         if len(found) > 100 * MOST_PAIRS:
             break
-    found.sort(key=lambda pair: (-pair[2], pair[0], pair[1]))
-    return Copies(found[:MOST_PAIRS], len(found), True)
+    found.sort(key=lambda pair: (-round(pair[2], 12), pair[0], pair[1]))
+    return NearDuplicates(found[:MOST_PAIRS], len(found), True)
 
 
 def _blocks(items: int) -> Iterator[slice]:
@@ -208,14 +207,12 @@ def _correlations(x: Floats, y: Floats, inside: Bits) -> Floats:
 
 
 def _alpha(scores: Floats) -> float:
-    """Cronbach's alpha, of covariances."""
     items = scores.shape[1]
     total = float(scores.sum(axis=1).var(ddof=1))
     return items / (items - 1) * (1 - float(scores.var(axis=0, ddof=1).sum()) / total) if total > 0 else math.nan
 
 
 def _alpha_dropped(scores: Floats) -> Floats:
-    """Alpha of the items without each of them."""
     models, items = scores.shape
     if models < 3 or items < 3:
         return np.full(items, np.nan)
@@ -234,7 +231,7 @@ def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
     models, items = scores.shape
     total, squares = scores.sum(axis=1), scores**2
     alphas: list[Floats] = []
-    for block in weights_of(models, seed=seed, unit="model", draws=resamples):
+    for block in bootstrap_weights(models, seed=seed, unit="model", draws=resamples):
         for start in range(0, len(block), _DRAWS):
             drawn = block[start : start + _DRAWS] / models
             variances = (drawn @ squares - (drawn @ scores) ** 2).sum(axis=1)
@@ -244,11 +241,11 @@ def _resampled_alphas(scores: Floats, *, seed: int, resamples: int) -> Floats:
     return np.concatenate(alphas)
 
 
-def _halves(table: ItemTable, seed: int) -> WithInterval:
+def _halves(table: ItemTable, seed: int) -> IntervalEstimate:
     """The split-half reliability over random halves of the groups, by Spearman and Brown to full length."""
     groups = len(table.group_names)
     if groups < 2:
-        return WithInterval(math.nan, math.nan, math.nan)
+        return IntervalEstimate(math.nan, math.nan, math.nan)
     sums, counts = table.sums()
     order = generator(seed, "halves").permuted(np.tile(np.arange(groups), (SPLITS, 1)), axis=1)
     first = (order < groups // 2).astype(np.float64)
@@ -256,9 +253,9 @@ def _halves(table: ItemTable, seed: int) -> WithInterval:
     r = _correlations(one, two, np.ones(one.shape, bool))
     r = r[~np.isnan(r) & (r > -1)]
     if not len(r):
-        return WithInterval(math.nan, math.nan, math.nan)
+        return IntervalEstimate(math.nan, math.nan, math.nan)
     corrected = 2 * r / (1 + r)
-    return WithInterval(float(np.median(corrected)), *map(float, np.quantile(corrected, (0.025, 0.975))))
+    return IntervalEstimate(float(np.median(corrected)), *map(float, np.quantile(corrected, (0.025, 0.975))))
 
 
 def _components(table: ItemTable) -> tuple[float, float, float, float]:
@@ -277,7 +274,7 @@ def _components(table: ItemTable) -> tuple[float, float, float, float]:
     between = float((((by_group / sizes - means[:, None]) ** 2) * sizes).sum()) / (models - 1)
     within = float((centred**2).sum()) / (models - 1) - float((by_group**2 / sizes).sum()) / (models - 1)
     groups = len(sizes)
-    if groups == items:  # an image has one item: the two parts cannot be told apart
+    if groups == items:  # one item an image: the two components are not identified
         rest, images = between / (items - 1), 0.0
     else:
         rest = max(within, 0.0) / (items - groups)
@@ -300,7 +297,9 @@ def _alike(scores: Floats, there: Bits) -> Iterator[tuple[int, int, float]]:
             if other.start < part.start:
                 continue
             # With missing cells the product is no correlation, only near it: so what is near is looked at as well.
-            near = narrow[:, part].T @ narrow[:, other] >= (COPY - 1e-4 if complete else COPY - 0.25)
+            near = narrow[:, part].T @ narrow[:, other] >= (
+                NEAR_DUPLICATE - 1e-4 if complete else NEAR_DUPLICATE - 0.25
+            )
             first, second = np.nonzero(near)
             first, second = first + part.start, second + other.start
             keep = first < second
@@ -310,7 +309,7 @@ def _alike(scores: Floats, there: Bits) -> Iterator[tuple[int, int, float]]:
                 both = there[:, a] & there[:, b]
                 x, y = (np.where(both, scores[:, chosen], 0.0) for chosen in (a, b))
                 r = _correlations(x, y, both)
-                for place in np.flatnonzero(r >= COPY):
+                for place in np.flatnonzero(r >= NEAR_DUPLICATE):
                     yield int(a[place]), int(b[place]), float(r[place])
 
 
@@ -320,7 +319,7 @@ def _log_chance(models: int, solved: int) -> float:
 
 
 def _hypergeometric(models: int, first: int, second: int, both: int) -> float:
-    """How likely so many models or more solve both of two items that have nothing in common (Fisher's exact test)."""
+    """Return the p-value of Fisher's exact test that so many models or more solve both of two items."""
     from scipy.stats import hypergeom
 
     return float(hypergeom.sf(both - 1, models, first, second))

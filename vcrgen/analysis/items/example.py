@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vcrgen.analysis.items.classical import generator
-from vcrgen.analysis.items.table import ItemTable
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.analysis.items.item_table import ItemTable
+from vcrgen.stats.arrays import Floats, Ints
 
 SOURCE = "made items"
 

@@ -1,4 +1,4 @@
-"""Item response models: how hard an item is and how well it tells models apart, on one scale with the models' ability.
+"""Item response models (Rasch, 2PL): difficulty and discrimination of items, on one scale with the models' ability.
 
 A model of ability t solves an item with probability 1 / (1 + exp(-(a t + c))): ``a`` is the item's slope, its
 difficulty is ``-c / a``, the ability at which half of the models solve it. Abilities have mean 0 and standard deviation
@@ -15,15 +15,12 @@ A score between 0 and 1 counts as that share of a solution.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcrgen.analysis.items.table import ItemTable
+from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.errors import AnalysisError
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.arrays import Floats, Ints
 
 FEWEST_FOR_2PL = 100  # models
 MOST_CELLS = 1 << 22  # of models x items; larger tables have classical figures only
@@ -55,7 +52,7 @@ class ItemModel:
         return -self.intercept / self.slope
 
     def information(self, abilities: Floats) -> Floats:
-        """Abilities x items: what an item tells of a model there; its inverse square root is a standard error."""
+        """Return the information, abilities x items; its inverse square root is a standard error."""
         p = _logistic(abilities[:, None] * self.slope + self.intercept)
         values: Floats = self.slope**2 * p * (1 - p)
         return values
@@ -97,7 +94,7 @@ class _Fit:
     """The EM algorithm on one table; arrays are items x nodes unless said otherwise."""
 
     def __init__(self, table: ItemTable, *, rasch: bool) -> None:
-        self.items = table.varied
+        self.items = table.varying_items
         if not len(self.items):
             raise AnalysisError(f"{table.source}: no item is solved by some models and not by others.")
         self.source, self.rasch = table.source, rasch
@@ -141,7 +138,7 @@ class _Fit:
         return normed
 
     def _counts(self, weights: Floats) -> tuple[Floats, Floats]:
-        """How many models are expected at each node that have an item, and the score they are expected to have."""
+        """Return the expected number of models with an item at each node, and their expected score."""
         shape = (len(self.items), _NODES)
         count = np.broadcast_to(weights.sum(axis=0), shape) if self.there is None else self.there.T @ weights
         return count, self.scores.T @ weights
@@ -206,10 +203,10 @@ class _Fit:
         )  # fmt: skip
 
     def _observed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """What the data tell of each item's slope and intercept (Louis, 1982), item by item.
+        """Return the observed information of each item's slope and intercept (Louis, 1982).
 
-        That is what they would tell if abilities were known, less what is lost as they are not: the variance of the
-        derivatives over the abilities that a model may have.
+        It is the information of known abilities less the variance of the derivatives over the abilities that a model
+        may have.
         """
         count, solved = self._counts(weights)
         p = _logistic(self._logits())

@@ -1,26 +1,24 @@
-"""The report on items: how reliable scores are, what each item is worth, what makes hidden texts hard."""
+"""The report on items: reliability of scores, statistics of each item, predictors of difficulty."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcrgen.analysis.document import Document, Drawing, Section
 from vcrgen.analysis.items.analyse import ItemResult
-from vcrgen.analysis.items.classical import COPY, WithInterval, score_intervals
-from vcrgen.analysis.items.hardness import Hardness
+from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, score_intervals
+from vcrgen.analysis.items.difficulty_model import DifficultyModel
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
-from vcrgen.analysis.items.table import FEW_MODELS, ItemTable
+from vcrgen.analysis.items.item_table import FEW_MODELS, ItemTable
 from vcrgen.analysis.wording import between, number, p_value
-from vcrgen.plurals import counted
+from vcrgen.plurals import pluralize
 from vcrgen.report.charts import curve, histogram
+from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
+from vcrgen.stats.arrays import Floats
+from vcrgen.stats.ranking import ascending
 
 MOST_LISTED = 20  # items in a table that is not folded
 RELIABLE = (0.90, 0.95)
@@ -28,15 +26,14 @@ _REACH, _POINTS = 4.0, 17  # of the information curve
 _P_TICKS = ((0.0, "0"), (0.5, "50 % solved"), (1.0, "100"))
 _R_TICKS = ((0.0, "-1"), (0.5, "item-rest r = 0"), (1.0, "+1"))
 _ABILITIES = ((0.0, "-4"), (0.25, "-2"), (0.5, "ability 0"), (0.75, "+2"), (1.0, "+4"))
-_NOT_SHOWN = (
-    "Whether an item asks for what the benchmark is meant to measure: an item may tell models apart for a bad reason.",
-    "How the items would do with other models. A benchmark that all models solve tomorrow is not reliable any more.",
-    "That a listed item is wrong. A negative item-rest r is a reason to look at the item, not to take it out unseen: "
-    "to choose items by the models that are ranked with them flatters those models.",
+_LIMITATIONS = (
+    "The validity of an item: an item may discriminate among models for a bad reason.",
+    "Statistics for other models: a benchmark that all models solve is not reliable.",
+    "That a listed item is wrong. A negative item-rest r is a reason to inspect the item, not to remove it unseen: "
+    "selecting items by the models that are ranked with them flatters those models.",
 )
 _NOT_CAUSES = (
-    "Causes: an odds ratio compares texts that differ in one trait and are alike in the others that are listed, not "
-    "the same text before and after a change."
+    "Causes: an odds ratio compares spans that differ in one covariate and are equal in the other listed ones."
 )
 
 
@@ -46,24 +43,24 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
     sections = [_models(result), _reliability(result), _all_items(result), _suspects(result)]
     if result.model is not None:
         sections += [_item_model(result, result.model), _top(result, result.model)]
-    if result.hardness is not None:
-        sections.append(_hardness(result.hardness))
+    if result.difficulty_model is not None:
+        sections.append(_difficulty(result.difficulty_model))
     return Document(
         title="Items of a benchmark",
-        lead=f"{described(table)}, from {table.source}.",
+        lead=f"{describe_table(table)}, from {table.source}.",
         sections=sections,
-        not_shown=_NOT_SHOWN + ((_NOT_CAUSES,) if result.hardness is not None else ()),
+        limitations=_LIMITATIONS + ((_NOT_CAUSES,) if result.difficulty_model is not None else ()),
         warnings=[*table_warnings(table), *result.notes],
         settings=settings,
         private=table.hidden,
     )
 
 
-def described(table: ItemTable) -> str:
-    """How large a table is, in words."""
-    images = f" of {counted(len(table.group_names), 'image')}" if table.grouped else ""
+def describe_table(table: ItemTable) -> str:
+    """Return the size of a table in words."""
+    images = f" of {pluralize(len(table.group_names), 'image')}" if table.is_grouped else ""
     metric = f", metric {table.metric}" if table.metric != "score" else ""
-    return f"{len(table.models)} models, {counted(len(table.items), 'item')}{images}{metric}"
+    return f"{len(table.models)} models, {pluralize(len(table.items), 'item')}{images}{metric}"
 
 
 def table_warnings(table: ItemTable) -> list[str]:
@@ -74,16 +71,16 @@ def table_warnings(table: ItemTable) -> list[str]:
             f"Only {len(table.models)} models: figures of single items are vague below {FEW_MODELS}, and models of one "
             "family count as fewer."
         )
-    if any(table.unanswered):
-        models, items = table.unanswered
+    if any(table.empty_counts):
+        models, items = table.empty_counts
         warnings.append(
-            f"{counted(models, 'model')} and {counted(items, 'item')} have no score at all and are left out."
+            f"{pluralize(models, 'model')} and {pluralize(items, 'item')} have no score at all and are left out."
         )
     if missing := int((~table.present).sum()):
-        why = ", ".join(f"{count} {outcome}" for outcome, count in sorted(table.absent.items()))
+        why = ", ".join(f"{count} {outcome}" for outcome, count in sorted(table.missing_outcomes.items()))
         share = 100 * missing / table.scores.size
         warnings.append(
-            f"{counted(missing, f'cell ({share:.2g} %) is', f'cells ({share:.2g} %) are')} missing"
+            f"{pluralize(missing, f'cell ({share:.2g} %) is', f'cells ({share:.2g} %) are')} missing"
             f"{f' (outputs: {why})' if why else ''} and left so; scores here are means over what is there."
         )
     return warnings
@@ -99,7 +96,7 @@ def _models(result: ItemResult) -> Section:
     means, errors, low, high = score_intervals(table)
     counts = table.present.sum(axis=1)
     rows: list[Sequence[TableCell]] = []
-    for row in sorted(range(len(table.models)), key=lambda row: (-means[row], table.models[row])):
+    for row in sorted(range(len(table.models)), key=lambda row: (-round(float(means[row]), 12), table.models[row])):
         cells: list[TableCell] = [table.models[row], int(counts[row]), share(means[row], 2), share(errors[row], 2)]
         cells.append(Interval(float(low[row]), float(high[row])))
         if model is not None:
@@ -110,8 +107,8 @@ def _models(result: ItemResult) -> Section:
     return Section(
         title="Models",
         text=[
-            f"The error of a score is its standard error over {'images' if table.grouped else 'items'}: how far it "
-            "would move with others of this kind. Abilities have mean 0 and standard deviation 1 over these models."
+            f"The error of a score is its standard error over {'images' if table.is_grouped else 'items'}. "
+            "Abilities have mean 0 and standard deviation 1 over these models."
         ],
         tables=[Table(title="Scores of models", heads=heads, labels=1, rows=rows)],
     )
@@ -120,9 +117,9 @@ def _models(result: ItemResult) -> Section:
 def _reliability(result: ItemResult) -> Section:
     found, table = result.reliability, result.table
     if found is None:
-        why = "Fewer than three models have a score on every item, so alpha and its kin cannot be computed."
+        why = "Fewer than three models have a score on every item, so reliability cannot be computed."
         return Section(title="Reliability", text=[why])
-    unit = "images" if table.grouped else "items"
+    unit = "images" if table.is_grouped else "items"
     rows: list[Sequence[TableCell]] = [
         ("Cronbach's alpha", *_estimate(found.alpha)),
         (f"Split-half, random halves of the {unit}", *_estimate(found.halves)),
@@ -134,28 +131,28 @@ def _reliability(result: ItemResult) -> Section:
         rows.append((f"{unit.capitalize()} needed for {wanted:.2f}", needed, None))
     total = (found.between_models + found.models_by_images + found.rest) or math.nan
     parts = [("Models", found.between_models)]
-    parts += [("Models with images", found.models_by_images)] if table.grouped else []
-    parts.append((f"Models with items{' of an image' if table.grouped else ''}, and chance", found.rest))
+    parts += [("Models with images", found.models_by_images)] if table.is_grouped else []
+    parts.append((f"Models with items{' of an image' if table.is_grouped else ''}, and chance", found.rest))
     sizes = sorted({max(1, round(found.images * times)) for times in (0.1, 0.25, 0.5, 1, 2)})
     text = [
-        "Reliability is the share of the variance between models that would come out again with other items of this "
-        f"kind. It is of these models: among models that are more alike it is lower. {found.models} of "
+        "Reliability is the share of the variance between models that is not due to the choice of items. "
+        f"It is lower among models that are more alike. {found.models} of "
         f"{len(table.models)} models have every item and are used here."
     ]
-    if table.grouped:
+    if table.is_grouped:
         text.append("Items of one image stand or fall together; alpha takes them as independent, and is too high then.")
     if math.isnan(found.alpha.low):
         text.append(f"In {found.failed} of the resamples all models have the same score, so alpha has no interval.")
     elif found.failed:
         why = "in which all models have the same score"
-        text.append(f"{counted(found.failed, f'resample, {why}, is', f'resamples, {why}, are')} left out.")
+        text.append(f"{pluralize(found.failed, f'resample, {why}, is', f'resamples, {why}, are')} left out.")
     return Section(
         title="Reliability",
         text=text,
         tables=[
-            Table(title="Reliability of scores", heads=("Figure", "Value", "95 %"), labels=1, rows=rows),
+            Table(title="Reliability of scores", heads=("Statistic", "Value", "95 %"), labels=1, rows=rows),
             Table(
-                title="Where the variance of a single score comes from", heads=("Source", "Variance", "Share, %"),
+                title="Variance components of a single score", heads=("Source", "Variance", "Share, %"),
                 labels=1, rows=[(name, number(part, 4), share(part / total)) for name, part in parts],
             ),
             Table(
@@ -166,14 +163,14 @@ def _reliability(result: ItemResult) -> Section:
     )  # fmt: skip
 
 
-def _estimate(value: WithInterval) -> tuple[TableCell, TableCell]:
+def _estimate(value: IntervalEstimate) -> tuple[TableCell, TableCell]:
     return number(value.value, 3), between(value.low, value.high, 3)
 
 
 def _all_items(result: ItemResult) -> Section:
     table, figures, model = result.table, result.figures, result.model
     solved = np.histogram(figures.p, 10, (0, 1))[0].tolist()
-    known = figures.rest[~np.isnan(figures.rest)]
+    known = figures.item_rest[~np.isnan(figures.item_rest)]
     rests = np.histogram(known, 20, (-1, 1))[0].tolist()
     place = {} if model is None else {int(item): number for number, item in enumerate(model.items)}
     rows: list[Sequence[TableCell]] = []
@@ -182,7 +179,7 @@ def _all_items(result: ItemResult) -> Section:
             name,
             int(figures.models[item]),
             share(figures.p[item]),
-            number(figures.rest[item], 2),
+            number(figures.item_rest[item], 2),
         ]
         cells += [between(figures.low[item], figures.high[item], 2), number(figures.alpha_dropped[item], 4)]
         if model is not None:
@@ -196,11 +193,11 @@ def _all_items(result: ItemResult) -> Section:
         title="Items",
         text=[
             "An item's p is the share of models that solve it. Its item-rest r is the correlation of its scores with "
-            "the models' means over all other items: near 0 it says nothing about a model."
+            "the models' means over all other items: near 0 the item does not discriminate."
         ],
-        drawings=[
-            Drawing(title="Items by the share of models that solve them", svg=histogram(solved, _P_TICKS)),
-            Drawing(title="Items by their item-rest correlation", svg=histogram(rests, _R_TICKS)),
+        charts=[
+            Chart(title="Items by the share of models that solve them", svg=histogram(solved, _P_TICKS)),
+            Chart(title="Items by their item-rest correlation", svg=histogram(rests, _R_TICKS)),
         ],
         tables=[
             Table(
@@ -220,34 +217,35 @@ def _all_items(result: ItemResult) -> Section:
 
 def _suspects(result: ItemResult) -> Section:
     table, figures = result.table, result.figures
-    copies = result.copies
+    duplicates = result.duplicates
     negative = figures.negative
     counts = [
-        ("Solved by no model", len(figures.never)),
-        ("Solved by every model", len(figures.always)),
-        ("Negative item-rest r beyond chance: wrong key?", len(negative)),
-        ("Pairs of near copies", copies.found if copies.told else None),
+        ("Solved by no model", len(figures.unsolved)),
+        ("Solved by every model", len(figures.solved_by_all)),
+        ("Significantly negative item-rest r: wrong key?", len(negative)),
+        ("Pairs of near-duplicates", duplicates.found if duplicates.is_testable else None),
     ]
     text = [
-        "Beyond chance is: r is below 0 with p below .05, adjusted for the number of items (Benjamini and Hochberg). "
-        f"Near copies are pairs with r of {COPY:g} or more that chance would not give in one of 20 such tables."
+        "Significantly negative: r is below 0 with p below .05, adjusted by Benjamini and Hochberg. "
+        f"Near-duplicates are pairs with r of {NEAR_DUPLICATE:g} or more that chance would not give in one of 20 such "
+        "tables."
     ]
-    if not copies.told:
-        text.append(f"{len(table.models)} models are too few to tell copies from chance among so many items.")
+    if not duplicates.is_testable:
+        text.append(f"{len(table.models)} models are too few to test for near-duplicates among so many items.")
     details = [
         Table(
             title=title, heads=("Item", "Models"), labels=1,
             rows=[(table.items[item], int(figures.models[item])) for item in found.tolist()],
         )
         for title, found in (
-            ("Items that no model solves", figures.never), ("Items that every model solves", figures.always),
+            ("Items that no model solves", figures.unsolved), ("Items that every model solves", figures.solved_by_all),
         )
         if len(found)
     ]  # fmt: skip
-    tables = [Table(title="Items to look at", heads=("What", "Number"), labels=1, rows=counts)]
+    tables = [Table(title="Items to look at", heads=("Group", "Items"), labels=1, rows=counts)]
     if len(negative):
         rows = [
-            (table.items[item], share(figures.p[item]), number(figures.rest[item], 2),
+            (table.items[item], share(figures.p[item]), number(figures.item_rest[item], 2),
              between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
             for item in negative.tolist()
         ]  # fmt: skip
@@ -257,30 +255,31 @@ def _suspects(result: ItemResult) -> Section:
             details.append(
                 Table(title="More with negative discrimination", heads=heads, labels=1, rows=rows[MOST_LISTED:])
             )
-    if copies.pairs:
-        pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in copies.pairs]
-        names = ("Item", "Near copy", "r")
-        tables.append(Table(title="Near copies", heads=names, labels=2, rows=pairs[:MOST_LISTED]))
+    if duplicates.pairs:
+        pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in duplicates.pairs]
+        names = ("Item", "Near-duplicate", "r")
+        tables.append(Table(title="Near-duplicates", heads=names, labels=2, rows=pairs[:MOST_LISTED]))
         if pairs[MOST_LISTED:]:
-            details.append(Table(title="More near copies", heads=names, labels=2, rows=pairs[MOST_LISTED:]))
+            details.append(Table(title="More near-duplicates", heads=names, labels=2, rows=pairs[MOST_LISTED:]))
     return Section(title="Items to look at", text=text, tables=tables, details=details)
 
 
 def _item_model(result: ItemResult, model: ItemModel) -> Section:
     grid = np.linspace(-_REACH, _REACH, _POINTS)
-    told = model.information(grid).sum(axis=1)
+    information = model.information(grid).sum(axis=1)
     places = ((model.ability + _REACH) / (2 * _REACH)).tolist()
     points = [
-        ((at + _REACH) / (2 * _REACH), float(told_here / told.max())) for at, told_here in zip(grid, told, strict=True)
+        ((at + _REACH) / (2 * _REACH), float(value / information.max()))
+        for at, value in zip(grid, information, strict=True)
     ]
     rows = [
-        (Number(at, 1, sign=True), number(told_here, 2), number(1 / math.sqrt(told_here + 1), 2))
-        for at, told_here in zip(grid, told, strict=True)
+        (Number(at, 1, sign=True), number(value, 2), number(1 / math.sqrt(value + 1), 2))
+        for at, value in zip(grid, information, strict=True)
     ]
     left = len(result.table.items) - len(model.items)
     text = [
         f"A model of ability t solves an item with probability 1 / (1 + exp(-(slope (t - difficulty)))): {model.kind}. "
-        f"Items that all models solve, or none, say nothing and are not in it ({left})."
+        f"Items that all models solve, or none, are not in it ({left})."
     ]
     if model.kind == "Rasch":
         text.append(
@@ -292,11 +291,11 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
     return Section(
         title=f"Item response model: {model.kind}",
         text=text,
-        drawings=[
-            Drawing(
+        charts=[
+            Chart(
                 title="Information of all items by ability",
                 svg=curve(points, _ABILITIES, marks=places),
-                note="Where the line is high, models are told apart best. A stroke at the bottom is a model.",
+                note="Where the line is high, models are separated best. A stroke at the bottom is a model.",
             )
         ],
         tables=[
@@ -309,31 +308,30 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
 
 
 def _top(result: ItemResult, model: ItemModel) -> Section:
-    """Which items tell the best models apart: a fifth of them, at least three."""
     table = result.table
     count = max(3, math.ceil(len(table.models) / 5))
-    best = np.argsort(-model.ability, kind="stable")[:count]
-    top = table.of_models(best)
+    best = ascending(-model.ability)[:count]
+    top = table.select_models(best)
     low, high = (np.where(top.present, top.scores, end) for end in (np.inf, -np.inf))
     all_fail, all_solve = int((high.max(axis=0) <= 0).sum()), int((low.min(axis=0) >= 1).sum())
-    told: Floats = model.information(model.ability[best]).mean(axis=0)
-    order = np.argsort(-told, kind="stable")
-    half = int(np.searchsorted(np.cumsum(told[order]), told.sum() / 2)) + 1
+    information: Floats = model.information(model.ability[best]).mean(axis=0)
+    order = ascending(-information)
+    half = int(np.searchsorted(np.cumsum(information[order]), information.sum() / 2)) + 1
     with np.errstate(invalid="ignore"):
         solved = np.divide(
             np.nansum(top.scores, axis=0), top.present.sum(axis=0), out=np.full(len(table.items), np.nan),
             where=top.present.any(axis=0),
         )  # fmt: skip
     rows = [
-        (table.items[item], number(told[at], 3), share(solved[item]), share(result.figures.p[item]))
+        (table.items[item], number(information[at], 3), share(solved[item]), share(result.figures.p[item]))
         for at, item in zip(order[:MOST_LISTED].tolist(), model.items[order[:MOST_LISTED]].tolist(), strict=True)
     ]
     return Section(
-        title="Which items tell the top models apart",
+        title="Items that discriminate among the top models",
         text=[
             f"Of {len(table.items)} items, all of the {count} best models solve {all_solve}, none of them solves "
-            f"{all_fail}, and {len(table.items) - all_solve - all_fail} tell some of them apart. By the item model, "
-            f"{counted(half, 'item gives', 'items give')} half of all information at their abilities."
+            f"{all_fail}, and {len(table.items) - all_solve - all_fail} discriminate among them. By the item model, "
+            f"{pluralize(half, 'item gives', 'items give')} half of all information at their abilities."
         ],
         tables=[
             Table(
@@ -344,29 +342,35 @@ def _top(result: ItemResult, model: ItemModel) -> Section:
     )  # fmt: skip
 
 
-def _hardness(found: Hardness) -> Section:
+def _difficulty(found: DifficultyModel) -> Section:
     rows: list[Sequence[TableCell]] = []
-    for weight in found.weights:
+    for weight in found.effects:
         ratio, low, high = weight.odds_ratio
-        verdict = "easier" if low > 1 else "harder" if high < 1 else "cannot be told"
+        verdict = "easier" if low > 1 else "harder" if high < 1 else "inconclusive"
         rows.append(
-            (weight.trait.name, weight.trait.unit, number(ratio, 2), between(low, high, 2), p_value(weight.p), verdict)
+            (
+                weight.covariate.name,
+                weight.covariate.unit,
+                number(ratio, 2),
+                between(low, high, 2),
+                p_value(weight.p),
+                verdict,
+            )
         )
     spreads = [("Models", found.of_models), ("Images", found.of_images), ("Spans of an image", found.of_items)]
     text = [
-        "A mixed logistic model: the odds that a model restores a span are multiplied by the odds ratio for each step "
-        "of a trait, the others being equal. Models, images and spans are random effects, so that many models' answers "
-        "on one span are not taken for many spans."
+        "Mixed logistic regression of exact match on covariates of the span, with random effects of models, images "
+        "and spans. The odds ratio is per unit of the covariate, the others being equal."
     ]
     if found.left_out:
         text.append(f"Left out: {'; '.join(f'{name} {why}' for name, why in found.left_out)}.")
     return Section(
-        title="What makes a span hard",
+        title="Predictors of difficulty",
         text=text,
         tables=[
             Table(
                 title="Odds ratios", labels=2, rows=rows,
-                heads=("Trait", "One step", "Odds ratio", "95 % interval", "p", "More of it is"),
+                heads=("Covariate", "One unit", "Odds ratio", "95 % interval", "p", "Effect"),
             ),
             Table(
                 title="Spread of the random effects", heads=("Effect", "Standard deviation, log-odds"), labels=1,

@@ -1,7 +1,7 @@
-"""Shorter sets: which questions to keep, and how near the scores and the ranking stay to those of all.
+"""Selection of a subset of items, with its accuracy on held-out models.
 
-What is kept or left out is a unit: an image with all its items, or an item where items have no images. A way to choose
-looks at some models. How well a choice does is measured on others, because a choice fits the models it was made from:
+A unit is kept or left out as a whole: an image with all its items, or an item where items have no images. A selection
+fits the models that it was made from, so it is evaluated on others:
 
     repeat: hold models out -> choose by the others, in each way and size -> compare the held-out models' scores
 """
@@ -11,18 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import NORMAL_95, WithInterval, generator
+from vcrgen.analysis.items.classical import NORMAL_95, IntervalEstimate, generator
 from vcrgen.analysis.items.irt import fit_items
-from vcrgen.analysis.items.table import ItemTable
+from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.errors import AnalysisError
-from vcrgen.plurals import counted
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.plurals import pluralize
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.ranking import ascending, spearman
 
 FEWEST_MODELS = 10
 FEWEST_HELD_OUT = 5  # or a fifth of the models
@@ -32,37 +31,37 @@ _COMPONENTS = 8  # of what models do, by which items are clustered
 _ROUND = (10, 15, 20, 30, 50, 70)
 
 
-class Chooser(NamedTuple):
-    """What a way to choose goes by: the models it may look at, unit by unit."""
+class SelectionContext(NamedTuple):
+    """Input of a selection method: the models that it may look at, unit by unit."""
 
     table: ItemTable
     difficulty: Floats  # of each unit, the mean score
     rng: np.random.Generator
 
 
-Order = Callable[[Chooser], tuple["Ints", "Floats | None"]]
+Order = Callable[[SelectionContext], tuple["Ints", "Floats | None"]]
 """Puts the units into an order that is cut into parts; of each part the unit of the highest value is taken, or any."""
 
 
-def _random(choice: Chooser) -> tuple[Ints, Floats | None]:
+def _random(choice: SelectionContext) -> tuple[Ints, Floats | None]:
     return choice.rng.permutation(len(choice.difficulty)), None
 
 
-def _stratified(choice: Chooser) -> tuple[Ints, Floats | None]:
+def _stratified(choice: SelectionContext) -> tuple[Ints, Floats | None]:
     return np.lexsort((choice.rng.random(len(choice.difficulty)), choice.difficulty)), None
 
 
-def _informative(choice: Chooser) -> tuple[Ints, Floats | None]:
-    """By difficulty; of each part the unit that tells most of the models' abilities is taken."""
+def _informative(choice: SelectionContext) -> tuple[Ints, Floats | None]:
+    """By difficulty; of each part the unit with the highest information at the models' abilities."""
     fitted = fit_items(choice.table)
     known = np.zeros(len(choice.difficulty))
-    told = fitted.information(fitted.ability).mean(axis=0)
-    np.add.at(known, choice.table.groups[fitted.items], told)
-    # Units that tell as much differ in the last digits, which depend on how many threads add them up.
+    information = fitted.information(fitted.ability).mean(axis=0)
+    np.add.at(known, choice.table.groups[fitted.items], information)
+    # Units of equal information differ in the last digits, which depend on how many threads add them up.
     return _stratified(choice)[0], np.round(known / max(known.max(), 1e-300), 6)
 
 
-def _clustered(choice: Chooser) -> tuple[Ints, Floats | None]:
+def _clustered(choice: SelectionContext) -> tuple[Ints, Floats | None]:
     """Units that the same models do better on than they should stand together; within a cluster, by difficulty."""
     sums, counts = choice.table.sums()
     scores = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
@@ -76,7 +75,7 @@ def _clustered(choice: Chooser) -> tuple[Ints, Floats | None]:
 
 def _clusters(places: Floats, count: int) -> Ints:
     """Lloyd's k-means from centres spread along the first component; own, so that no thread changes the result."""
-    along = np.argsort(places[:, 0], kind="stable")
+    along = ascending(places[:, 0])
     centres = places[along[(np.arange(count) * len(along) + len(along) // 2) // count]]
     found: Ints = np.zeros(len(places), np.int64)
     for _ in range(_ROUNDS):
@@ -88,49 +87,52 @@ def _clusters(places: Floats, count: int) -> Ints:
     return found
 
 
-METHODS: Mapping[str, Order] = {
-    "random": _random,
-    "stratified": _stratified,
-    "information": _informative,
-    "clustered": _clustered,
+class SelectionMethod(NamedTuple):
+    """A way to select units."""
+
+    order: Order
+    description: str  # with the fields ``unit`` and ``model``
+
+
+METHODS: Mapping[str, SelectionMethod] = {
+    "random": SelectionMethod(_random, "any {unit}"),
+    "stratified": SelectionMethod(
+        _stratified, "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each"
+    ),
+    "information": SelectionMethod(
+        _informative, "the same parts, and of each the one with the highest information by the {model}"
+    ),
+    "clustered": SelectionMethod(
+        _clustered, "one of each equal part of an order by clusters of {unit} that the same models do well on"
+    ),
 }
 
 
-def about_methods(unit: str, model: str) -> dict[str, str]:
-    """What each way to choose does, for people."""
-    return {
-        "random": f"any {unit}",
-        "stratified": f"the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each",
-        "information": f"the same parts, and of each the one that tells most of the models by the {model}",
-        "clustered": f"one of each equal part of an order by clusters of {unit} that the same models do well on",
-    }
-
-
 class SubsetFit(NamedTuple):
-    """How one subset does on held-out models."""
+    """Error and rank preservation of one subset on held-out models."""
 
     error: float  # mean distance of its scores from those of all, as a share
     agreement: float  # Spearman's correlation of both rankings; NaN where one of them has no order
-    decisions: float  # share of the pairs that the full set tells apart whose order is the same; NaN without such pairs
+    decisions: float  # share of significantly different pairs that keep their order; NaN without such pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetResult:
-    """A way to choose at a size, over all repeats."""
+    """A method at a size, over all repeats."""
 
     method: str
     size: int  # units
-    error: WithInterval  # mean, and the range of 95 % of the repeats
-    agreement: WithInterval
-    decisions: WithInterval
+    error: IntervalEstimate  # mean, and the range of 95 % of the repeats
+    agreement: IntervalEstimate
+    decisions: IntervalEstimate
     # Than a random choice on the same models, with the interval of the mean: above 0 it is better.
-    less_error: WithInterval
-    more_decisions: WithInterval  # that are right
+    less_error: IntervalEstimate
+    more_decisions: IntervalEstimate  # that are right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shortened:
-    """All ways and sizes, and what each chooses when it looks at all models."""
+class ShortenResult:
+    """Results of all methods and sizes, and their selections by all models."""
 
     results: tuple[SubsetResult, ...]
     units: int
@@ -140,15 +142,15 @@ class Shortened:
     chosen: Mapping[tuple[str, int], tuple[str, ...]]  # method and size to the names of units
 
     def smallest(self, method: str, *, error: float | None, agreement: float | None) -> tuple[int | None, list[int]]:
-        """The smallest size that surely meets limits, and the smaller ones of which it cannot be told.
+        """Return the smallest size that meets the limits, and the smaller inconclusive ones.
 
         Args:
-            method: The way to choose.
+            method: The selection method.
             error: The largest mean distance of scores, as a share.
             agreement: The smallest rank correlation.
 
         Returns:
-            A size is None where no size that was tried surely meets them.
+            A size is None where no size meets them.
         """
         unsure: list[int] = []
         for each in sorted((each for each in self.results if each.method == method), key=lambda each: each.size):
@@ -170,7 +172,7 @@ def default_sizes(units: int) -> list[int]:
     return [size for size in sizes if size < units]
 
 
-def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) -> Shortened:
+def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) -> ShortenResult:
     """Choose subsets in every way and measure them on models that were held out of the choice.
 
     Args:
@@ -192,18 +194,18 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
         raise AnalysisError(f"{bad[0]} of {units} cannot be kept; give sizes from 2 to {units - 1} (--keep).")
     if not sizes:
         raise AnalysisError(
-            f"{table.source} has only {counted(units, 'unit')}, too few to keep a part of; name sizes with --keep."
+            f"{table.source} has only {pluralize(units, 'unit')}, too few to keep a part of; name sizes with --keep."
         )
     held = max(FEWEST_HELD_OUT, models // 5)
     full = _Full(table)
     fits: dict[tuple[str, int], list[SubsetFit]] = {(method, size): [] for method in METHODS for size in sizes}
     for repeat in range(repeats):
         order = generator(seed, f"held out {repeat}").permutation(models)
-        choosing = table.of_models(np.sort(order[held:]))
+        choosing = table.select_models(np.sort(order[held:]))
         for name, units_kept in _choose_all(choosing, sizes, seed, f"repeat {repeat}").items():
             fits[name].append(full.fit(np.sort(order[:held]), units_kept))
     chosen = _choose_all(table, sizes, seed, "final")
-    return Shortened(
+    return ShortenResult(
         results=tuple(
             _result(method, size, fits[method, size], fits["random", size], held / (models - held))
             for size in sizes
@@ -215,15 +217,14 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
 
 
 def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], Ints]:
-    """The units that each way keeps at each size, by the models of the table."""
     sums, counts = table.sums()
     with np.errstate(invalid="ignore", divide="ignore"):
         difficulty = sums.sum(axis=0) / counts.sum(axis=0)
     difficulty = np.nan_to_num(difficulty, nan=float(np.nanmean(table.scores)))  # of what only held-out models have
     chosen = {}
-    for method, put in METHODS.items():
+    for method, selection in METHODS.items():
         rng = generator(seed, f"{name} {method}")
-        order, value = put(Chooser(table, difficulty, rng))
+        order, value = selection.order(SelectionContext(table, difficulty, rng))
         for size in sizes:
             # Not `array_split`, which makes the first parts larger than the last.
             parts = np.split(order, np.arange(1, size) * len(order) // size)
@@ -247,7 +248,7 @@ class _Full:
         self.apart: Bits = apart & (np.abs(self.means[:, None] - self.means) > 1e-12)
 
     def fit(self, rows: Ints, units: Ints) -> SubsetFit:
-        """How near a subset comes for some models; one that has no item of it is left out."""
+        """Compare a subset with the full set for some models; models without an item of it are left out."""
         counts = self.counts[np.ix_(rows, units)].sum(axis=1)
         rows, counts = rows[counts > 0], counts[counts > 0]
         part, full = self.sums[np.ix_(rows, units)].sum(axis=1) / counts, self.means[rows]
@@ -256,16 +257,6 @@ class _Full:
         same = np.sign(part[first] - part[second]) * np.sign(full[first] - full[second])
         decisions = float(((same + 1) / 2).mean()) if len(first) else math.nan
         return SubsetFit(float(np.abs(part - full).mean()), spearman(part, full), decisions)
-
-
-def spearman(x: Floats, y: Floats) -> float:
-    """The correlation of ranks, ties sharing theirs; NaN where one of both has no order."""
-    from scipy.stats import rankdata
-
-    a, b = rankdata(x), rankdata(y)
-    a, b = a - a.mean(), b - b.mean()
-    scale = math.sqrt(float(a @ a) * float(b @ b))
-    return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else math.nan
 
 
 def _result(
@@ -279,7 +270,7 @@ def _result(
     )  # fmt: skip
 
 
-def _mean(values: Floats, tested: float) -> WithInterval:
+def _mean(values: Floats, tested: float) -> IntervalEstimate:
     """The mean over repeats with its 95 % interval; NaN where fewer than two repeats have a value.
 
     Repeats share models, so their mean varies more than that of independent ones: by the variance of a repeat times
@@ -289,14 +280,14 @@ def _mean(values: Floats, tested: float) -> WithInterval:
 
     known = values[~np.isnan(values)]
     if len(known) < 2:
-        return WithInterval(math.nan, math.nan, math.nan)
+        return IntervalEstimate(math.nan, math.nan, math.nan)
     half = t.ppf(0.975, len(known) - 1) * float(known.std(ddof=1)) * math.sqrt(1 / len(known) + tested)
-    return WithInterval(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
+    return IntervalEstimate(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
 
 
-def _range(values: Floats) -> WithInterval:
+def _range(values: Floats) -> IntervalEstimate:
     """The mean over repeats and the range of 95 % of them; NaN where no repeat has a value."""
     known = values[~np.isnan(values)]
     if not len(known):
-        return WithInterval(math.nan, math.nan, math.nan)
-    return WithInterval(float(known.mean()), *map(float, np.quantile(known, (0.025, 0.975))))
+        return IntervalEstimate(math.nan, math.nan, math.nan)
+    return IntervalEstimate(float(known.mean()), *map(float, np.quantile(known, (0.025, 0.975))))

@@ -1,8 +1,8 @@
-"""Leaf by leaf: in which parts of a question set do two profiles differ, with as many looks as there are leaves?
+"""Differences of two profiles by category, adjusted for the number of comparisons.
 
-Example: two models on 106 leaves. If they were equally good everywhere, about five leaves would still differ "with
-p < 0.05". So p-values are adjusted for their number by Benjamini and Hochberg: of the differences that are then named,
-at most one in twenty is expected to be none.
+Example: two models on 106 categories. If they were equally good everywhere, about five categories would still differ
+"with p < 0.05". So p-values are adjusted for their number by Benjamini and Hochberg: of the differences that are then
+named, at most one in twenty is expected to be none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.profile.records import Leaf, ModelProfile
+from vcrgen.analysis.profile.profiles import Category, ModelProfile
 from vcrgen.stats.intervals import difference_interval, difference_p
 from vcrgen.stats.paired import benjamini_hochberg
 
@@ -22,17 +22,17 @@ KEY = ("model", "lang", "view", "metric")  # what ModelProfile.key is made of
 Pair = tuple[ModelProfile, ModelProfile]
 
 
-class LeafDifference(NamedTuple):
-    """The first profile minus the second on one leaf."""
+class CategoryDifference(NamedTuple):
+    """The first profile minus the second on one category."""
 
     first: ModelProfile
     second: ModelProfile
-    leaf: Leaf
+    category: Category
     value: float
     low: float  # lower end of the 95 % interval, not adjusted
     high: float
     p: float  # two-sided
-    adjusted: float  # for the number of all differences that were asked for together
+    adjusted: float  # for the number of all differences
 
 
 def pairs_by(profiles: Sequence[ModelProfile], what: str) -> list[Pair]:
@@ -50,19 +50,19 @@ def pairs_by(profiles: Sequence[ModelProfile], what: str) -> list[Pair]:
     return [pair for group in alike.values() for pair in combinations(group, 2)]
 
 
-def leaf_differences(pairs: Sequence[Pair]) -> list[LeafDifference]:
-    """The differences of all leaves that both profiles of a pair have, adjusted for the number of them all.
+def category_differences(pairs: Sequence[Pair]) -> list[CategoryDifference]:
+    """The differences of all categories that both profiles of a pair have, adjusted for the number of them all.
 
     Both shares count as those of different items. Where they are of the same items, on which profiles mostly succeed
     and fail together, this names fewer differences than there are.
     """
     found = []
     for first, second in pairs:
-        for leaf, one in first.leaves.items():
-            if leaf in second.leaves:
-                other = second.leaves[leaf]
+        for category, one in first.categories.items():
+            if category in second.categories:
+                other = second.categories[category]
                 value, (low, high) = one.value - other.value, difference_interval(one, other)
                 p = difference_p(value, low, high)
-                found.append(LeafDifference(first, second, leaf, value, low, high, p, p))
+                found.append(CategoryDifference(first, second, category, value, low, high, p, p))
     adjusted = benjamini_hochberg(np.array([each.p for each in found]))
     return [each._replace(adjusted=p) for each, p in zip(found, adjusted.tolist(), strict=True)]

@@ -1,22 +1,22 @@
-"""The published scores of BloomBench: its leaf scores as profiles, and what else the paper prints beside them."""
+"""The published scores of BloomBench: its category scores as profiles, and what else the paper prints beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vcrgen.analysis.document import Section
 from vcrgen.analysis.examples import BENCHMARKS, published_rows
-from vcrgen.analysis.profile.read import read_profiles
-from vcrgen.analysis.profile.records import Profiles
+from vcrgen.analysis.profile.profiles import Profiles
+from vcrgen.analysis.profile.read_tables import read_profiles
 from vcrgen.analysis.wording import errata_table
+from vcrgen.report.document import Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.text.languages import LANGUAGES
 
 MMMU_ITEMS = 1080
 ABOUT = (
-    "Scores of 106 leaves as BloomBench (arXiv 2606.05531, Appendix H) prints them, to two decimals; Gemma 4 has none "
-    "there, and GPT-4o mini no LBS."
+    "Scores of 106 categories as BloomBench (arXiv 2606.05531, Appendix H) prints them, to two decimals; Gemma 4 has "
+    "none there, and GPT-4o mini no LBS."
 )
 Key = tuple[str, str, str]
 
@@ -36,20 +36,20 @@ class PrintedCheck:
 
 
 def published_lines(name: str) -> list[dict[str, str]]:
-    """The lines of a CSV of ``vcrgen/published/benchmarks/`` by column."""
+    """The lines of a CSV of ``vcrgen/reported_results/benchmarks/`` by column."""
     heads, *lines = published_rows(name)
     return [dict(zip(heads, line, strict=True)) for line in lines]
 
 
 def example_profiles() -> Profiles:
-    """The published leaf scores, with the names of models as the paper prints them."""
+    """The published category scores, with the names of models as the paper prints them."""
     data = read_profiles([BENCHMARKS / f"bloom-leaves-{method}.csv" for method in ("rae", "lbs")])
     names = {line["model"].lower().replace(" ", "-"): line["model"] for line in published_lines("bloom-overall")}
     return replace(data, profiles=[replace(each, model=names[each.model]) for each in data.profiles])
 
 
 def checks(data: Profiles) -> list[PrintedCheck]:
-    """How far the printed figures are from those of the leaf scores, and Table 1's macro from that of Table 2."""
+    """Compare the printed scores with those of the category scores, and Table 1's macro score with Table 2."""
     overall = {_key(line): line for line in published_lines("bloom-overall")}
     printed: dict[Key, dict[str, float]] = {}
     for line in published_lines("bloom-levels"):
@@ -62,14 +62,14 @@ def checks(data: Profiles) -> list[PrintedCheck]:
             levels[each.model, each.lang, f"{each.metric} {level}"] = abs(share.value - printed[key][level])
     macro = {key: abs(sum(of.values()) / len(of) - float(overall[key]["macro"])) for key, of in printed.items()}
     return [
-        PrintedCheck("Micro of Table 1, from leaf scores and counts", 0.001, micro),
-        PrintedCheck("Levels of Table 2, from leaf scores and counts", 0.0065, levels),
+        PrintedCheck("Micro of Table 1, from category scores and counts", 0.001, micro),
+        PrintedCheck("Levels of Table 2, from category scores and counts", 0.0065, levels),
         PrintedCheck("Macro of Table 1, from the levels of Table 2", 0.0005, macro),
     ]
 
 
 def example_sections(data: Profiles) -> list[Section]:
-    """What the paper prints beside the leaf scores: checks, the Spanish part, what MMMU covers, the errata."""
+    """Sections of the paper's other results: checks, the Spanish part, coverage of MMMU, errata."""
     rows: list[Sequence[TableCell]] = [
         (
             of.name, "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in of.failed) or "none",
@@ -83,14 +83,14 @@ def example_sections(data: Profiles) -> list[Section]:
         Section(
             title="What the paper prints, worked out again",
             text=["Shares from 0 to 1. What is not within rounding is in the list of errata below."],
-            tables=[Table(title="Printed and worked out", heads=heads, labels=2, rows=rows)],
+            tables=[Table(title="Printed and recomputed", heads=heads, labels=2, rows=rows)],
         ),
         Section(
             title="Spanish, and MMMU",
             text=[
                 "Of the Spanish part (Table 10) the numbers of right items are worked out from the printed shares of "
-                "908 items; macro is the mean over names of leaves there. For MMMU (Table 11) a model filed 1,080 "
-                "items under the leaves; 94 fit none.",
+                "908 items; macro is the mean over names of categories there. For MMMU (Table 11) a model filed 1,080 "
+                "items under the categories; 94 fit none.",
             ],
             tables=[_spanish(), mmmu_table()],
         ),
@@ -118,11 +118,11 @@ def _spanish() -> Table:
 
 
 def mmmu_table() -> Table:
-    """How many leaves and items of MMMU the paper prints for each level."""
+    """Table of the categories and items of MMMU that the paper prints for each level."""
     rows: list[Sequence[TableCell]] = []
     for line in published_lines("bloom-mmmu"):
         covered, total, items = (int(line[name]) for name in ("covered_leaves", "total_leaves", "samples"))
         shares = (Percent(covered / total, 1), items, Percent(items / MMMU_ITEMS, 1))
         rows.append((line["level"], covered, total, *shares))
-    heads = ("Level", "Leaves covered", "of", "%", "Items", "% of all")
-    return Table(title="Leaves that MMMU covers, in percent", heads=heads, labels=1, rows=rows)
+    heads = ("Level", "Categories covered", "of", "%", "Items", "% of all")
+    return Table(title="Categories that MMMU covers, in percent", heads=heads, labels=1, rows=rows)

@@ -1,1 +1,1 @@
-"""People look at a part of a question set: what they get, what they say, and what it tells of the whole set."""
+"""Audit of an MCQ benchmark: people judge a random sample of its items, and the sample tells of the whole."""

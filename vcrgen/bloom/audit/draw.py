@@ -1,8 +1,8 @@
-"""Which items of a question set people look at, and who of them: drawn once, and written down.
+"""The random sample of an audit: which items of an MCQ benchmark, and which rater judges each.
 
-Each leaf gives a least number of items, and the rest are shared out in proportion to the items of the leaves. Every
-item goes to one rater, and some go to a second one, so that it can be told how much raters agree. All of it comes from
-the ids and a seed, so the same set and options give the same draw.
+Each category gives a least number of items, and the rest are allocated in proportion to the items of the categories.
+Every item has one rater, and some have a second one for the agreement of raters. All of it comes from the ids and a
+seed, so the same benchmark and options give the same draw.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config import AuditOptions
+from vcrgen.config.bloom import AuditOptions
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.files import canonical_json, output_errors, write_json
@@ -25,79 +25,81 @@ from vcrgen.stats.strata import allocate
 from vcrgen.tasks.bloom import TASK, read_items
 
 FILE = "draw.json"  # in the folder of an audit
-FORM = "bloom-audit-1"  # of the file
-SHARE = 8  # one item of so many is drawn where nobody says how many
+FORM = "bloom-audit-2"  # of the file
+DEFAULT_SHARE = 8  # one item of so many is drawn without --items
 MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnItem:
-    """An item that people look at."""
+    """A sampled item."""
 
     question_id: str
-    path: str  # level/subcategory/leaf
-    raters: tuple[int, ...]  # from 1; the first one, and a second one where it is read twice
+    path: str  # of the category: level 1/level 2/level 3
+    raters: tuple[int, ...]  # numbers from 1; one, or two for the agreement
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """What was drawn of a set."""
+    """The sample of an audit."""
 
-    data: str  # digest of the set's files
+    data: str  # digest of the benchmark's files
     options: Mapping[str, int | float]  # as of AuditOptions; ``items`` is how many were drawn
-    leaves: Mapping[str, int]  # items of each leaf in the whole set, by path
+    categories: Mapping[str, int]  # items of each category in the whole benchmark, by path
     items: tuple[DrawnItem, ...]
 
     @cached_property
     def name(self) -> str:
-        """Sixteen hex digits that stand for the draw: every answer of a rater names them."""
+        """Sixteen hex digits that identify the draw: every verdict names them."""
         text = canonical_json([FORM, asdict(self)])
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
     @property
     def raters(self) -> int:
-        """How many raters there are."""
+        """Number of raters."""
         return int(self.options["raters"])
 
     def weights(self) -> dict[str, float]:
-        """How many items of the set a drawn item of each leaf stands for."""
+        """Return the inverse sampling probability of the items of each category."""
         drawn = Counter(item.path for item in self.items)
-        return {path: size / drawn[path] for path, size in self.leaves.items()}
+        return {path: size / drawn[path] for path, size in self.categories.items()}
 
 
 def draw_items(items: Iterable[tuple[str, str]], options: AuditOptions, *, data: str = "") -> Draw:
-    """Draw items and deal them to raters.
+    """Draw items and assign them to raters.
 
     Args:
-        items: Id and path of each item of the set, in any order.
-        options: How many, and for how many raters.
-        data: What stands for the bytes of the set.
+        items: Id and category of each item of the benchmark, in any order.
+        options: Size of the sample, and number of raters.
+        data: Digest of the benchmark's files.
 
     Raises:
         DatasetError: Two items have one id.
     """
-    leaves: dict[str, list[str]] = {}
+    categories: dict[str, list[str]] = {}
     for question_id, path in items:
-        leaves.setdefault(path, []).append(question_id)
-    sizes = {path: len(leaves[path]) for path in sorted(leaves)}
-    every = [question_id for ids in leaves.values() for question_id in ids]
+        categories.setdefault(path, []).append(question_id)
+    sizes = {path: len(categories[path]) for path in sorted(categories)}
+    every = [question_id for ids in categories.values() for question_id in ids]
     if len(set(every)) < len(every):
-        raise DatasetError("Two items of the set have the same id; build or import it again.")
-    total = options.items or -(-len(every) // SHARE)
-    luck = {question_id: rng_for(options.seed, "audit", question_id).random() for question_id in every}
+        raise DatasetError("Two items of the benchmark have the same id; build or import it again.")
+    total = options.items or -(-len(every) // DEFAULT_SHARE)
+    order = {question_id: rng_for(options.seed, "audit", question_id).random() for question_id in every}
     chosen = {
         question_id: path
-        for (path, _), count in zip(sizes.items(), allocate(list(sizes.values()), total, options.per_leaf), strict=True)
-        for question_id in sorted(leaves[path], key=lambda one: (luck[one], one))[:count]
+        for (path, _), count in zip(
+            sizes.items(), allocate(list(sizes.values()), total, options.per_category), strict=True
+        )
+        for question_id in sorted(categories[path], key=lambda one: (order[one], one))[:count]
     }
-    raters = _deal(sorted(chosen), options)
+    raters = _assign(sorted(chosen), options)
     drawn = tuple(DrawnItem(one, chosen[one], tuple(raters[one])) for one in sorted(chosen))
     kept = options.model_dump(mode="json") | {"items": len(drawn)}
-    return Draw(data=data, options=kept, leaves=sizes, items=drawn)
+    return Draw(data=data, options=kept, categories=sizes, items=drawn)
 
 
-def _deal(ids: Sequence[str], options: AuditOptions) -> dict[str, list[int]]:
-    """The raters of each item: as many items for everybody, and as many of those that are read twice."""
+def _assign(ids: Sequence[str], options: AuditOptions) -> dict[str, list[int]]:
+    """Return the raters of each item: equal numbers of items, and of items with two raters, for everybody."""
     first = shuffled(rng_for(options.seed, "audit-deal", ""), ids)
     raters = {question_id: [number % options.raters + 1] for number, question_id in enumerate(first)}
     load = Counter(number for numbers in raters.values() for number in numbers)
@@ -111,10 +113,10 @@ def _deal(ids: Sequence[str], options: AuditOptions) -> dict[str, list[int]]:
 
 
 def draw_set(dataset: Dataset, options: AuditOptions) -> Draw:
-    """Draw items of a question set.
+    """Draw items of an MCQ benchmark.
 
     Raises:
-        DatasetError: It is none that vcrgen wrote, or is the public part of a hidden one, which has no keys.
+        DatasetError: It is no MCQ benchmark of vcrgen, or is the public part of a hidden one, which has no keys.
     """
     return draw_items(
         ((item.question_id, item.path) for item in read_items(dataset, pictures=False)), options, data=digest(dataset)
@@ -122,15 +124,15 @@ def draw_set(dataset: Dataset, options: AuditOptions) -> Draw:
 
 
 def digest(dataset: Dataset) -> str:
-    """What stands for the bytes of a question set.
+    """Return the digest of an MCQ benchmark's files.
 
     Raises:
-        DatasetError: It is no finished question set with keys.
+        DatasetError: It is no finished MCQ benchmark with keys.
     """
     if dataset.kind.task != TASK:
-        raise DatasetError(f"{dataset} is no question set; only those are audited.")
+        raise DatasetError(f"{dataset} is no MCQ benchmark; only those are audited.")
     if dataset.is_hidden:
-        raise DatasetError(f"{dataset} is the public part of a hidden question set, which has no keys.")
+        raise DatasetError(f"{dataset} is the public part of a hidden MCQ benchmark, which has no keys.")
     return dataset.built.digest
 
 
@@ -142,34 +144,34 @@ def write_draw(file: Path, draw: Draw) -> None:
         OutputError: The file cannot be written.
     """
     if file.exists() and read_draw(file) != draw:
-        raise ConfigError(f"{file} holds another draw, which raters may be reading; choose another --folder.")
+        raise ConfigError(f"{file} holds another draw, which raters may be judging; choose another --folder.")
     with output_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_json(file, as_values(draw))
+        write_json(file, draw_to_json(draw))
 
 
-def as_values(draw: Draw) -> dict[str, Any]:
-    """A draw as JSON; :func:`from_values` reads it."""
+def draw_to_json(draw: Draw) -> dict[str, Any]:
+    """Return a draw as JSON; :func:`draw_from_json` reads it."""
     return {"form": FORM, "name": draw.name} | asdict(draw)
 
 
-def from_values(values: Any) -> Draw:
-    """The draw that :func:`as_values` has written.
+def draw_from_json(values: Any) -> Draw:
+    """Return the draw that :func:`draw_to_json` has written.
 
     Raises:
         ValueError: It is none, or was changed.
     """
     try:
         items = tuple(DrawnItem(row["question_id"], row["path"], tuple(row["raters"])) for row in values["items"])
-        draw = Draw(data=values["data"], options=values["options"], leaves=values["leaves"], items=items)
+        draw = Draw(data=values["data"], options=values["options"], categories=values["categories"], items=items)
         options = AuditOptions(**dict(values["options"], items=None)).model_dump(mode="json") | {"items": len(items)}
-        sized = all(type(size) is int and size > 0 for size in draw.leaves.values())
+        sized = all(type(size) is int and size > 0 for size in draw.categories.values())
         people = {*range(1, draw.raters + 1)}
-        dealt = all(
-            type(item.question_id) is str and item.path in draw.leaves and people.issuperset(item.raters)
+        assigned = all(
+            type(item.question_id) is str and item.path in draw.categories and people.issuperset(item.raters)
             for item in items
         )
-        if sized and dealt and options == draw.options and (values["form"], values["name"]) == (FORM, draw.name):
+        if sized and assigned and options == draw.options and (values["form"], values["name"]) == (FORM, draw.name):
             return draw
     except (KeyError, TypeError, AttributeError, ConfigError):
         pass
@@ -177,10 +179,10 @@ def from_values(values: Any) -> Draw:
 
 
 def read_draw(file: Path, dataset: Dataset | None = None) -> Draw:
-    """Read a draw, and see that it is of a set as it is now.
+    """Read a draw, and check that it is of a benchmark as it is now.
 
     Raises:
-        DatasetError: It cannot be read, was changed, or is of another set.
+        DatasetError: It cannot be read, was changed, or is of another benchmark.
     """
     damaged = DatasetError(f"{file} is not what `vcrgen bloom audit draw` wrote; remove it, and draw again.")
     try:
@@ -190,9 +192,9 @@ def read_draw(file: Path, dataset: Dataset | None = None) -> Draw:
         raise DatasetError(f"{file} cannot be read; begin with `vcrgen bloom audit draw`.") from None
     values = read_json(file, DatasetError)
     try:
-        draw = from_values(values)
+        draw = draw_from_json(values)
     except ValueError:
         raise damaged from None
     if dataset is not None and digest(dataset) != draw.data:
-        raise DatasetError(f"{file} was drawn of another question set than {dataset}; draw again in another --folder.")
+        raise DatasetError(f"{file} was drawn of another MCQ benchmark than {dataset}; draw again in another --folder.")
     return draw

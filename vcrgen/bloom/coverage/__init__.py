@@ -1,1 +1,1 @@
-"""How the items of other sets spread over the leaves of a taxonomy."""
+"""Coverage of a taxonomy by the items of any sets."""

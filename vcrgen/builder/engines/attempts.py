@@ -1,14 +1,14 @@
-"""A run of tasks on Ray: the driver says which machine gets which task, and keeps the account of attempts.
+"""A run of tasks on Ray: the driver assigns tasks to machines and counts the attempts.
 
-Left to itself, Ray cannot tell a task that crashes its process from a machine that is lost, and one frozen machine
-holds up tasks that other machines could do. Here
+Ray itself does not distinguish a task that crashes its process from a lost machine, and one frozen machine blocks its
+tasks. Here
 
-- every machine has a queue of its own, of WINDOW tasks for each of its processors;
-- what ran on a machine that is gone is tried again, however often that happens;
-- a task that ended its process CRASHES times, on machines that are still there, is left, and named at the end;
-- what takes much longer than others did gets a second attempt on another machine: its own may be frozen.
+- every machine has its own queue of WINDOW tasks for each of its processors;
+- a task on a lost machine is tried again without limit;
+- a task that crashed CRASHES times on machines that are still alive is abandoned and reported at the end;
+- a task that takes much longer than others gets a second attempt on another machine.
 
-Attempts of a task may overlap: each gives the same files, so the first result counts.
+Attempts of a task may overlap: all write the same files, so the first result counts.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from vcrgen.builder.engines.base import CrashedTasksError, Outcome
 from vcrgen.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
-WINDOW = 2  # tasks that a machine is given for each processor
+WINDOW = 2  # tasks of a machine for each processor
 LATE_FACTOR, LATE_SECONDS = 4.0, 20.0  # an attempt is late after so many times the median, and at least so long
 NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
 POLL_SECONDS = 0.5
@@ -36,15 +36,15 @@ class Node(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One try of a task: its number in the run, the machine (Ray's id), and when it was handed to Ray."""
+    """One attempt of a task: its number in the run, the machine (Ray's id), and the time of submission."""
 
     task: int
     node: str
     submitted: float
 
 
-class Run:
-    """One run."""
+class RayRun:
+    """A run of tasks."""
 
     def __init__(self, ray: Any, tasks: Sequence[Any], *, submit: Callable[[Any, Any], Any]) -> None:
         self._ray = ray
@@ -58,15 +58,15 @@ class Run:
         self._seconds: deque[float] = deque(maxlen=1000)  # of the last attempts that gave a result
         self._last_result: dict[str, float] = {}  # of a machine: when
         self._nodes: dict[str, Node] = {}
-        self._looked = 0.0
-        self._seen_node = time.monotonic()
+        self._updated = 0.0
+        self._last_alive = time.monotonic()
 
     def results(self) -> Iterator[Outcome]:
-        """The outcomes as they come; see `Engine` in `base.py` for what is raised."""
+        """Yield outcomes as they arrive; errors as of `Engine` in `base.py`."""
         try:
             while self._open:
-                self._look_around()
-                self._fill()
+                self._update_nodes()
+                self._submit_waiting()
                 for reference in self._ready():
                     attempt = self._live.pop(reference)
                     outcome = self._outcome(reference, attempt)
@@ -81,7 +81,7 @@ class Run:
             raise CrashedTasksError([self._tasks[number] for number in sorted(self._left)], CRASHES)
 
     def _ready(self) -> list[Any]:
-        """References of attempts that ended; waits a little for the first one."""
+        """Return the references of finished attempts, after a short wait."""
         if not self._live:
             time.sleep(POLL_SECONDS)
             return []
@@ -90,40 +90,40 @@ class Run:
         ready: list[Any] = self._ray.wait(live, num_returns=len(live), timeout=0)[0]
         return ready
 
-    def _look_around(self) -> None:
-        """Now and then: which machines are there, and what is late."""
+    def _update_nodes(self) -> None:
+        """Update the machines at intervals, and retry lost and late attempts."""
         now = time.monotonic()
-        if now - self._looked < POLL_SECONDS:
+        if now - self._updated < POLL_SECONDS:
             return
-        self._looked = now
+        self._updated = now
         self._nodes = alive(self._ray)
         if self._nodes:
-            self._seen_node = now
-        elif now - self._seen_node > NO_NODE_SECONDS:
+            self._last_alive = now
+        elif now - self._last_alive > NO_NODE_SECONDS:
             raise WorkerError(
                 "The Ray cluster has lost all its machines; what was finished is kept: run the same command again to "
                 "go on."
             )
         # Ray may wait for a long time for a machine that it has declared dead.
         for reference in [known for known, attempt in self._live.items() if attempt.node not in self._nodes]:
-            self._again(self._live.pop(reference).task)
+            self._retry(self._live.pop(reference).task)
         for attempt in self._late(now):
             tried = {other.node for other in self._live.values() if other.task == attempt.task}
-            if free := self._freest(without=tried):
+            if free := self._least_loaded(without=tried):
                 self._submit(attempt.task, free)
 
-    def _fill(self) -> None:
-        """Give waiting tasks to machines, up to the window of each."""
+    def _submit_waiting(self) -> None:
+        """Submit waiting tasks to machines, up to the window of each."""
         while self._waiting:
-            # A task that has crashed a process is better tried on another machine, if there is one.
+            # Retry a crashed task on another machine if possible.
             crashed = set(self._crashes.get(self._waiting[0], []))
-            node = self._freest(without=crashed if set(self._nodes) - crashed else set(), window=WINDOW)
+            node = self._least_loaded(without=crashed if set(self._nodes) - crashed else set(), window=WINDOW)
             if node is None:
                 return
             self._submit(self._waiting.popleft(), node)
 
-    def _freest(self, *, without: set[str], window: float = float("inf")) -> str | None:
-        """The machine with the fewest tasks for its processors, of those with room."""
+    def _least_loaded(self, *, without: set[str], window: float = float("inf")) -> str | None:
+        """Return the least loaded machine below the window; None if there is none."""
         tasks = Counter(attempt.node for attempt in self._live.values())
         loads = sorted((tasks[name] / node.cpus, name) for name, node in self._nodes.items() if name not in without)
         return loads[0][1] if loads and loads[0][0] < window else None
@@ -133,7 +133,7 @@ class Run:
         self._live[reference] = Attempt(task=number, node=node, submitted=time.monotonic())
 
     def _outcome(self, reference: Any, attempt: Attempt) -> Outcome | None:
-        """What an attempt gave; None where it came to nothing, which is taken into account."""
+        """Return the outcome of an attempt; None after a failure, which is recorded."""
         errors = self._ray.exceptions
         try:
             outcome: Outcome
@@ -145,36 +145,36 @@ class Run:
                 raise error.cause from None
             raise
         except (errors.NodeDiedError, errors.TaskUnschedulableError, errors.ObjectLostError):
-            self._again(attempt.task)
+            self._retry(attempt.task)
             return None
         except errors.RayError:
             self._crashes.setdefault(attempt.task, []).append(attempt.node)
-            self._again(attempt.task)
+            self._retry(attempt.task)
             return None
         self._seconds.append(seconds)
         self._last_result[attempt.node] = time.monotonic()
         return outcome
 
-    def _again(self, number: int) -> None:
-        """Try a task again, if no attempt of it is under way and it has not crashed too often."""
+    def _retry(self, number: int) -> None:
+        """Retry a task unless another attempt is running or it has crashed too often."""
         if number not in self._open or any(attempt.task == number for attempt in self._live.values()):
             return
-        there = alive(self._ray)
-        if sum(node in there for node in self._crashes.get(number, [])) >= CRASHES:
+        nodes = alive(self._ray)
+        if sum(node in nodes for node in self._crashes.get(number, [])) >= CRASHES:
             self._open.discard(number)
             self._left.append(number)
         else:
             self._waiting.appendleft(number)
 
     def _late(self, now: float) -> list[Attempt]:
-        """The newest attempt of each task for which its machine takes much longer than others did."""
+        """Return the newest attempt of each task that takes much longer than others did."""
         if not self._seconds:
             return []
         limit = max(LATE_SECONDS, LATE_FACTOR * statistics.median(self._seconds))
         newest = {attempt.task: attempt for attempt in self._live.values() if attempt.task in self._open}
 
         def is_late(attempt: Attempt) -> bool:
-            # A machine that has given no result may still be loading; on one of many processors others may go on.
+            # A machine without a result may still be loading; one with many processors may have others at work.
             last = self._last_result.get(attempt.node)
             silent = last is not None and now - max(attempt.submitted, last) > limit
             return silent or now - attempt.submitted > (WINDOW + 1) * limit
@@ -183,7 +183,7 @@ class Run:
 
 
 def alive(ray: Any) -> dict[str, Node]:
-    """The machines that run tasks, by Ray's id."""
+    """Return the machines that run tasks, by Ray's id."""
     return {
         node["NodeID"]: Node(address=node["NodeManagerAddress"], cpus=int(node["Resources"]["CPU"]))
         for node in ray.nodes()
@@ -192,7 +192,7 @@ def alive(ray: Any) -> dict[str, Node]:
 
 
 def on_node(node: str) -> Any:
-    """Ray's strategy for one machine and no other."""
+    """Return Ray's scheduling strategy for one machine only."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     return NodeAffinitySchedulingStrategy(node_id=node, soft=False)

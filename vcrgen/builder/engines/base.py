@@ -1,30 +1,30 @@
-"""What every engine is: it runs one function over tasks, and knows nothing of what the tasks do."""
+"""The interface of engines: they run one function over tasks of any kind."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Report = Callable[[int, int, Counter[str]], None]
-"""Called with pairs read, pairs built and drops by reason, each since the last call."""
+"""Called with pairs read, pairs built, and rejected pairs by reason, each since the last call."""
 
 Worker = Callable[[Any, Report], Any]
-"""Does one task and gives its result, which is small."""
+"""Runs one task and returns its small result."""
 
 Engine = Callable[[Sequence[Any], Report], Iterator[Any]]
-"""Runs tasks and gives their results as they come, in any order. A task may run more than once, and gives one result.
+"""Runs tasks and yields one result for each, in any order. A task may run more than once.
 
 It raises a `VcrgenError` or an OSError as a task raised it, a `VcrgenError` where the engine cannot go on, and a
 :class:`CrashedTasksError` after all other results.
 """
 
 Outcome = tuple[Any, list[tuple[int, int, Counter[str]]]]
-"""The result of a task, and what it reported: for engines whose processes cannot call the driver."""
+"""The result of a task and its reports, for engines whose processes cannot call the driver."""
 
 _loaded: dict[str, Worker] = {}
 
 
 class CrashedTasksError(Exception):
-    """Tasks that ended their process each of ``attempts`` times that they were tried; all others are done."""
+    """Tasks that crashed their process in each of ``attempts`` attempts; all others are done."""
 
     def __init__(self, tasks: Sequence[Any], attempts: int) -> None:
         super().__init__(f"{len(tasks)} tasks")
@@ -33,7 +33,7 @@ class CrashedTasksError(Exception):
 
 
 def loaded_worker(run: str, make_worker: Callable[[], Worker]) -> Worker:
-    """The worker of this process for a run of that name: made for its first task, and kept for the next ones."""
+    """Return the worker of this process for a run, loaded for its first task."""
     if run not in _loaded:
         _loaded.clear()
         _loaded[run] = make_worker()
@@ -41,6 +41,6 @@ def loaded_worker(run: str, make_worker: Callable[[], Worker]) -> Worker:
 
 
 def do_task(worker: Worker, task: Any) -> Outcome:
-    """Do one task; what it reports comes back with its result."""
+    """Run one task and return its result with its reports."""
     reports: list[tuple[int, int, Counter[str]]] = []
-    return worker(task, lambda read, built, drops: reports.append((read, built, drops))), reports
+    return worker(task, lambda read, built, rejected: reports.append((read, built, rejected))), reports

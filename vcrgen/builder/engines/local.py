@@ -1,17 +1,25 @@
-"""Tasks in this process, or in several of this machine."""
+"""The local engine: tasks in this process, or in several processes of this machine."""
 
 import gc
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from vcrgen.builder.engines.base import Report, Worker
+from vcrgen.builder.engines.base import Engine, Report, Worker
 from vcrgen.work.processes import process_pool
 
 POLL_SECONDS = 0.2
 ADVICE = "what it had finished is kept: run the same command again to go on, with fewer --workers if memory was short"
+
+
+def local_engine(
+    make_worker: Callable[[], Worker], packages: tuple[str, ...], workers: int
+) -> AbstractContextManager[Engine]:
+    """Return the engine of ``workers`` processes of this machine, which all have the same packages."""
+    return nullcontext(partial(run_local, make_worker, workers))
 
 
 def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[Any], report: Report) -> Iterator[Any]:
@@ -42,13 +50,13 @@ def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[A
 
 
 def _reporting(make_worker: Callable[[], Worker], queue: Any) -> Callable[[Any], Any]:
-    """What does a task in a process of its own, and tells the parent of it through a queue."""
+    """Return a function that runs a task in this process and reports through a queue."""
     worker = make_worker()
-    _keep_what_is_loaded()
+    _freeze_loaded()
     return lambda task: worker(task, lambda *counts: queue.put(counts))
 
 
-def _keep_what_is_loaded() -> None:
-    """Let garbage collection pass over what is loaded by now: vocabulary and lexicons are 100,000 objects and more."""
+def _freeze_loaded() -> None:
+    """Exempt loaded objects from garbage collection: vocabulary and lexicons have over 100,000."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""A Ray cluster: connecting, comparing its machines, and what runs on them. The run itself is in `attempts.py`."""
+"""The Ray engine: connection, comparison of the machines, remote tasks. The run itself is in `attempts.py`."""
 
 import os
 import socket
@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from vcrgen.builder.engines.attempts import Run, alive, on_node
+from vcrgen.builder.engines.attempts import RayRun, alive, on_node
 from vcrgen.builder.engines.base import Engine, Outcome, Report, Worker, do_task, loaded_worker
 from vcrgen.errors import EngineError
+from vcrgen.extras import needs_extra
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 120.0
@@ -26,7 +27,7 @@ def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], add
     try:
         import ray
     except ImportError:
-        raise EngineError('--engine ray needs Ray: pip install "vcrgen[ray]".') from None
+        raise EngineError(needs_extra("--engine ray", "ray")) from None
     address = address or os.environ.get("RAY_ADDRESS") or "auto"
     was_connected = ray.is_initialized()
     if not was_connected:
@@ -34,15 +35,15 @@ def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], add
     try:
         _check_machines(ray, address, ("ray", *packages))
         # In a list, a reference stays one: a process fetches the object once, not for every task.
-        held = [ray.put(make_worker)]
+        references = [ray.put(make_worker)]
         name = uuid.uuid4().hex
         call = ray.remote(num_cpus=1, max_retries=0)(timed_task)
 
-        def submit(task: Any, where: Any) -> Any:
-            return call.options(scheduling_strategy=where).remote(name, held, task)
+        def submit(task: Any, strategy: Any) -> Any:
+            return call.options(scheduling_strategy=strategy).remote(name, references, task)
 
         def run(tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-            for result, reports in Run(ray, tasks, submit=submit).results():
+            for result, reports in RayRun(ray, tasks, submit=submit).results():
                 for counts in reports:
                     report(*counts)
                 yield result
@@ -68,38 +69,38 @@ def _connect(ray: Any, address: str) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level="CRITICAL")
     except (ConnectionError, RuntimeError, ValueError, AssertionError) as error:
-        said = " ".join(str(error).split())[:400]
-        raise EngineError(f"The Ray cluster at {address} cannot be used: {said}") from None
+        cause = " ".join(str(error).split())[:400]
+        raise EngineError(f"The Ray cluster at {address} cannot be used: {cause}") from None
 
 
 def _check_machines(ray: Any, address: str, packages: tuple[str, ...]) -> None:
-    """See that what is installed on all machines that run tasks is what the driver has."""
+    """Check that all machines have the driver's versions."""
     nodes = alive(ray)
     if not nodes:
         raise EngineError(f"The Ray cluster at {address} has no machine with a CPU for tasks; add one.")
     probe = make_probe(packages)
-    mine = probe()
+    driver_versions = probe()
     remote = ray.remote(num_cpus=0, max_retries=3)(probe)
-    asked = {node: remote.options(scheduling_strategy=on_node(node)).remote() for node in nodes}
-    for node, answer in asked.items():
+    answers = {node: remote.options(scheduling_strategy=on_node(node)).remote() for node in nodes}
+    for node, answer in answers.items():
         machine = f"The machine {nodes[node].address}"
         try:
-            theirs = ray.get(answer, timeout=PROBE_SECONDS)
+            versions = ray.get(answer, timeout=PROBE_SECONDS)
         except ray.exceptions.RayError as error:
             if node not in alive(ray):
                 continue  # gone in the meantime
-            said = " ".join(str(error).split())[:200]
-            raise EngineError(f"{machine} of the Ray cluster runs no task: {said}") from None
-        for what, version in mine.items():
-            if theirs[what] != version:
+            cause = " ".join(str(error).split())[:200]
+            raise EngineError(f"{machine} of the Ray cluster runs no task: {cause}") from None
+        for name, version in driver_versions.items():
+            if versions[name] != version:
                 raise EngineError(
-                    f"{machine} has {what} {theirs[what]}, the driver {version}; install "
+                    f"{machine} has {name} {versions[name]}, the driver {version}; install "
                     "the same versions on all machines of the cluster, or the bytes would differ."
                 )
 
 
 def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
-    """One attempt, in a process of Ray's: its outcome, and the seconds that the task took."""
+    """Run one attempt in a process of Ray; return its outcome and its seconds."""
     import ray
 
     worker = loaded_worker(run, lambda: ray.get(held[0])())
@@ -108,18 +109,18 @@ def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
 
 
 def make_probe(packages: tuple[str, ...]) -> Callable[[], dict[str, str]]:
-    """A function that says what is installed; sent by value, so that it runs where vcrgen is not installed too."""
+    """Return a function that lists installed versions; it is sent by value, as vcrgen may be missing there."""
 
     def probe() -> dict[str, str]:
         import importlib.metadata
         import platform
 
-        found = {"Python": ".".join(platform.python_version_tuple()[:2]), "machine": platform.machine()}
+        versions = {"Python": ".".join(platform.python_version_tuple()[:2]), "machine": platform.machine()}
         for package in packages:
             try:
-                found[package] = importlib.metadata.version(package)
+                versions[package] = importlib.metadata.version(package)
             except importlib.metadata.PackageNotFoundError:
-                found[package] = "(not installed)"
-        return found
+                versions[package] = "(not installed)"
+        return versions
 
     return probe

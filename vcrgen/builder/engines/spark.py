@@ -1,4 +1,4 @@
-"""Tasks as one Spark job: a partition each, mapped and collected. Spark itself schedules, retries and reports."""
+"""The Spark engine: one job with a partition a task. Spark itself schedules and retries."""
 
 import os
 import sys
@@ -9,11 +9,12 @@ from typing import Any
 
 from vcrgen.builder.engines.base import Engine, Outcome, Report, Worker, do_task, loaded_worker
 from vcrgen.errors import EngineError, VcrgenError, WorkerError
+from vcrgen.extras import needs_extra
 
 
 @contextmanager
-def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Iterator[Engine]:
-    """Start a Spark context on a master, or on that of Spark's own configuration.
+def spark_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], master: str | None) -> Iterator[Engine]:
+    """Start a Spark context on a master, or on that of Spark's own configuration; workers compare versions themselves.
 
     Raises:
         EngineError: Spark or Java is not installed, or the master cannot be used.
@@ -23,7 +24,7 @@ def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Itera
         from pyspark import SparkConf, SparkContext
         from pyspark.errors import PySparkException
     except ImportError:
-        raise EngineError('--engine spark needs Spark: pip install "vcrgen[spark]".') from None
+        raise EngineError(needs_extra("--engine spark", "spark")) from None
     settings = SparkConf().setAppName("vcrgen").set("spark.log.level", "ERROR")
     settings.set("spark.ui.showConsoleProgress", "false")
     if master:
@@ -42,7 +43,7 @@ def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Itera
         ) from None
 
     def run(tasks: Sequence[Any], report: Report) -> Iterator[Any]:
-        """The results come when all tasks are done."""
+        """Run all tasks, then yield their results."""
         try:
             work = partial(_call, make_worker, context.applicationId)
             outcomes: list[Any] = context.parallelize(tasks, len(tasks)).map(work).collect() if tasks else []
@@ -66,7 +67,7 @@ def spark_engine(make_worker: Callable[[], Worker], master: str | None) -> Itera
 
 
 def _call(make_worker: Callable[[], Worker], application: str, task: Any) -> Outcome | Exception:
-    """Do one task; what the user can mend comes back as a value, so that Spark does not try it again."""
+    """Run one task; errors that the user can fix are returned, so that Spark does not retry it."""
     try:
         return do_task(loaded_worker(application, make_worker), task)
     except (VcrgenError, OSError) as error:
@@ -74,7 +75,7 @@ def _call(make_worker: Callable[[], Worker], application: str, task: Any) -> Out
 
 
 def _reason(error: Exception) -> str:
-    """The line of a Java or Python trace that says most."""
+    """Return the most informative line of a Java or Python trace."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith(("at ", ":", "File ", "An error occurred", "Traceback"))]
     return (telling or lines or [type(error).__name__])[0][:300]

@@ -1,4 +1,4 @@
-"""What Arrow reads: Parquet files on a disk or in an object store, and folders of ``datasets.save_to_disk``."""
+"""Arrow sources: Parquet files, and folders of ``datasets.save_to_disk``."""
 
 import contextlib
 from abc import abstractmethod
@@ -16,16 +16,16 @@ BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few 
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
-# The number of rows of a row group or record batch, and what gives some columns of its rows `low` to `high`.
+# The number of rows of a row group or record batch, and a reader of some columns of its rows `low` to `high`.
 _Chunk = tuple[int, Callable[[list[str], int, int], Iterator[Row]]]
 
 
 class ArrowSource(FileSource):
-    """Files with a schema whose rows lie in chunks; chunks outside of a window are not read."""
+    """Files with a schema and chunks of rows; chunks outside of the requested rows are not read."""
 
     @abstractmethod
     def _open(self, name: str) -> contextlib.AbstractContextManager[tuple[Any, Iterator[_Chunk]]]:
-        """The Arrow schema of a file, and its chunks."""
+        """Open a file: its Arrow schema and its chunks."""
 
     def _count(self, name: str) -> int:
         with self._open(name) as (_, chunks):
@@ -37,27 +37,27 @@ class ArrowSource(FileSource):
 
     def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
         with self._open(name) as (schema, chunks):
-            wanted = [column for column in schema.names if column in columns]
+            names = [column for column in schema.names if column in columns]
             first = 0
             for rows, read in chunks:
                 low, high = max(start - first, 0), min(stop - first, rows)
                 if low < high:
-                    yield from read(wanted, low, high)
+                    yield from read(names, low, high)
                 first += rows
                 if first >= stop:
                     return
 
-    def some_rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
-        """As :meth:`Source.some_rows`."""
+    def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """As :meth:`Source.rows_at`."""
         name = self.files[partition]
         with self._reading(name), self._open(name) as (schema, chunks):
-            wanted = [column for column in schema.names if column in columns]
+            names = [column for column in schema.names if column in columns]
             first = 0
             for rows, read in chunks:
-                here = [number - first for number in numbers if first <= number < first + rows]
-                if here:
-                    window = enumerate(read(wanted, here[0], here[-1] + 1), start=here[0])
-                    yield from (row for number, row in window if number in here)
+                local = [number - first for number in numbers if first <= number < first + rows]
+                if local:
+                    window = enumerate(read(names, local[0], local[-1] + 1), start=local[0])
+                    yield from (row for number, row in window if number in local)
                 first += rows
 
     def _failures(self) -> tuple[type[Exception], ...]:
@@ -73,7 +73,7 @@ class ParquetSource(ArrowSource):
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
         from pyarrow.parquet import ParquetFile
 
-        size = _DISK_BUFFER if self.folder.disk else _STORE_BUFFER
+        size = _DISK_BUFFER if self.folder.local_path else _STORE_BUFFER
         options = {"pre_buffer": False, "buffer_size": size, "page_checksum_verification": True}
         with self.folder.open(name) as handle, ParquetFile(handle, **options) as file:
             sizes = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
@@ -81,7 +81,7 @@ class ParquetSource(ArrowSource):
 
 
 class SavedSource(ArrowSource):
-    """The memory-mapped Arrow streams of one saved dataset. ``datasets`` itself is not needed to read them."""
+    """The memory-mapped Arrow streams of one saved dataset, read without ``datasets``."""
 
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
@@ -92,13 +92,13 @@ class SavedSource(ArrowSource):
 
 
 def paths_of_schema(schema: Any) -> list[ColumnPath]:
-    """The column paths of an Arrow schema, top-level columns first; lists are not named."""
+    """Return the column paths of an Arrow schema, top-level columns first; lists have no name."""
     import pyarrow.types as types
 
-    found: list[ColumnPath] = []
+    paths: list[ColumnPath] = []
     level: list[tuple[ColumnPath, Any]] = [((field.name,), field.type) for field in schema]
     while level:
-        found.extend(path for path, _ in level)
+        paths.extend(path for path, _ in level)
         deeper: list[tuple[ColumnPath, Any]] = []
         for path, kind in level:
             while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
@@ -107,19 +107,19 @@ def paths_of_schema(schema: Any) -> list[ColumnPath]:
                 fields = (kind.field(index) for index in range(kind.num_fields))
                 deeper.extend(((*path, field.name), field.type) for field in fields)
         level = deeper
-    return found
+    return paths
 
 
 def _group_rows(file: Any, group: int, columns: list[str], start: int, stop: int) -> Iterator[Row]:
-    """Rows ``start`` to ``stop`` of a row group. From where its data are damaged, its rows are problems."""
+    """Yield rows ``start`` to ``stop`` of a row group. After damaged data, its rows are problems."""
     from pyarrow import ArrowException
 
     if not columns:
         yield from ({} for _ in range(start, stop))
         return
-    seen = 0
+    position = 0
     batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False)
-    while seen < stop:
+    while position < stop:
         try:
             batch = next(batches, None)
         except Exception as error:
@@ -128,12 +128,12 @@ def _group_rows(file: Any, group: int, columns: list[str], start: int, stop: int
                 raise
             batch = None
         if batch is None:
-            yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(seen, start), stop))
+            yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(position, start), stop))
             return
-        low, high = max(start - seen, 0), min(stop - seen, batch.num_rows)
+        low, high = max(start - position, 0), min(stop - position, batch.num_rows)
         if low < high:
             yield from _decoded(batch.slice(low, high - low))
-        seen += batch.num_rows
+        position += batch.num_rows
 
 
 def _batch_rows(batch: Any, columns: list[str], start: int, stop: int) -> Iterator[Row]:
@@ -141,7 +141,7 @@ def _batch_rows(batch: Any, columns: list[str], start: int, stop: int) -> Iterat
 
 
 def _decoded(batch: Any) -> Iterator[Row]:
-    """The rows of a record batch as Python values; a row that does not convert is a problem of its own."""
+    """Yield the rows of a record batch as Python values; a row that cannot be converted is a problem."""
     for start in range(0, batch.num_rows, BATCH_ROWS):
         part = batch.slice(start, BATCH_ROWS)
         try:
@@ -157,12 +157,12 @@ def _decoded(batch: Any) -> Iterator[Row]:
 
 
 def is_saved_dataset(folder: Path) -> bool:
-    """Whether a folder looks like one that ``datasets.save_to_disk`` wrote."""
+    """Return True if ``datasets.save_to_disk`` wrote the folder."""
     saved = (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()
     return saved or (folder / "dataset_dict.json").is_file()
 
 
-def open_saved(folder: Path, *, split: str, enough: int | None) -> SavedSource:
+def open_saved(folder: Path, *, split: str, max_rows: int | None) -> SavedSource:
     """Open a saved dataset, or one split of a saved dictionary of them.
 
     Raises:
@@ -178,4 +178,4 @@ def open_saved(folder: Path, *, split: str, enough: int | None) -> SavedSource:
             raise SourceError(f"{folder} has no split {split!r}; it has {', '.join(map(str, splits))}.")
         folder = folder / split
     names = [PurePosixPath(file.path).name for file in files if file.split in (None, split)]
-    return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", enough=enough)
+    return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", max_rows=max_rows)

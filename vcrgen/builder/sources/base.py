@@ -1,4 +1,4 @@
-"""What every source is: ordered files of rows that can be read from any row on."""
+"""The interface of sources: ordered partitions of rows with random access."""
 
 # ruff: noqa: D102 as :class:`Source` documents the methods of all sources
 
@@ -14,11 +14,11 @@ from vcrgen.errors import SourceError
 from vcrgen.storage import Folder
 
 Row = Mapping[str, Any]
-ColumnPath = tuple[str, ...]  # a column and the fields inside it, from the top; lists on the way are not named
+ColumnPath = tuple[str, ...]  # a column and its nested fields; lists have no name
 
 PROBLEM = "__problem__"
 MAX_IMAGE_BYTES = 256 << 20
-MAX_TEXT_BYTES = 64 << 20  # the longest line, CSV field or JSON member that is read; a longer one is a problem
+MAX_TEXT_BYTES = 64 << 20  # of a line, CSV field or JSON member
 _MAX_DEPTH = 6
 _GROUP = 32
 _MAX_FIELDS = 1000
@@ -26,24 +26,23 @@ _MAX_FIELDS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """One ordered run of rows, usually a file."""
+    """A sequence of rows, usually a file."""
 
-    name: str  # what row ids are made of: the file's name relative to the source, with `/`; no machine's path
+    name: str  # the file's path relative to the source, with `/`; part of row ids
     rows: int  # number of rows
-    size: int = 0  # bytes of the file, so that a changed source is noticed; 0 where it has none
+    size: int = 0  # bytes of the file; 0 without one
 
 
 class Source(ABC):
-    """Pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file."""
+    """Image-caption pairs as rows. An instance is cheap to pickle: it holds names and offsets, no open file."""
 
-    description: str  # one line for the dataset card and the signature; no machine's path
-    # The folder that partition names are relative to and that image paths may not leave; None where the rows have no
-    # folder, so that an image cannot be given as a path.
+    description: str  # one line for the dataset card, without local paths
+    # The folder of partition names and image paths; None without a folder: then images cannot be paths.
     root: Path | None = None
 
     @abstractmethod
     def partitions(self) -> list[Partition]:
-        """All partitions, in an order that is the same on every machine.
+        """Return all partitions, in the same order on every machine.
 
         Raises:
             SourceError: A file is missing or is not what it claims to be, or there is no row at all.
@@ -51,7 +50,7 @@ class Source(ABC):
 
     @abstractmethod
     def names(self) -> list[ColumnPath]:
-        """The columns and the fields inside them: of the schema or, where there is none, of the first rows.
+        """Return the columns and nested fields of the schema or, without one, of the first rows.
 
         Raises:
             SourceError: The first file cannot be read.
@@ -59,62 +58,49 @@ class Source(ABC):
 
     @abstractmethod
     def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """Rows ``start`` to ``stop`` of a partition, in order, without holding more than a few of them.
+        """Stream rows ``start`` to ``stop`` (exclusive) of a partition.
 
-        ``stop`` is one past the last row. Top-level columns other than ``columns`` may be left out.
-
-        A row that cannot be read is ``{"__problem__": "what is wrong"}``, so that the rows after it keep
-        their numbers.
+        Top-level columns other than ``columns`` may be left out. A row that cannot be read is
+        ``{"__problem__": "what is wrong"}``, so that the rows after it keep their numbers.
 
         Raises:
             SourceError: The file cannot be read, or ends before row ``stop``.
         """
 
-    def some_rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
-        """As :meth:`rows`, but of the rows with these numbers, which ascend.
-
-        Where rows can be read in groups only, each group is read once.
-        """
+    def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """Stream the rows with these ascending numbers; each row group is read once."""
         return (row for number in numbers for row in self.rows(partition, number, number + 1, columns))
 
 
 class FileSource(Source):
-    """A source with one partition a file; a format says how to measure and read a file.
-
-    Args:
-        files: File names relative to ``folder``, with ``/``.
-        folder: The folder they are in.
-        kind: What one file is, for the description: ``Parquet file``.
-        description: Instead of one made of the kind and the files.
-        enough: Rows after which planning need not look at further files.
-    """
+    """A source with one partition a file; subclasses read one format."""
 
     def __init__(
-        self, files: Iterable[str], *, folder: Folder, kind: str, description: str = "", enough: int | None = None
+        self, files: Iterable[str], *, folder: Folder, kind: str, description: str = "", max_rows: int | None = None
     ) -> None:
-        self.root = folder.disk
+        self.root = folder.local_path
         self.folder = folder
         self.files: Sequence[str] = sorted(files)
         one = len(self.files) == 1
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
-        self._enough = enough
+        self._max_rows = max_rows
         self._partitions: list[Partition] = []
         self._names: list[ColumnPath] = []
 
     def partitions(self) -> list[Partition]:
         if not self._partitions:
-            # In groups, so that `enough` can stop a store in which many are measured at once.
+            # In groups, so that `max_rows` can stop a store in which many are measured at once.
             groups = (self.files[start : start + _GROUP] for start in range(0, len(self.files), _GROUP))
-            found: list[Partition] = []
+            partitions: list[Partition] = []
             rows = 0
-            for partition in (one for group in groups for one in self.folder.each(self._measure, group)):
-                found.append(partition)
+            for partition in (one for group in groups for one in self.folder.map(self._measure, group)):
+                partitions.append(partition)
                 rows += partition.rows
-                if self._enough is not None and rows >= self._enough:
+                if self._max_rows is not None and rows >= self._max_rows:
                     break
             if not rows:
                 raise SourceError(f"The source ({self.description}) holds no rows.")
-            self._partitions = found
+            self._partitions = partitions
         return list(self._partitions)
 
     def names(self) -> list[ColumnPath]:
@@ -128,28 +114,28 @@ class FileSource(Source):
         if start >= stop:
             return
         name = self.files[partition]
-        found = start
+        position = start
         with self._reading(name):
             for row in self._read(name, start, stop, columns):
                 yield row
-                found += 1
-        if found < stop:
+                position += 1
+        if position < stop:
             raise SourceError(f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?")
 
     @abstractmethod
     def _count(self, name: str) -> int:
-        """The number of a file's rows, found without reading its images."""
+        """Count a file's rows without reading its images."""
 
     @abstractmethod
     def _read_names(self, index: int) -> list[ColumnPath]:
-        """The column paths of file number ``index``."""
+        """Return the column paths of file number ``index``."""
 
     @abstractmethod
     def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """The rows of a file; ``start < stop``."""
+        """Stream rows of a file; ``start < stop``."""
 
     def _failures(self) -> tuple[type[Exception], ...]:
-        """What reading raises where the file, not vcrgen, is wrong."""
+        """Return the exceptions that a missing or damaged file raises."""
         return (OSError,)
 
     def _measure(self, name: str) -> Partition:
@@ -158,7 +144,7 @@ class FileSource(Source):
 
     @contextlib.contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Turn what a library raises for a missing or damaged file into one sentence."""
+        """Turn exceptions for a missing or damaged file into a SourceError."""
         try:
             yield
         except self._failures() as error:
@@ -169,7 +155,7 @@ class FileSource(Source):
 
 
 def first_line(error: Exception) -> str:
-    """What an error says, short enough to be part of a sentence."""
+    """Return the first line of an error's text, shortened."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     line = next(iter(str(error).strip().splitlines()), type(error).__name__)
@@ -177,18 +163,15 @@ def first_line(error: Exception) -> str:
 
 
 def paths_of(row: Row) -> Iterator[ColumnPath]:
-    """The column paths of a row of Python values, top-level columns first.
-
-    A hostile row has its limits: six levels of nesting, a thousand paths.
-    """
+    """Yield the column paths of a row of Python values, at most six levels and a thousand paths."""
     level: list[tuple[ColumnPath, Any]] = [((str(key),), value) for key, value in row.items()]
-    found = 0
+    count = 0
     for _ in range(_MAX_DEPTH):
         deeper: list[tuple[ColumnPath, Any]] = []
         for path, value in level:
-            if found == _MAX_FIELDS:
+            if count == _MAX_FIELDS:
                 return
-            found += 1
+            count += 1
             yield path
             for field in value[:1] if isinstance(value, list) else (value,):
                 if isinstance(field, Mapping):

@@ -1,4 +1,4 @@
-"""From a row to an item: which columns are meant, and what they hold."""
+"""Columns of a source, and conversion of rows to items."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Partition, Row, Source
 from vcrgen.builder.sources.images import image_bytes
-from vcrgen.config import BuildConfig
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import ImageProblem, SourceError
 from vcrgen.records import Item
 
-# Taken as the id, in this order, where the configuration names none.
+# Id columns, by priority, if the configuration names none.
 ID_COLUMNS = ("id", "question_id", "__key__", "item_id")
-# A name that is looked for where the first one is not there: of image folders, and of Wikipedia's tables.
+# Alternative names in image folders and in Wikipedia's tables.
 _OTHER_NAMES = {"image": "file_name", "lang": "language"}
 _MAX_ID = 200
 _MAX_LISTS = 8
@@ -26,7 +26,7 @@ _Place = tuple[int, ...]  # positions in the lists on the way to a value
 
 
 class Columns(NamedTuple):
-    """The configuration's columns and conditions, resolved against what the source has."""
+    """The configuration's columns and conditions, resolved against the source."""
 
     image: ColumnPath
     caption: ColumnPath
@@ -39,11 +39,6 @@ def check_columns(source: Source, config: BuildConfig, *, caption: str = "captio
 
     A name is a dotted path from the top (lists on the way are not named) or, where there is no such path, the
     end of exactly one path: ``language`` finds ``wit_features.language``.
-
-    Args:
-        source: Has the columns.
-        config: Names them.
-        caption: What messages call the column of the caption, where it is read for another text.
 
     Raises:
         SourceError: A name is not there, or could be one of several.
@@ -62,7 +57,7 @@ def check_columns(source: Source, config: BuildConfig, *, caption: str = "captio
 
 
 def iter_items(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item]:
-    """The items of rows ``start`` to ``stop``, in order; rows that do not meet the conditions give none.
+    """Stream the items of rows ``start`` to ``stop``; rows that do not meet the conditions are skipped.
 
     An item's id and content do not depend on the window.
 
@@ -73,13 +68,13 @@ def iter_items(source: Source, config: BuildConfig, index: int, start: int, stop
 
 
 def iter_rows(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item | None]:
-    """As :func:`iter_items`, but with None for every row that does not meet the conditions."""
+    """Stream items as :func:`iter_items`, with None for rows that do not meet the conditions."""
     return _items(source, config, index, range(start, stop), partial(source.rows, index, start, stop))
 
 
-def some_items(source: Source, config: BuildConfig, index: int, numbers: Sequence[int]) -> Iterator[Item | None]:
-    """As :func:`iter_rows`, of the rows with these numbers, which ascend."""
-    return _items(source, config, index, numbers, partial(source.some_rows, index, numbers))
+def items_at(source: Source, config: BuildConfig, index: int, numbers: Sequence[int]) -> Iterator[Item | None]:
+    """Stream items as :func:`iter_rows`, of the rows with these ascending numbers."""
+    return _items(source, config, index, numbers, partial(source.rows_at, index, numbers))
 
 
 def _items(
@@ -98,7 +93,7 @@ def _items(
 
 
 class CaptionRow(NamedTuple):
-    """What a row says of its image, which is not read."""
+    """Caption and id of a row whose image is not read."""
 
     number: int
     source_id: str
@@ -106,9 +101,9 @@ class CaptionRow(NamedTuple):
 
 
 def iter_captions(source: Source, config: BuildConfig, index: int, stop: int) -> Iterator[CaptionRow]:
-    """Captions and ids of the rows before ``stop``, read without the images.
+    """Stream captions and ids of the rows before ``stop``, without images.
 
-    Rows that cannot be read or do not meet the conditions are left out; a caption that is none is empty.
+    Unreadable rows and rows that do not meet the conditions are skipped; a missing caption is empty.
 
     Raises:
         SourceError: A column is not there, or the file cannot be read.
@@ -123,49 +118,47 @@ def iter_captions(source: Source, config: BuildConfig, index: int, stop: int) ->
 
 
 def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[int]:
-    """The numbers of the rows that :func:`iter_items` makes items of, found without reading the images."""
+    """Yield the numbers of the rows that :func:`iter_items` yields, without reading images."""
     columns = check_columns(source, config)
     needed = frozenset(path[0] for path, _ in columns.where)
     for number, row in enumerate(source.rows(index, 0, source.partitions()[index].rows, needed)):
-        # A row that cannot be read counts: it is set aside with its reason, not passed over.
+        # A row that cannot be read counts: it is rejected with its reason, not skipped.
         if PROBLEM in row or _matching_places(row, columns) is not None:
             yield number
 
 
-def cut_at_limit(source: Source, config: BuildConfig) -> list[Partition]:
-    """The partitions of a source up to the row that gives the last of the first ``config.limit`` items.
+def limit_partitions(source: Source, config: BuildConfig) -> list[Partition]:
+    """Return the partitions up to the last of the first ``config.limit`` items.
 
     With a limit of 70, two partitions of 60 rows become one of 60 and one of 10; conditions make them longer.
     """
-    left = config.limit
-    kept: list[Partition] = []
+    remaining = config.limit
+    limited: list[Partition] = []
     for index, partition in enumerate(source.partitions()):
         rows = found = partition.rows
-        if left is not None and config.where:
+        if remaining is not None and config.where:
             found = 0
-            for number in islice(matching_rows(source, config, index), left):
+            for number in islice(matching_rows(source, config, index), remaining):
                 found += 1
                 rows = number + 1
-            rows = rows if found == left else partition.rows
-        elif left is not None:
-            rows = found = min(partition.rows, left)
-        kept.append(replace(partition, rows=rows))
-        if left is not None:
-            left -= found
-            if not left:
+            rows = rows if found == remaining else partition.rows
+        elif remaining is not None:
+            rows = found = min(partition.rows, remaining)
+        limited.append(replace(partition, rows=rows))
+        if remaining is not None:
+            remaining -= found
+            if not remaining:
                 break
-    return kept
+    return limited
 
 
 def read_item(row: Row, columns: Columns, *, root: Path | None, row_id: str) -> Item | None:
-    """Make an item of a row.
+    """Convert a row to an item; None if it does not meet the conditions.
 
-    Where conditions and the caption lie in the same lists (``wit_features`` as a list of structs or as a
-    struct of lists), the caption is that of an element that meets the conditions: the first one whose caption
-    is not empty.
+    If conditions and the caption are in the same lists (``wit_features`` as a list of structs or as a struct of lists),
+    the caption is the first non-empty one of an element that meets the conditions.
 
-    Image paths are relative to ``root`` and may not leave it; ``row_id`` is the id of a row that has none. A row that
-    does not meet the conditions gives None.
+    Image paths are relative to ``root`` and may not leave it; ``row_id`` is the id of a row without one.
     """
     if PROBLEM in row:
         return Item(source_id=clean_id(row_id), image=None, caption=None, problem=str(row[PROBLEM]))
@@ -193,31 +186,31 @@ def _id_of(row: Row, columns: Columns, places: dict[str, list[_Place]], row_id: 
 
 
 def clean_id(text: str) -> str:
-    """An id without control characters and lone surrogates, of at most 200 characters."""
+    """Return an id without control characters and lone surrogates, of at most 200 characters."""
     return "".join(letter for letter in text[: 4 * _MAX_ID] if letter.isprintable()).strip()[:_MAX_ID]
 
 
 def _resolve(name: str, *, use: str, names: Sequence[ColumnPath], description: str) -> ColumnPath:
     by_name = {".".join(path): path for path in reversed(names)}
-    for wanted in (name, _OTHER_NAMES.get(name, name)):
-        if wanted in by_name:
-            return by_name[wanted]
-        ends = [path for dotted, path in by_name.items() if dotted.endswith(f".{wanted}")]
-        if len(ends) == 1:
-            return ends[0]
-        if ends:
-            options = " or ".join(sorted(".".join(path) for path in ends)[:_MAX_SHOWN])
+    for candidate in (name, _OTHER_NAMES.get(name, name)):
+        if candidate in by_name:
+            return by_name[candidate]
+        matches = [path for dotted, path in by_name.items() if dotted.endswith(f".{candidate}")]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            options = " or ".join(sorted(".".join(path) for path in matches)[:_MAX_SHOWN])
             raise SourceError(f"The {use} column {name!r} of {description} is not clear; write {options}.")
-    known = [shown[:80] for path in names if (shown := ".".join(path)).isprintable()]
-    near = difflib.get_close_matches(name, known, n=1)
+    columns = [shown[:80] for path in names if (shown := ".".join(path)).isprintable()]
+    near = difflib.get_close_matches(name, columns, n=1)
     hint = f"; the nearest name is {near[0]!r}" if near else ""
-    more = ", ..." if len(known) > _MAX_SHOWN else ""
-    listed = ", ".join(known[:_MAX_SHOWN]) + more if known else "nothing readable"
+    ellipsis = ", ..." if len(columns) > _MAX_SHOWN else ""
+    listed = ", ".join(columns[:_MAX_SHOWN]) + ellipsis if columns else "nothing readable"
     raise SourceError(f"The {use} column {name!r} is not in {description}{hint}. Known: {listed}.")
 
 
 def _leaves(value: Any, path: ColumnPath, place: _Place = ()) -> Iterator[tuple[_Place, Any]]:
-    """The values at the end of a path, each with its positions in the lists on the way."""
+    """Yield the values at a path, each with its positions in the lists on the way."""
     if isinstance(value, list):
         if len(place) < _MAX_LISTS:
             for index, element in enumerate(value):
@@ -229,36 +222,36 @@ def _leaves(value: Any, path: ColumnPath, place: _Place = ()) -> Iterator[tuple[
 
 
 def _matching_places(row: Row, columns: Columns) -> dict[str, list[_Place]] | None:
-    """For every column with conditions, where all of them hold; None if one of them holds nowhere."""
-    kept: dict[str, list[_Place]] = {}
+    """Return the places in which all conditions on a column hold; None if one of them holds nowhere."""
+    matched: dict[str, list[_Place]] = {}
     for path, wanted in columns.where:
         found = [place for place, leaf in _leaves(row, path) if leaf is not None and str(leaf) == wanted]
-        if path[0] in kept:
-            pairs = ((place, other) for place in found for other in kept[path[0]])
+        if path[0] in matched:
+            pairs = ((place, other) for place in found for other in matched[path[0]])
             found = [max(place, other, key=len) for place, other in pairs if _aligned(place, other)]
         if not found:
             return None
-        kept[path[0]] = found
-    return kept
+        matched[path[0]] = found
+    return matched
 
 
 def _aligned(place: _Place, other: _Place) -> bool:
-    """Whether two places are the same element, as far as both are inside of lists."""
+    """Return True if two places agree in the list positions that both have."""
     return all(mine == theirs for mine, theirs in zip(place, other, strict=False))
 
 
 def _first(row: Row, path: ColumnPath, places: Mapping[str, list[_Place]]) -> Any:
-    """The first value at a path that is not empty and is in an element that meets the conditions."""
-    kept = places.get(path[0])
+    """Return the first non-empty value at a path in an element that meets the conditions."""
+    matched = places.get(path[0])
     for place, leaf in _leaves(row, path):
         empty = leaf is None or leaf == b"" or (isinstance(leaf, str) and not leaf.strip())
-        if not empty and (kept is None or any(_aligned(place, other) for other in kept)):
+        if not empty and (matched is None or any(_aligned(place, other) for other in matched)):
             return leaf
     return None
 
 
 def _text(value: Any) -> tuple[str | None, str]:
-    """A caption, or what is wrong with it."""
+    """Return a caption, or its problem."""
     try:
         if isinstance(value, bytes):
             return value.decode("utf-8"), ""

@@ -1,4 +1,4 @@
-"""Datasets of the Hugging Face Hub, read by range, and local folders with the same layout."""
+"""Datasets of the Hugging Face Hub, read by HTTP ranges, and local folders with the same layout."""
 
 import contextlib
 import logging
@@ -23,7 +23,7 @@ _TIMEOUT_SECONDS = 10
 
 
 def has_hub_layout(folder: Path) -> bool:
-    """Whether a folder is laid out like a dataset repository: configured by its README or split by names."""
+    """Return True for the layout of a dataset repository: configured by its README or by file names."""
     readme = folder / "README.md"
     if readme.is_file():
         with readme.open("rb") as handle:
@@ -33,7 +33,7 @@ def has_hub_layout(folder: Path) -> bool:
     return any(any(place.glob("*-?????-of-?????.parquet")) for place in (folder, folder / "data"))
 
 
-def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource:
+def open_local(folder: Path, *, split: str, max_rows: int | None) -> ParquetSource:
     """Open one split of a local folder with a dataset repository's layout.
 
     Raises:
@@ -46,14 +46,14 @@ def open_local(folder: Path, *, split: str, enough: int | None) -> ParquetSource
     if not _all_parquet(names):
         raise SourceError(f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files.")
     names = [Path(name).as_posix() for name in names]
-    return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", enough=enough)
+    return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", max_rows=max_rows)
 
 
-def open_hub(parsed: re.Match[str], *, split: str, enough: int | None) -> ParquetSource:
+def open_hub(parsed: re.Match[str], *, split: str, max_rows: int | None) -> ParquetSource:
     """Open one split of a dataset of the Hub, at the commit its revision names now.
 
-    Nothing is downloaded as a whole. A dataset that is not stored as Parquet is read from the Hub's own
-    conversion. ``parsed`` is a match of ``HUB_ID``.
+    No file is downloaded as a whole. Other formats are read from the Hub's own conversion to Parquet. ``parsed`` is a
+    match of ``HUB_ID``.
 
     Raises:
         SourceError: The Hub cannot be reached, or has no such dataset, configuration, split or Parquet files.
@@ -77,32 +77,33 @@ def open_hub(parsed: re.Match[str], *, split: str, enough: int | None) -> Parque
     # A file's path in its repository, from such a path or a URL with any spelling of the revision.
     prefix = r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/"
     names = [re.sub(prefix, "", file) for file in files]
-    return ParquetSource(names, folder=BucketFolder(url), kind="Parquet file", description=description, enough=enough)
+    return ParquetSource(
+        names, folder=BucketFolder(url), kind="Parquet file", description=description, max_rows=max_rows
+    )
 
 
 def pinned(url: str) -> str:
-    """The URL of a dataset's files at the commit that its revision names now; any other URL as it is.
+    """Pin the URL of a dataset's files to the current commit of its revision; other URLs are unchanged.
 
-    Files that are read while somebody pushes others are of one commit, and nothing that the Hub's library remembers of
-    an earlier one is taken for them.
+    So all files are of one commit, even if somebody pushes others, and no cached listing is used.
 
     Raises:
         SourceError: The Hub cannot be reached, or does not show such a dataset or revision.
     """
-    if not (found := _FILES_URL.fullmatch(url)):
+    if not (match := _FILES_URL.fullmatch(url)):
         return url
-    name, revision, rest = found.groups()
+    name, revision, rest = match.groups()
     commit = _commit(name, unquote(revision) if revision else None, shown=url)
     return f"hf://datasets/{name}@{commit}{rest}"
 
 
 def _commit(name: str, revision: str | None, *, shown: str) -> str:
-    """The commit that a revision names now. It is asked for first because, offline, it fails at once."""
+    """Return the current commit of a revision. This request comes first because it fails at once offline."""
     from huggingface_hub import HfApi, errors
 
     try:
         info = HfApi().dataset_info(name, revision=revision, timeout=_TIMEOUT_SECONDS)
-        if info.gated:  # of which the Hub tells everybody, and keeps the files to itself
+        if info.gated:  # its description is public, its files are not
             HfApi().auth_check(name, repo_type="dataset")
         return str(info.sha)
     except errors.GatedRepoError:
@@ -124,17 +125,17 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
 def _data_files(
     name: str, *, split: str, shown: str, config: str | None = None, revision: str | None = None
 ) -> tuple[list[str], str]:
-    """The data files of a split and the configuration, as `datasets` finds them; no data are read, no code is run."""
+    """Return the data files of a split and the configuration, as `datasets` resolves them; no code is run."""
     import datasets
 
     with tempfile.TemporaryDirectory() as cache, _quiet():
         try:
             builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
-        except Exception as error:  # ValueError, OSError, and what YAML and the HTTP library raise
+        except Exception as error:  # ValueError, OSError, errors of YAML and of the HTTP library
             reason = " ".join(str(error).partition("Example of usage")[0].split())[:300].rstrip(".")
             raise SourceError(f"{shown} cannot be opened as a dataset: {reason}.") from None
-    found = builder.config.data_files or {}
-    splits = {str(key): [str(file) for file in files] for key, files in found.items()}
+    files_by_split = builder.config.data_files or {}
+    splits = {str(key): [str(file) for file in files] for key, files in files_by_split.items()}
     if split not in splits:
         raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
     return splits[split], str(builder.config.name)
@@ -146,7 +147,7 @@ def _all_parquet(files: list[str]) -> bool:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep libraries' warnings, which repeat what the error will say, off the user's screen."""
+    """Silence the warnings of libraries."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

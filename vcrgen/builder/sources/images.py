@@ -1,4 +1,4 @@
-"""The image of a row as encoded bytes, however it is given. Nothing is decoded here."""
+"""The encoded image of a row: bytes, base64 or a path. Nothing is decoded here."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ from typing import Any
 
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES
 from vcrgen.errors import ImageProblem
-from vcrgen.records import Reason
+from vcrgen.records import RejectReason
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
@@ -21,11 +21,11 @@ _MAX_PATH = 4096
 
 
 def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
-    """Find the encoded image.
+    """Return the encoded image; None for an empty value.
 
     Args:
         value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a data
-            URI; or a path relative to ``root``. None is given where it holds no image.
+            URI; or a path relative to ``root``.
         root: The only folder that files are read from.
 
     Raises:
@@ -98,4 +98,4 @@ def _from_file(text: str, root: Path | None) -> bytes:
 
 
 def _problem(detail: str) -> ImageProblem:
-    return ImageProblem(Reason.NO_IMAGE, detail)
+    return ImageProblem(RejectReason.NO_IMAGE, detail)

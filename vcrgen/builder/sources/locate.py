@@ -1,4 +1,4 @@
-"""From what the user wrote (a file, a glob, braces, a folder) to sorted file names under one root."""
+"""Expansion of globs and braces to sorted file names under one root."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ _MAX_FILES = 200_000
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text holds wildcards or braces."""
+    """Return True if a text holds wildcards or braces."""
     return _WILD.search(text) is not None
 
 
@@ -33,23 +33,23 @@ def find_files(pattern: str) -> tuple[Folder, list[str]]:
     if (url := remote_url(pattern)) and remote_url(fixed) is None:
         raise SourceError(f"{url} has a wildcard in the name of its bucket; spell that out.")
     folder = open_folder(fixed or slash or ".")
-    found: set[str] = set()
+    names: set[str] = set()
     for path in _expand_braces(pattern):
         name = path[len(fixed + slash) :]
         if _WILD.search(name):
-            found.update(folder.glob(name))
+            names.update(folder.glob(name))
         elif folder.size(name) is not None:
-            found.add(name)
+            names.add(name)
         else:
             raise SourceError(f"{path} is missing; {pattern} asks for it.")
-    if not found:
+    if not names:
         raise SourceError(f"No file matches {pattern}.")
-    return folder, sorted(PurePosixPath(name).as_posix() for name in found)
+    return folder, sorted(PurePosixPath(name).as_posix() for name in names)
 
 
 def files_with(folder: Folder, suffix: str) -> list[str]:
     """Sorted names of the visible files with a suffix in a folder or, failing those, in its ``data``."""
-    for place, inside in (("", folder), ("data/", folder.below("data"))):
+    for place, inside in (("", folder), ("data/", folder.subfolder("data"))):
         visible = [name for name in inside.entries() if not name.startswith((".", "_"))]
         of_suffix = [name for name in visible if PurePosixPath(name).suffix.lower() == suffix]
         if names := [place + name for name in of_suffix if inside.size(name) is not None]:

@@ -1,4 +1,4 @@
-"""Formats without an index: read through once while planning, then entered at the nearest noted offset."""
+"""Formats without an index: scanned once while planning, then read from the nearest recorded offset."""
 
 from abc import abstractmethod
 from array import array
@@ -14,20 +14,20 @@ _SAMPLE_ROWS = 100
 
 
 class Record(NamedTuple):
-    """One row as it lies in the file."""
+    """The unparsed row of a file."""
 
     offset: int  # byte at which it starts
     line: int  # line at which it starts, from 1; 0 in a format without lines
-    raw: Any  # what :meth:`ScannedSource._row` makes a row of
+    raw: Any  # the input of :meth:`ScannedSource._row`
 
 
 class ScannedSource(FileSource):
-    """A source of files in which a row is found by reading what is before it.
+    """A source of files without random access.
 
-    Planning notes the offset of every 256th row (16 bytes each), so that a window deep in a file starts by a seek.
+    Planning records the offset of every 256th row (16 bytes each), so that a later read starts by a seek.
     """
 
-    sample_columns: frozenset[str] = frozenset()  # those that have to be read for the names inside them to be known
+    sample_columns: frozenset[str] = frozenset()  # columns that are read to find nested names
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,22 +35,22 @@ class ScannedSource(FileSource):
 
     @abstractmethod
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
-        """Move to the first record; the lines before it, and what reading needs to know (a header)."""
+        """Seek to the first record; return the number of lines before it, and the header."""
 
     @abstractmethod
-    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
-        """The records from the handle's position on; ``line`` lines come before it."""
+    def _records(self, handle: BinaryIO, line: int, header: Any) -> Iterator[Record]:
+        """Yield the records from the handle's position on; ``line`` lines come before it."""
 
     @abstractmethod
-    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
-        """Make a row, or a problem, of a record."""
+    def _row(self, record: Record, handle: BinaryIO, header: Any, columns: frozenset[str]) -> Row:
+        """Convert a record to a row or a problem."""
 
     def _count(self, name: str) -> int:
         offsets, lines = array("q"), array("q")
         rows = 0
         with self.folder.open(name, ahead=True) as handle:
-            line, begun = self._begin(handle, name)
-            for rows, record in enumerate(self._records(handle, line, begun), start=1):
+            line, header = self._begin(handle, name)
+            for rows, record in enumerate(self._records(handle, line, header), start=1):
                 if rows % _STRIDE == 1:
                     offsets.append(record.offset)
                     lines.append(max(record.line - 1, 0))
@@ -65,21 +65,21 @@ class ScannedSource(FileSource):
         if mark >= len(offsets):
             return
         with self.folder.open(name, ahead=True) as handle:
-            _, begun = self._begin(handle, name)
+            _, header = self._begin(handle, name)
             handle.seek(offsets[mark])
-            for record in islice(self._records(handle, lines[mark], begun), skip, skip + stop - start):
-                yield self._row(record, handle, begun, columns)
+            for record in islice(self._records(handle, lines[mark], header), skip, skip + stop - start):
+                yield self._row(record, handle, header, columns)
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         count = min(self.partitions()[index].rows, _SAMPLE_ROWS)
-        found: dict[ColumnPath, None] = {}
+        paths: dict[ColumnPath, None] = {}
         problem = ""
         for row in self._read(self.files[index], 0, count, self.sample_columns):
             if PROBLEM in row:
                 problem = problem or str(row[PROBLEM])
             else:
-                found.update(dict.fromkeys(paths_of(row)))
-        if not found:
-            shown = self._shown(self.files[index])
-            raise SourceError(f"None of the first {count} rows of {shown} can be read; the first one: {problem}.")
-        return sorted(found, key=len)
+                paths.update(dict.fromkeys(paths_of(row)))
+        if not paths:
+            file = self._shown(self.files[index])
+            raise SourceError(f"None of the first {count} rows of {file} can be read; the first one: {problem}.")
+        return sorted(paths, key=len)

@@ -68,11 +68,11 @@ class JsonlSource(_TextSource):
         handle.seek(start)
         return 0, None
 
-    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
+    def _records(self, handle: BinaryIO, line: int, header: Any) -> Iterator[Record]:
         lines = _NumberedLines(handle, line)
         return _records_of(lines, lines)
 
-    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
+    def _row(self, record: Record, handle: BinaryIO, header: Any, columns: frozenset[str]) -> Row:
         row = record.raw if isinstance(record.raw, str) else parse_object(record.raw)
         return {PROBLEM: f"line {record.line}: {row}"} if isinstance(row, str) else row
 
@@ -90,9 +90,9 @@ class CsvSource(_TextSource):
         # A limit of the process, not of a reader: the csv module has no other way.
         csv.field_size_limit(MAX_TEXT_BYTES)
         start = self._after_bom(handle, name)
-        known = "\t" if name.lower().endswith(".tsv") else ",;\t"
+        delimiters = "\t" if name.lower().endswith(".tsv") else ",;\t"
         head = handle.readline(MAX_TEXT_BYTES)
-        delimiter = next((mark for mark in known if mark.encode() in head), known[0])
+        delimiter = next((mark for mark in delimiters if mark.encode() in head), delimiters[0])
         handle.seek(start)
         lines = _NumberedLines(handle, 0)
         first = next(_csv_records(lines, delimiter), None)
@@ -102,12 +102,12 @@ class CsvSource(_TextSource):
         handle.seek(lines.offset)
         return lines.line, (header, delimiter)
 
-    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
-        _, delimiter = begun
+    def _records(self, handle: BinaryIO, line: int, header: Any) -> Iterator[Record]:
+        _, delimiter = header
         return _csv_records(_NumberedLines(handle, line), delimiter)
 
-    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
-        header, _ = begun
+    def _row(self, record: Record, handle: BinaryIO, header: Any, columns: frozenset[str]) -> Row:
+        header, _ = header
         if problem := _fields_problem(record.raw):
             return {PROBLEM: f"line {record.line}: {problem}"}
         if len(record.raw) != len(header):

@@ -38,10 +38,10 @@ class TarSource(ScannedSource):
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
         return 0, self._shown(name)
 
-    def _records(self, handle: BinaryIO, line: int, begun: Any) -> Iterator[Record]:
+    def _records(self, handle: BinaryIO, line: int, header: Any) -> Iterator[Record]:
         sample: _Sample | None = None
         offset = 0
-        for member in _members(handle, shown=begun):
+        for member in _members(handle, shown=header):
             key, extension = _split_name(member.name)
             if not extension or not member.isreg() or member.issparse():
                 continue
@@ -58,15 +58,15 @@ class TarSource(ScannedSource):
         if sample is not None:
             yield Record(offset, 0, sample)
 
-    def _row(self, record: Record, handle: BinaryIO, begun: Any, columns: frozenset[str]) -> Row:
+    def _row(self, record: Record, handle: BinaryIO, header: Any, columns: frozenset[str]) -> Row:
         sample: _Sample = record.raw
         if sample.problem:
             return {PROBLEM: sample.problem}
         members = sample.members
         row: dict[str, Any] = {"__key__": sample.key, **dict.fromkeys(members)}
-        wanted = columns | ({"txt", "json"} if "caption" in columns else frozenset())
+        extensions = columns | ({"txt", "json"} if "caption" in columns else frozenset())
         image = next((extension for extension in members if extension in IMAGE_SUFFIXES), None)
-        reads = {extension: extension for extension in members if extension in wanted}
+        reads = {extension: extension for extension in members if extension in extensions}
         if image:
             row["image"] = None
             if "image" in columns:
@@ -79,7 +79,7 @@ class TarSource(ScannedSource):
             handle.seek(offset)
             data = handle.read(size)
             if len(data) != size:
-                raise SourceError(f"{begun} is cut short; has it changed since the build was planned?")
+                raise SourceError(f"{header} is cut short; has it changed since the build was planned?")
             row[column] = parse_object(data) if extension == "json" else data
         if isinstance(row.get("json"), str):
             return {PROBLEM: f"the .json member: {row['json']}"}

@@ -6,27 +6,26 @@ import shutil
 from collections.abc import Callable
 from tempfile import gettempdir
 
-from fastapi import FastAPI, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.errors import DatabaseError
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.records import State
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import SENT, UNKNOWN, TeamRoutes, by_token
+from vcrgen.leaderboard.service.teams import FORM_PAGES, UNKNOWN, TeamRoutes, is_token_request
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.views import Views
 from vcrgen.reading import encodable
-from vcrgen.web import answers
-from vcrgen.web.answers import Refusal
-from vcrgen.web.guards import FORM_BYTES, Guard
-from vcrgen.web.guesses import TokenOwners
-from vcrgen.web.problems import NOT_THERE, Problems
+from vcrgen.web.app import guard_app, new_app
+from vcrgen.web.authentication import TokenAuthenticator
+from vcrgen.web.error_handlers import NOT_THERE
+from vcrgen.web.responses import Refusal
 
 TYPES = {
     "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
@@ -36,25 +35,22 @@ TYPES = {
 def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     """The service of a board; ``worker_alive`` tells its health page whether the process that scores is there."""
     service = _Service(board, worker_alive)
-    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    app = new_app()
     app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
     app.add_api_route("/health", service.health)
-    tokens = TokenOwners(401, UNKNOWN)
+    tokens = TokenAuthenticator(401, UNKNOWN)
     for routes in (TeamRoutes, MaintainerRoutes):
         routes(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page)
-    problems = Problems("board", service.pages.message)
-    problems.add_to(app)
-    return Guard(
-        answers.without_second_raise(app), refuse=problems.refuse_unread, policy=policy(),
-        most=(board.settings.file_mb << 20) + FORM_BYTES, a_minute=board.settings.requests_a_minute,
-        by_token=by_token,
+    return guard_app(
+        app, "board", service.pages.message, policy=policy(), file_bytes=board.settings.file_mb << 20,
+        requests_per_minute=board.settings.requests_per_minute, has_token=is_token_request,
     )  # fmt: skip
 
 
 class _Service:
-    """What the routes do."""
+    """Handlers of the routes."""
 
     def __init__(self, board: Board, worker_alive: Callable[[], bool]) -> None:
         self._board = board
@@ -67,7 +63,7 @@ class _Service:
             chosen = names.compare_name(a, b)
             if names.parse_name(chosen):
                 return RedirectResponse(chosen, status_code=303)
-        if name in SENT:  # where a browser stays when a form was refused
+        if name in FORM_PAGES:  # where a browser stays when a form was rejected
             return RedirectResponse(f"{name}.html", status_code=303)
         parsed = names.parse_name(name)
         if name == names.SUBMIT:
@@ -87,29 +83,29 @@ class _Service:
         return Response(body, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
 
     def health(self) -> Response:
-        """Whether the board can be read, and whether what is handed in will be scored."""
+        """Report whether the board can be read, and whether new submissions will be scored."""
         try:
             with self._board.reading() as connection:
-                waiting = submissions.count(connection, states=[State.QUEUED, State.SCORING])
-        except LeaderboardError:
+                waiting = submissions.count(connection, statuses=[SubmissionStatus.QUEUED, SubmissionStatus.SCORING])
+        except DatabaseError:
             return JSONResponse({"status": "database cannot be reached"}, status_code=503)
         free = min(self._board.vault.free(), shutil.disk_usage(gettempdir()).free)
         if free < 2 * self._board.settings.file_mb << 20:  # a file is there twice while it is taken
-            told = {"status": "the disk is full", "free_mb": free >> 20, "waiting": waiting}
-            return JSONResponse(told, status_code=503)
+            full = {"status": "the disk is full", "free_mb": free >> 20, "waiting": waiting}
+            return JSONResponse(full, status_code=503)
         alive = self._worker_alive()
         status = "ok" if alive else "nothing is scored: the worker is not there"
         return JSONResponse({"status": status, "waiting": waiting}, status_code=200 if alive else 503)
 
     def submission(self, submission_id: str) -> Response:
-        """Where a submission stands: its problems, or its scores."""
+        """Return the status of a submission with its problems or scores."""
         if names.parse_name(names.status_name(submission_id)) is None:
             raise Refusal(404, "There is no such submission.")
         with self._board.reading() as connection:
             found = submissions.find(connection, submission_id)
             if found is None:
                 raise Refusal(404, "There is no such submission.")
-            views = Views(self._board, connection)
-            cells = views.cells_of(found.id) if found.state is State.SCORED else ()
-            told = views.told(found)
-        return JSONResponse(as_json(found, cells, told), headers={"cache-control": "no-store"})
+            views = BoardQueries(self._board, connection)
+            cells = views.cells_of(found.id) if found.status is SubmissionStatus.SCORED else ()
+            feedback = views.ladder_feedback(found)
+        return JSONResponse(as_json(found, cells, feedback), headers={"cache-control": "no-store"})

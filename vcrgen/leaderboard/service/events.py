@@ -12,17 +12,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.errors import VcrgenError
 from vcrgen.files import canonical_json, write_text
 from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.queries import public_event
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.log import last_event, now, read_log
-from vcrgen.leaderboard.views import as_shown
 from vcrgen.web.log import log_line
 from vcrgen.web.webhook import Webhook
 
-KEY, SENT = "webhook.key", "webhook.json"  # in the board's folder: the key of signatures, and what was told last
-TOLD = ("accepted", "scored", "failed", "removed", "chosen", "edited", "closed", "retired", "set added")
+KEY, LAST_SENT_FILE = (
+    "webhook.key",
+    "webhook.json",
+)  # in the board's folder: the key of signatures, and what was told last
+WEBHOOK_EVENTS = ("accepted", "scored", "failed", "removed", "chosen", "edited", "closed", "retired", "set added")
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 300.0  # seconds between two tries
 PATIENCE_SECONDS = 10.0  # at a stop, for what is being told
@@ -51,24 +54,24 @@ class EventSender:
         while not self._stopping.wait(POLL_SECONDS):
             try:
                 for event in self._new():
-                    if self._stopping.is_set() or (event.what in TOLD and not self._tell(event)):
+                    if self._stopping.is_set() or (event.what in WEBHOOK_EVENTS and not self._send(event)):
                         return
                     self._note(event.number)
-            except (LeaderboardError, OSError) as problem:
+            except (VcrgenError, OSError) as problem:
                 log_line("webhook waits", reason=str(problem)[:200])
 
     def _new(self) -> list[Event]:
         """The lines that were not told yet; of a board that had no webhook until now, none."""
-        file = self._board.folder / SENT
+        file = self._board.folder / LAST_SENT_FILE
         with self._board.reading() as connection:
             if not file.is_file():
                 self._note(last_event(connection)[0])
             return list(read_log(connection, after=json.loads(file.read_text("utf-8"))["sent"]))
 
     def _note(self, number: int) -> None:
-        write_text(self._board.folder / SENT, canonical_json({"sent": number}))
+        write_text(self._board.folder / LAST_SENT_FILE, canonical_json({"sent": number}))
 
-    def _tell(self, event: Event) -> bool:
+    def _send(self, event: Event) -> bool:
         """Tell one event, however often it takes; False if asked to stop before."""
         body = as_json(event)
         pause = 1.0
@@ -87,7 +90,7 @@ class EventSender:
 
 def as_json(event: Event) -> bytes:
     """A line of the history: what everybody can read there, and nothing else."""
-    line = as_shown(event)
+    line = public_event(event)
     said = {"number": line.number, "at": line.at.isoformat(), "what": line.what, "subject": line.subject}
     return canonical_json(said | {"actor": line.actor, "facts": dict(line.facts)}).encode()
 

@@ -12,11 +12,11 @@ from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import MAINTAINER, Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import UNKEPT
+from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.reading import encodable
-from vcrgen.web import answers
-from vcrgen.web.answers import Refusal
-from vcrgen.web.guesses import Guessing, TokenOwners
+from vcrgen.web import responses
+from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
+from vcrgen.web.responses import Refusal
 
 FACTS = ("link", "access", "size", "released")
 FIELDS = ("token", "id", "do", "reason", *FACTS)
@@ -28,7 +28,7 @@ class MaintainerRoutes:
     A request acts only with the token in its own body, which no other site knows; no cookie says who somebody is.
     """
 
-    def __init__(self, board: Board, pages: LivePages, tokens: TokenOwners) -> None:
+    def __init__(self, board: Board, pages: LivePages, tokens: TokenAuthenticator) -> None:
         self._board = board
         self._pages = pages
         self._tokens = tokens
@@ -38,31 +38,31 @@ class MaintainerRoutes:
         app.add_api_route("/manage", self.manage, methods=["POST"])
 
     async def manage(self, request: Request) -> Response:
-        """What waits and what is there, after one thing was done if the form says so."""
+        """Return the list of submissions, after one action if the form names one."""
         name = ""
 
         async def admit(form: FormData) -> None:
             nonlocal name
-            token = answers.texts_of(form, FIELDS)["token"]
-            name = self._tokens.owner(request, await run_in_threadpool(maintainers.maintainer_of, self._board, token))
+            token = responses.form_texts(form, FIELDS)["token"]
+            name = self._tokens.authenticate(
+                request, await run_in_threadpool(maintainers.maintainer_of, self._board, token)
+            )
 
         try:
-            async with answers.form_of(request, fields=2 * len(FIELDS), admit=admit) as form:
-                values = answers.texts_of(form, FIELDS)
-        except Guessing as refusal:
-            return answers.plain_answer(request.scope, refusal.status, refusal.text)
+            async with responses.open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
+                values = responses.form_texts(form, FIELDS)
+        except TooManyGuesses as refusal:
+            return responses.plain_response(request.scope, refusal.status, refusal.text)
         except Refusal as refusal:
             text = await run_in_threadpool(self._pages.manage, "", [refusal.text])
-            return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers | UNKEPT)
+            return HTMLResponse(text, status_code=refusal.status, headers=refusal.headers | NO_STORE)
         problems: list[str] = []
         try:
             await run_in_threadpool(self._do, f"{MAINTAINER} {name}", values)
         except LeaderboardError as problem:
-            if problem.__cause__ is not None:  # the database, and nothing that the maintainer did
-                raise
             problems = [str(problem)]
         text = await run_in_threadpool(self._pages.manage, values["token"], problems)
-        return HTMLResponse(encodable(text), status_code=400 if problems else 200, headers=UNKEPT)
+        return HTMLResponse(encodable(text), status_code=400 if problems else 200, headers=NO_STORE)
 
     def _do(self, actor: str, values: dict[str, str]) -> None:
         match values["do"]:

@@ -7,31 +7,29 @@ import sys
 import time
 from functools import partial
 
+from vcrgen.config.service import ServiceOptions
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.service.events import sending_events
-from vcrgen.web.serve import listen, only_service, run_service
+from vcrgen.web.serve import run_service, single_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
 
 
-def serve(board: Board, *, host: str, port: int, proxy: str) -> None:
+def serve(board: Board, options: ServiceOptions) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
     Args:
         board: The board.
-        host: Address to listen on.
-        port: Port; 0 for a free one.
-        proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
+        options: Where to listen, and trusted proxies.
 
     Raises:
         ServiceError: The port is taken, the board is served already, or its webhook is no address that may be told.
     """
-    with only_service(board.folder):
+    with single_service(board.folder):
         for left in (board.folder / "files" / "incoming").glob("*"):
             if left.stat().st_mtime < time.time() - LEFT_SECONDS:
                 left.unlink(missing_ok=True)
-        listening = listen(host, port)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
         with sending_events(board):
-            run_service(partial(make_app, board), listening, command, proxy=proxy)
+            run_service(partial(make_app, board), options, command)

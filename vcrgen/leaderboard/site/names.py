@@ -11,23 +11,22 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Track
 
 INDEX = "index.html"
-HEADLINE = "headline.html"
-GAP = "gap.html"
-HISTORY = "history.html"
-QUOTED = "quoted.html"
+REPORTED = "reported.html"
 ABOUT = "about.html"
 SUBMIT = "submit.html"
 TEAM = "team.html"
 MANAGE = "manage.html"
 COMPARE = "compare.html"
 TABLES = ("board.csv", "board.json")  # all tables as data; they lie beside the pages
-FIRST_ROWS, FIRST_EVENTS = 10, 50  # of quoted rows and of the history; others are on further pages of the same table
+FIRST_ROWS, FIRST_EVENTS = (
+    10,
+    50,
+)  # of reported results and of the history; others are on further pages of the same table
 
-_SINGLE = (INDEX, HEADLINE, GAP, HISTORY, QUOTED, ABOUT, SUBMIT, TEAM, MANAGE, COMPARE)
 _ENTRY = "[0-9a-f]{12}"
 _VIEWS = "|".join(view.value for task in TASKS.values() for view in task.board_views)
 # A set's name holds no dot and views hold no hyphen, so the last two parts of a board's name are what follows the set.
-# The mode of a question set is a language.
+# The mode of a multiple-choice benchmark is a language.
 _FORMS = {
     "board": re.compile(rf"board-([a-z0-9-]{{1,40}})-(easy|hard|mixed|any|[a-z]{{2,3}}|ink-0\.\d\d)-({_VIEWS})\.html"),
     "model": re.compile(rf"model-({_ENTRY})\.html"),
@@ -58,14 +57,12 @@ def status_name(submission_id: str) -> str:
 
 
 def parse_name(text: str) -> tuple[str, ...] | None:
-    """What a page's name means.
+    """Return kind and parameters of a page with parameters.
 
     Returns:
         ``("board", set, mode, view)``, ``("model", entry)``, ``("compare", a, b)`` with ``a`` before ``b``,
-        ``("submission", id)``, the stem of one of the single pages such as ``("gap",)``, or None for any other text.
+        ``("submission", id)``, or None for any other text.
     """
-    if text in _SINGLE:
-        return (text.removesuffix(".html"),)
     for kind, form in _FORMS.items():
         if found := form.fullmatch(text):
             return None if kind == "compare" and found[1] >= found[2] else (kind, *found.groups())

@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import BoardTable, Figure, Figures, RankedModel, Ranking, Site, Track
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Site, Track
 from vcrgen.leaderboard.site.names import board_name, model_name
-from vcrgen.leaderboard.site.texts import decimals_of, language_name, mode_name, shown, web_address
-from vcrgen.published.facts import Access, show_size
-from vcrgen.published.quoted import Quoted
+from vcrgen.leaderboard.site.texts import decimals_of, estimate_texts, language_name, mode_name, web_address
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.table import DASH
+from vcrgen.reported_results.fields import Access, show_size
+from vcrgen.reported_results.results import ReportedResult
 
 
 class ModelTexts(NamedTuple):
-    """What a table says of a model beside its scores; what is not known is empty."""
+    """Texts of a model beside its scores in a table; unknown ones are empty."""
 
     entry: str
     name: str
@@ -33,7 +33,7 @@ class ModelTexts(NamedTuple):
     released: str
 
 
-def describe(of: ModelFacts | Quoted) -> ModelTexts:
+def describe(of: ModelFacts | ReportedResult) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
     return ModelTexts(
@@ -52,8 +52,8 @@ def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
     """
     task = table.track.task
     for view in table.views:
-        for metric in task.shown:
-            yield task.metrics[metric].label, view.label, view == table.track.view and metric == task.shown[0]
+        for metric in task.main_metrics:
+            yield task.metrics[metric].label, view.label, view == table.track.view and metric == task.main_metrics[0]
     if table.has_differences:
         yield "Difference", task.contrast_label, False
 
@@ -64,7 +64,7 @@ def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, 
     The cells are made here and not by the template, as there are thousands on a page of 500 models.
     """
     decimals, views, differences = decimals_of(table.track), table.views, table.has_differences
-    metrics = table.track.task.shown
+    metrics = table.track.task.main_metrics
     for row in ranking.rows:
         cells = [
             _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == metrics[0])
@@ -76,34 +76,31 @@ def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, 
         yield row, Markup("".join(cells))  # noqa: S704 - see _cell
 
 
-def _cell(figures: Figures | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False) -> str:
+def _cell(estimates: Estimates | None, metric: str, decimals: int, *, sign: bool = False, drawn: bool = False) -> str:
     """The cell of one figure, and before it one of its drawing if it has one. They hold nothing but numbers."""
-    figure = figures.get(metric) if figures else None
-    if figure is None:
+    estimate = estimates.get(metric) if estimates else None
+    if estimate is None:
         return f'{"<td></td>" if drawn else ""}<td class="n">{DASH}</td>'
-    of = shown(figure, decimals, sign=sign)
-    bar = f'<td class="c">{interval_bar(figure.value, figure.low, figure.high)}</td>' if drawn else ""
+    of = estimate_texts(estimate, decimals, sign=sign)
+    bar = f'<td class="c">{interval_bar(estimate.value, estimate.low, estimate.high)}</td>' if drawn else ""
     return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
 
 
 def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
-    """What ranks over the date of release and over size, of the models whose team tells them, from two models on."""
-    metric = track.task.shown[0]
+    """Return charts of the leading metric over release date and size, of models with both, from two models on."""
+    metric = track.task.main_metrics[0]
     shown = [(row.facts, row.scores.get(track.view, {}).get(metric)) for row in ranking.rows]
-    figures = [(facts, of) for facts, of in shown if of is not None]
+    estimates = [(facts, of) for facts, of in shown if of is not None]
     label = track.task.metrics[metric].label
-    dated = [(float(facts.released.toordinal()), facts, of) for facts, of in figures if facts.released]
-    sized = [(math.log10(facts.size), facts, of) for facts, of in figures if facts.size]
+    dated = [(float(facts.released.toordinal()), facts, of) for facts, of in estimates if facts.released]
+    sized = [(math.log10(facts.size), facts, of) for facts, of in estimates if facts.size]
     powers = [(float(power), show_size(10.0**power)) for power in range(-3, 6)]
     years = [(float(date(year, 1, 1).toordinal()), str(year)) for year in range(1950, 2100)]
-    found = (
-        (f"{label} by date of release", _scatter(dated, years)),
-        (f"{label} by size", _scatter(sized, powers)),
-    )
+    found = ((f"{label} by date of release", _scatter(dated, years)), (f"{label} by size", _scatter(sized, powers)))
     return [(title, drawing) for title, drawing in found if drawing is not None]
 
 
-def _scatter(models: Sequence[tuple[float, ModelFacts, Figure]], ticks: Sequence[tuple[float, str]]) -> Markup | None:
+def _scatter(models: Sequence[tuple[float, ModelFacts, Estimate]], ticks: Sequence[tuple[float, str]]) -> Markup | None:
     """A drawing that begins at the last tick before the first model and ends at the first one after the last."""
     places = sorted({place for place, _, _ in models})
     if len(places) < 2:

@@ -12,34 +12,35 @@ from vcrgen.dataset.key import FEEDBACK
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE, in_points
 from vcrgen.leaderboard.records import (
+    Estimate,
+    Estimates,
     Feedback,
-    Figure,
-    Figures,
     Group,
     ModelRun,
-    Phase,
+    PairwiseComparison,
+    SetLifecycle,
     TestSet,
     Track,
-    Versus,
 )
-from vcrgen.plurals import counted
-from vcrgen.published.quoted import Quoted
+from vcrgen.plurals import pluralize
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
-from vcrgen.scorer.curve_tables import CurveChart, chart_of
-from vcrgen.tasks.task import DEFAULT, LABELS, TASKS, ScoredTask
+from vcrgen.reported_results.results import ReportedResult
+from vcrgen.scorer.curve_tables import CurveChart, curve_chart
+from vcrgen.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
+from vcrgen.tasks.wording import wording_of
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {
-    View.STACKED: "VI+TEI: the model sees the picture with its caption, in which words are covered.",
-    View.TEI: "TEI: the model sees the covered caption on white, without the picture.",
-    View.STRIP: "TEI strip: the model sees only the strip with the covered caption.",
-    View.IMAGE: "Image: the model sees the picture with the question and its options.",
-    View.BLIND: "Blind: the model sees the question and its options, without the picture.",
+    View.STACKED: "VI+TEI: the model sees the image with its caption, some words masked by covers.",
+    View.TEI: "TEI: the model sees the masked caption on white, without the image.",
+    View.STRIP: "TEI strip: the model sees only the strip with the masked caption.",
+    View.IMAGE: "Image: the model sees the image with the question and its options.",
+    View.TEXT_ONLY: "Text only: the model sees the question and its options, without the image.",
 }
 # Outcomes that have the colour of another task's.
-_DRAWN_AS = {"right": "exact", "ambiguous": "short", "invalid": "cut"}
-STATE_NAMES = {
+_DRAWN_AS = {"right": "exact", "ambiguous": "short", "invalid": "beyond_limit"}
+STATUS_NAMES = {
     "held": "Waiting for a maintainer",
     "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
     "removed": "Removed",
@@ -48,7 +49,7 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 
 
-class Shown(NamedTuple):
+class EstimateTexts(NamedTuple):
     """A figure in percent, as texts: the mean, its 95 % interval, and the mean for sorting, with an ASCII sign."""
 
     value: str
@@ -63,11 +64,11 @@ def decimals_of(track: Track | None) -> int:
     return max(0, -int(Decimal(in_points(track.step).split()[0]).as_tuple().exponent))
 
 
-def shown(figure: Figure, decimals: int, *, sign: bool = False) -> Shown:
+def estimate_texts(estimate: Estimate, decimals: int, *, sign: bool = False) -> EstimateTexts:
     """A figure as texts."""
-    value = percent(figure.value, decimals, sign=sign)
-    low, high = (percent(end, decimals, sign=sign) for end in (figure.low, figure.high))
-    return Shown(value, f"{low}{' to ' if sign else DASH}{high}", sort_key(value))
+    value = percent(estimate.value, decimals, sign=sign)
+    low, high = (percent(end, decimals, sign=sign) for end in (estimate.low, estimate.high))
+    return EstimateTexts(value, f"{low}{' to ' if sign else DASH}{high}", sort_key(value))
 
 
 def sort_key(text: str) -> str:
@@ -75,52 +76,50 @@ def sort_key(text: str) -> str:
     return text.replace(MINUS, "-").lstrip("+")
 
 
-def by_metric(*figures: Figures) -> list[tuple[Any, ...]]:
+def by_metric(*estimates: Estimates) -> list[tuple[Any, ...]]:
     """The label of each metric that all of some figures have, and the figure that each of them has."""
-    common = (metric for metric in LABELS if all(metric in each for each in figures))
-    return [(LABELS[metric], *(each[metric] for each in figures)) for metric in common]
+    common = (metric for metric in LABELS if all(metric in each for each in estimates))
+    return [(LABELS[metric], *(each[metric] for each in estimates)) for metric in common]
 
 
-def reach_of(differences: Iterable[Figures]) -> float:
-    """How far an axis has to go on either side of zero to hold all intervals."""
-    return reach(end for figures in differences for each in figures.values() for end in (each.low, each.high))
+def axis_reach(differences: Iterable[Estimates]) -> float:
+    """Return the half-width of an axis around zero that holds all intervals."""
+    return reach(end for estimates in differences for each in estimates.values() for end in (each.low, each.high))
 
 
-def phase_dates(phase: Phase) -> str:
-    """When a set takes files, in a few words."""
-    if phase.retired is not None:
-        return f"retired on {day(phase.retired)}"
-    if phase.closing is not None:
-        return f"closed on {day(phase.closing)}"
-    opens = f"from {minute(phase.opens)} UTC" if phase.opens else ""
-    closes = f"until {minute(phase.closes)} UTC" if phase.closes else ""
+def lifecycle_dates(lifecycle: SetLifecycle) -> str:
+    """Return the dates of a set in a few words."""
+    if lifecycle.retired is not None:
+        return f"retired on {day(lifecycle.retired)}"
+    if lifecycle.closing is not None:
+        return f"closed on {day(lifecycle.closing)}"
+    opens = f"from {minute(lifecycle.opens)} UTC" if lifecycle.opens else ""
+    closes = f"until {minute(lifecycle.closes)} UTC" if lifecycle.closes else ""
     return " ".join(filter(None, (opens, closes))) or "at any time"
 
 
-def phase_notes(track: Track) -> list[str]:
-    """What a reader of a hidden set's table has to know of it, sentence by sentence."""
-    phase, notes = track.phase, []
-    if phase.feedback is Feedback.INSTANT:
+def lifecycle_notes(track: Track) -> list[str]:
+    """Return notes about a hidden set for readers of its table, as sentences."""
+    lifecycle, notes = track.lifecycle, []
+    if lifecycle.feedback is Feedback.INSTANT:
         notes.append(INSTANT_SENTENCE)
-    if phase.climbs:
+    if lifecycle.ladder_open:
         notes.append(
-            f"While the set takes files, one figure of a model is shown: {track.task.leading.in_text} on "
+            f"While the set is open, one score of a model is shown: {track.task.leading.in_text} on "
             f"{track.view.label} over a part of the set, and only where it beats the best of its team by "
             f"{in_points(track.step)} or more. The other part is scored when the set is closed, of all models at once, "
             "and ranks them."
         )
-    if phase.closed is not None:
-        notes.append(
-            f"Closed on {day(phase.closed)}. These scores are of the part that was kept for the end, one file a model."
-        )
-    elif phase.opens is not None:
-        notes.append(f"The set takes files {phase_dates(phase)}.")
-    elif phase.closes is not None:
-        notes.append(f"The set takes files until {minute(phase.closes)} UTC.")
-    if phase.retired is not None:
-        notes.append(f"Retired on {day(phase.retired)}: the set takes no more files.")
-    if phase.published is not None:
-        notes.append(f"Its key was published on {day(phase.published)}.")
+    if lifecycle.closed is not None:
+        notes.append(f"Closed on {day(lifecycle.closed)}. These scores are of the final split, one file per model.")
+    elif lifecycle.opens is not None:
+        notes.append(f"The set is open {lifecycle_dates(lifecycle)}.")
+    elif lifecycle.closes is not None:
+        notes.append(f"The set is open until {minute(lifecycle.closes)} UTC.")
+    if lifecycle.retired is not None:
+        notes.append(f"Retired on {day(lifecycle.retired)}: the set takes no more files.")
+    if lifecycle.published is not None:
+        notes.append(f"Its key was published on {day(lifecycle.published)}.")
     return notes
 
 
@@ -149,11 +148,11 @@ def step_shown(share: float | None, track: Track) -> str:
     return "not better than the team's best" if share is None else percent(share, decimals_of(track))
 
 
-def file_state(run: ModelRun) -> str:
-    """What became of a file that is not the one which the board shows."""
+def file_status(run: ModelRun) -> str:
+    """Return the fate of a file that is not the one on the board."""
     if run.removed:
         return f"removed: {run.removed}"
-    if run.part != FEEDBACK:
+    if run.split != FEEDBACK:
         return "another file counts"
     return "tried: not better than the team's best" if run.best is None else f"tried: {100 * run.best:g} %"
 
@@ -169,24 +168,24 @@ def mode_name(mode: str) -> str:
 
 
 def size_of(one: Track | TestSet) -> str:
-    """How many questions and units it has, in words."""
-    return one.task.size.format(questions=one.questions, units=one.spans)
+    """Return the number of questions and units in words."""
+    return wording_of(one.task).size.format(questions=one.questions, units=one.spans)
 
 
 def ranked_by(sets: Iterable[TestSet]) -> str:
     """The metrics that rank some sets, as they stand in a sentence."""
-    return " or ".join(dict.fromkeys(one.task.leading.in_text for one in sets)) or DEFAULT.leading.in_text
+    return " or ".join(dict.fromkeys(one.task.leading.in_text for one in sets)) or VCR_TASK.leading.in_text
 
 
 def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
     """The tasks of some sets, each once; of no set the first task."""
     found = {one.task.name: one.task for one in sets}
-    return [task for name, task in TASKS.items() if name in found] or [DEFAULT]
+    return [task for name, task in TASKS.items() if name in found] or [VCR_TASK]
 
 
 def curve_charts(curves: Iterable[Mapping[str, Any]]) -> list[CurveChart]:
     """The charts of accuracy against visible ink, one a view."""
-    return [chart_of(curve, View(curve["view"]).label) for curve in curves]
+    return [curve_chart(curve, View(curve["view"]).label) for curve in curves]
 
 
 def track_name(track: Track) -> str:
@@ -200,15 +199,15 @@ def sets_and_modes(tracks: Sequence[Track]) -> str:
     return f"{tracks[0].set}, {f'mean of {modes}' if len(tracks) > 1 else modes}"
 
 
-def quoted_setting(row: Quoted) -> str:
-    """Language, mode and view of a publication's row; of a question set the mode is the language."""
+def reported_setting(row: ReportedResult) -> str:
+    """Language, mode and view of a publication's row; of a multiple-choice benchmark the mode is the language."""
     modes = [row.mode] if row.mode != row.language else []
     return ", ".join([language_name(row.language), *modes, row.view.label])
 
 
-def measured_on(row: Quoted) -> str:
+def measured_on(row: ReportedResult) -> str:
     """The data of a publication's row."""
-    return ", ".join(filter(None, (row.data, counted(row.items, "image") if row.items else ""))) or DASH
+    return ", ".join(filter(None, (row.data, pluralize(row.items, "image") if row.items else ""))) or DASH
 
 
 def day(moment: datetime) -> str:
@@ -226,14 +225,14 @@ def file_size(count: int) -> str:
     for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
-    return counted(count, "byte")
+    return pluralize(count, "byte")
 
 
-def tests_of(part: Versus) -> str:
-    """What the tests over single texts say of two models; nothing where the set is hidden."""
+def paired_tests(part: PairwiseComparison) -> str:
+    """Return the tests over single units of two models as sentences; empty for a hidden set."""
     sentences = []
     if part.only_a is not None and part.only_b is not None:
-        done, what = part.track.task.right, part.track.task.unit_head.lower()
+        done, what = wording_of(part.track.task).verb_correct, wording_of(part.track.task).unit_head.lower()
         sentences.append(f"Only A {done} {part.only_a:,} of {part.track.spans:,} {what}, only B {part.only_b:,}.")
     if part.p is not None:
         p = "< 0.001" if part.p < 0.001 else f"= {part.p:.2g}"
@@ -247,14 +246,14 @@ def web_address(link: str) -> str:
 
 
 def contact_link(contact: str) -> str:
-    """Where a contact leads, if it is an address; it may be any text."""
+    """Return the link of a contact if it is an address; it may be any text."""
     return f"mailto:{contact}" if _MAIL.fullmatch(contact) else web_address(contact)
 
 
 def outcome_parts(task: ScoredTask, outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
     """Kind, share, units and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
-    found = ((kind, outcomes.get(kind, 0), words) for kind, words in task.outcomes.items())
+    found = ((kind, outcomes.get(kind, 0), words) for kind, words in wording_of(task).outcomes.items())
     return [(_DRAWN_AS.get(kind, kind), count / total, count, words) for kind, count, words in found if count]
 
 

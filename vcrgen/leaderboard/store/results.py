@@ -1,4 +1,4 @@
-"""Scores and ranks. A rank is counted, not stored: how many models are better beyond doubt, how many worse."""
+"""Scores and ranks. A rank is counted, not stored: how many models are significantly better, how many worse."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
 
+from vcrgen.database.schema import AnyRow
 from vcrgen.errors import LeaderboardError
 from vcrgen.files import canonical_json
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.log import now
-from vcrgen.leaderboard.store.schema import AnyRow, cells, means, runs, submissions
-from vcrgen.leaderboard.store.sets import the_set
+from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
+from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.signature import Signature
-from vcrgen.stats.bootstrap import Resampled
+from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
 
 
@@ -33,9 +34,9 @@ class CellKey(NamedTuple):
 
 
 def add_run(
-    connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome, *, part: str = ""
+    connection: Connection, submission_id: str, set_name: str, outcome: ScoringOutcome, *, split: str = ""
 ) -> str:
-    """Store the scores of a submission, not ranked yet; ``part`` is that of the key, or empty for the whole.
+    """Store the scores of a submission, not ranked yet; ``split`` is that of the key, or empty for the whole.
 
     Returns:
         The digest of the scores, for the log: from then on they cannot be changed unseen. A random word among them
@@ -43,7 +44,7 @@ def add_run(
     """
     short = Signature.parse(outcome.signature).short
     values = {"submission": submission_id, "scored": now(), "short": short, "signature": outcome.signature}
-    values |= {"result": {**(outcome.result or {}), "nonce": secrets.token_hex(16)}, "part": part or None}
+    values |= {"result": {**(outcome.result or {}), "nonce": secrets.token_hex(16)}, "split": split}
     inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
@@ -57,8 +58,8 @@ def add_run(
 
 def digest_of(connection: Connection, run: int) -> str:
     """The SHA-256, in hex, of everything that a run says: its scores, and what ranks it."""
-    said = connection.execute(select(runs.c.signature, runs.c.part, runs.c.result).where(runs.c.id == run)).one()
-    kept = [cells.c[name] for name in ("mode", "view", "figures", "difference", "hits")]
+    said = connection.execute(select(runs.c.signature, runs.c.split, runs.c.result).where(runs.c.id == run)).one()
+    kept = [cells.c[name] for name in ("mode", "view", "estimates", "difference", "hits")]
     mine = connection.execute(select(*kept).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
     packed = _means_of(connection, run)
     rows = [
@@ -75,20 +76,18 @@ def digest_of(connection: Connection, run: int) -> str:
 def check_scores(connection: Connection, log: Iterable[Event]) -> int:
     """Compare the scores that are ranked with what the log says of them; gives how many it speaks of.
 
-    Boards from before the log said so have lines without a digest; their scores are passed over.
-
     Raises:
         LeaderboardError: Scores are not those that the log tells of.
     """
-    told: dict[tuple[str, str], set[str]] = defaultdict(set)
+    logged: dict[tuple[str, str], set[str]] = defaultdict(set)
     for line in log:
-        if (digest := line.facts.get("scores")) is not None:
-            told[line.facts["set"], line.facts["file"]].add(digest)
+        if line.facts.keys() >= {"set", "file", "scores"}:
+            logged[line.facts["set"], line.facts["file"]].add(line.facts["scores"])
     ranked = select(runs.c.id, submissions.c.set, submissions.c.file, submissions.c.model).distinct()
     ranked = ranked.select_from(cells.join(runs, runs.c.id == cells.c.run).join(submissions))
     checked = 0
     for row in connection.execute(ranked.where(cells.c.better.is_not(None)).order_by(runs.c.id)).all():
-        known = told.get((row.set, row.file))
+        known = logged.get((row.set, row.file))
         if known is not None and digest_of(connection, row.id) not in known:
             raise LeaderboardError(f"The scores of {row.model} on {row.set} are not those that the log tells of.")
         checked += known is not None
@@ -102,21 +101,21 @@ def ranked_run(connection: Connection, submission_id: str) -> int | None:
     return connection.execute(mine).scalar_one_or_none()
 
 
-def last_run(connection: Connection, submission_id: str, *, part: str = "") -> AnyRow | None:
-    """Number and signature of the newest run of a submission on a part of the key, or on the whole; None for none."""
+def last_run(connection: Connection, submission_id: str, *, split: str = "") -> AnyRow | None:
+    """Number and signature of the newest run of a submission on a split of the key, or on the whole; None for none."""
     mine = select(runs.c.id, runs.c.signature).where(runs.c.submission == submission_id)
-    mine = mine.where(func.coalesce(runs.c.part, "") == part)
+    mine = mine.where(runs.c.split == split)
     return connection.execute(mine.order_by(runs.c.id.desc()).limit(1)).one_or_none()
 
 
-def enter(connection: Connection, run: int) -> None:
+def add_to_ranking(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature, and count it in theirs."""
     for key, packed in _cells_of(connection, run):
         better, worse = _count_in_others(connection, key, packed, 1)
         _set_counts(connection, run, key, better, worse)
 
 
-def leave(connection: Connection, run: int) -> None:
+def remove_from_ranking(connection: Connection, run: int) -> None:
     """Take a run out of the ranks."""
     for key, packed in _cells_of(connection, run):
         _set_counts(connection, run, key, None, None)
@@ -125,7 +124,7 @@ def leave(connection: Connection, run: int) -> None:
 
 def board_rows(connection: Connection, *, set_name: str | None = None) -> Sequence[AnyRow]:
     """Every ranked cell with its model, of one set or all; without what is large."""
-    of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "figures", "difference")
+    of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "estimates", "difference")
     of_submissions = ("entry", "team", "model", "link", "access", "size", "released", "received")
     columns = [cells.c[name] for name in of_cells] + [submissions.c[name] for name in of_submissions]
     joined = cells.join(runs, runs.c.id == cells.c.run).join(submissions, submissions.c.id == runs.c.submission)
@@ -143,26 +142,26 @@ def signatures(connection: Connection) -> dict[str, tuple[str, Any]]:
 
 def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
     """Every run of a model with its submission, the newest first; not those of private files."""
-    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.part)
+    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.split)
     wanted = wanted.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
-    mine = (submissions.c.entry == entry) & submissions.c.private.is_not(True)
+    mine = (submissions.c.entry == entry) & submissions.c.private.is_(False)
     return connection.execute(wanted.where(mine).order_by(runs.c.id.desc())).all()
 
 
 class Evidence(NamedTuple):
-    """What a comparison needs of a cell."""
+    """A cell with its bootstrap means, for comparisons."""
 
     cell: AnyRow  # of the table `cells`, with the result of its run
-    means: dict[str, Resampled]  # of each shown metric
+    means: dict[str, BootstrapMean]  # of each shown metric
 
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
-    """What comparisons need of a run, by cell."""
+    """Return the evidence of a run, by cell."""
     wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
     rows, packed = connection.execute(wanted.where(cells.c.run == run)), _means_of(connection, run)
     return {
         CellKey(row.set, row.mode, row.view, row.short): Evidence(
-            row, {metric: Resampled.from_bytes(value) for metric, value in packed[row.mode, row.view].items()}
+            row, {metric: BootstrapMean.from_bytes(value) for metric, value in packed[row.mode, row.view].items()}
         )
         for row in rows
     }
@@ -187,7 +186,7 @@ def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
 
 
 def _ranks_by(connection: Connection, set_name: str) -> str:
-    return the_set(connection, set_name).task.shown[0]
+    return get_set(connection, set_name).task.main_metrics[0]
 
 
 def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: int) -> tuple[int, int]:
@@ -201,7 +200,7 @@ def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: in
     kept = select(cells.c.run, means.c.means).join(means, mine)
     kept = kept.where(same, means.c.metric == _ranks_by(connection, key.set)).order_by(cells.c.run)
     others = connection.execute(kept).all()
-    ours, theirs = Resampled.from_bytes(packed), [Resampled.from_bytes(other.means) for other in others]
+    ours, theirs = BootstrapMean.from_bytes(packed), [BootstrapMean.from_bytes(other.means) for other in others]
     better, worse = better_and_worse(ours, theirs)
     for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
         if found:

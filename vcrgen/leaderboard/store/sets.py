@@ -10,11 +10,11 @@ from pydantic import TypeAdapter
 from sqlalchemy import Connection, func, insert, select, update
 
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard.records import Feedback, Phase, TestSet
-from vcrgen.leaderboard.store.schema import AnyRow, sets
-from vcrgen.tasks.task import DEFAULT, TASKS
+from vcrgen.leaderboard.records import SetLifecycle, TestSet
+from vcrgen.leaderboard.store.schema import sets
+from vcrgen.tasks.task import TASKS
 
-_PHASE = TypeAdapter(Phase)
+_LIFECYCLE = TypeAdapter(SetLifecycle)
 
 
 def add_set(connection: Connection, found: TestSet) -> None:
@@ -34,13 +34,18 @@ def all_sets(connection: Connection) -> Sequence[TestSet]:
     rows = connection.execute(select(*columns).order_by(sets.c.number))
     return [
         TestSet(
-            **{**row._mapping, "modes": tuple(row.modes), "phase": _phase(row), "task": TASKS[row.task or DEFAULT.name]}
+            **{
+                **row._mapping,
+                "modes": tuple(row.modes),
+                "lifecycle": _LIFECYCLE.validate_python(row.lifecycle),
+                "task": TASKS[row.task],
+            }
         )
         for row in rows
     ]
 
 
-def the_set(connection: Connection, name: str) -> TestSet:
+def get_set(connection: Connection, name: str) -> TestSet:
     """The set of a name; a LeaderboardError that names the sets if there is none."""
     known = all_sets(connection)
     found = next((one for one in known if one.name == name), None)
@@ -52,11 +57,4 @@ def the_set(connection: Connection, name: str) -> TestSet:
 
 def _values(found: TestSet) -> dict[str, Any]:
     values = {each.name: getattr(found, each.name) for each in fields(found)}
-    task = None if found.task is DEFAULT else found.task.name
-    return values | {"phase": _PHASE.dump_python(found.phase, mode="json"), "task": task}
-
-
-def _phase(row: AnyRow) -> Phase:
-    if row.phase is None:
-        return Phase(feedback=Feedback.INSTANT if row.hidden else Feedback.FULL)
-    return _PHASE.validate_python(row.phase)
+    return values | {"lifecycle": _LIFECYCLE.dump_python(found.lifecycle, mode="json"), "task": found.task.name}

@@ -9,15 +9,21 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
-from vcrgen.leaderboard.facts import ModelFacts
-from vcrgen.leaderboard.records import State, Submission
-from vcrgen.leaderboard.store.schema import AnyRow
+from vcrgen.database.schema import AnyRow
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.leaderboard.store.teams import key_of
-from vcrgen.published.facts import Access
+from vcrgen.reported_results.fields import Access
 
 # States in which a file counts as one that is scored.
-TAKEN = (State.HELD, State.QUEUED, State.SCORING, State.SCORED, State.REMOVED)
+COUNTED_STATUSES = (
+    SubmissionStatus.HELD,
+    SubmissionStatus.QUEUED,
+    SubmissionStatus.SCORING,
+    SubmissionStatus.SCORED,
+    SubmissionStatus.REMOVED,
+)
 _FACTS = [field.name for field in fields(ModelFacts)]
 _OWN = [field.name for field in fields(Submission) if field.name != "facts"]
 
@@ -26,7 +32,7 @@ def add(connection: Connection, submission: Submission) -> None:
     """Store an accepted submission."""
     facts, values = submission.facts, asdict(submission)
     values |= {**values.pop("facts"), "access": facts.access.value, "entry": facts.entry}
-    values |= {"state": submission.state.value, "team_key": key_of(facts.team), "current": False}
+    values |= {"status": submission.status.value, "team_key": key_of(facts.team), "current": False}
     connection.execute(insert(table).values(**values))
 
 
@@ -43,30 +49,30 @@ def describe(connection: Connection, facts: ModelFacts) -> None:
 
 def find(connection: Connection, submission_id: str) -> Submission | None:
     """The submission of an id, or None."""
-    return next(iter(_those(connection, table.c.id == submission_id)), None)
+    return next(iter(_select(connection, table.c.id == submission_id)), None)
 
 
-def find_same(connection: Connection, submission: Submission) -> Submission | None:
+def find_duplicate(connection: Connection, submission: Submission) -> Submission | None:
     """An earlier submission of the same file for the same model and set that did not fail."""
     same = _of_model(submission.facts.entry, submission.set) & (table.c.file == submission.file)
-    return next(iter(_those(connection, same & (table.c.state != State.FAILED.value))), None)
+    return next(iter(_select(connection, same & (table.c.status != SubmissionStatus.FAILED.value))), None)
 
 
-def listed(connection: Connection, state: State | None = None) -> Sequence[Submission]:
+def list_submissions(connection: Connection, status: SubmissionStatus | None = None) -> Sequence[Submission]:
     """All submissions, or those in one state; in the order in which they came."""
-    return _those(connection, *() if state is None else (table.c.state == state.value,))
+    return _select(connection, *() if status is None else (table.c.status == status.value,))
 
 
 def count(
-    connection: Connection, *, states: Collection[State], teams: Collection[str] | None = None,
-    set_name: str | None = None, since: datetime | None = None, before: datetime | None = None, figures: bool = False,
+    connection: Connection, *, statuses: Collection[SubmissionStatus], teams: Collection[str] | None = None,
+    set_name: str | None = None, since: datetime | None = None, before: datetime | None = None, disclosed: bool = False,
 ) -> int:  # fmt: skip
-    """How many submissions are in one of some states, of some teams (by key), of a set, received within a time.
+    """Count the submissions of some statuses, teams (by key) and a set that were received within a time.
 
-    With ``figures`` each counts as many times as it asked the key for a figure.
+    With ``disclosed`` each counts as many times as it asked the key for a figure.
     """
-    what = func.coalesce(func.sum(func.coalesce(table.c.asked, 1)), 0) if figures else func.count()
-    wanted = select(what).select_from(table).where(table.c.state.in_([state.value for state in states]))
+    what = func.coalesce(func.sum(table.c.scores_disclosed), 0) if disclosed else func.count()
+    wanted = select(what).select_from(table).where(table.c.status.in_([status.value for status in statuses]))
     if teams is not None:
         wanted = wanted.where(table.c.team_key.in_(list(teams)))
     if set_name is not None:
@@ -80,36 +86,36 @@ def count(
 
 def claim(connection: Connection, *, skip: Collection[str] = ()) -> Submission | None:
     """Take the oldest submission that waits, unless its set is one to skip; None if there is none."""
-    waits = (table.c.state == State.QUEUED.value) & table.c.set.not_in(list(skip))
+    waits = (table.c.status == SubmissionStatus.QUEUED.value) & table.c.set.not_in(list(skip))
     row = connection.execute(select(table).where(waits).order_by(table.c.received, table.c.id).limit(1)).one_or_none()
     if row is None:
         return None
-    change(connection, row.id, state=State.SCORING.value, attempts=row.attempts + 1)
+    change(connection, row.id, status=SubmissionStatus.SCORING.value, attempts=row.attempts + 1)
     return as_submission(row)
 
 
-def put_back(connection: Connection, submission_id: str | None = None, *, tried: bool) -> int:
+def requeue(connection: Connection, submission_id: str | None = None, *, tried: bool) -> int:
     """Let a submission that was being scored wait again, or all of them if no id is given.
 
     With ``tried`` the attempt counts as one that was made. Returns how many submissions wait again.
     """
-    interrupted = table.c.state == State.SCORING.value
+    interrupted = table.c.status == SubmissionStatus.SCORING.value
     if submission_id is not None:
         interrupted &= table.c.id == submission_id
     attempts = table.c.attempts if tried else table.c.attempts - 1
-    changed = update(table).where(interrupted).values(state=State.QUEUED.value, attempts=attempts)
+    changed = update(table).where(interrupted).values(status=SubmissionStatus.QUEUED.value, attempts=attempts)
     return connection.execute(changed).rowcount
 
 
-def queue_again(connection: Connection, *, skip: Collection[str]) -> int:
+def requeue_scored(connection: Connection, *, skip: Collection[str]) -> int:
     """Let all scored submissions be scored once more, but for those of some sets; returns how many there are."""
-    scored = update(table).where((table.c.state == State.SCORED.value) & table.c.set.not_in(list(skip)))
-    return connection.execute(scored.values(state=State.QUEUED.value, attempts=0)).rowcount
+    scored = update(table).where((table.c.status == SubmissionStatus.SCORED.value) & table.c.set.not_in(list(skip)))
+    return connection.execute(scored.values(status=SubmissionStatus.QUEUED.value, attempts=0)).rowcount
 
 
-def current_of(connection: Connection, entry: str, set_name: str) -> Sequence[Submission]:
-    """What the board shows of a model on a set: one submission or none."""
-    return _those(connection, _of_model(entry, set_name), table.c.current)
+def shown_files(connection: Connection, entry: str, set_name: str) -> Sequence[Submission]:
+    """Return the submission of a model on a set that the board shows: one or none."""
+    return _select(connection, _of_model(entry, set_name), table.c.current)
 
 
 def counted(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
@@ -117,14 +123,14 @@ def counted(connection: Connection, set_name: str, entry: str | None = None) -> 
 
     Only files that were scored are asked, and none that was removed or is private.
     """
-    scored = sorted(public_on(connection, set_name, entry), key=lambda one: one.chosen)
+    scored = sorted(public_files(connection, set_name, entry), key=lambda one: one.chosen)
     return list({one.facts.entry: one for one in scored}.values())  # of a model the last one stays
 
 
-def public_on(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
+def public_files(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
     """The scored files on a set, or those of one model; not those that were removed, nor private ones."""
     of_set = (table.c.set == set_name) if entry is None else _of_model(entry, set_name)
-    return _those(connection, of_set, table.c.state == State.SCORED.value, table.c.private.is_not(True))
+    return _select(connection, of_set, table.c.status == SubmissionStatus.SCORED.value, table.c.private.is_(False))
 
 
 def choose(connection: Connection, submission: Submission) -> None:
@@ -134,7 +140,7 @@ def choose(connection: Connection, submission: Submission) -> None:
     change(connection, submission.id, private=False)
 
 
-def best_of(connection: Connection, submission: Submission) -> float | None:
+def best_step(connection: Connection, submission: Submission) -> float | None:
     """The highest step that a submission's team was shown on its set, or None; removed files count."""
     mine = (table.c.team_key == key_of(submission.facts.team)) & (table.c.set == submission.set)
     best: float | None = connection.execute(select(func.max(table.c.best)).where(mine)).scalar_one()
@@ -142,22 +148,21 @@ def best_of(connection: Connection, submission: Submission) -> float | None:
 
 
 def earlier_outputs(connection: Connection, submission: Submission, teams: Collection[str]) -> Sequence[bytes]:
-    """What the other scored files of some teams (by key) on a submission's set held, as fingerprints."""
+    """Return fingerprints of the other scored files of some teams (by key) on a submission's set."""
     mine = table.c.team_key.in_(list(teams)) & (table.c.set == submission.set)
     mine &= (table.c.id != submission.id) & table.c.outputs.is_not(None)
     return list(connection.execute(select(table.c.outputs).where(mine)).scalars())
 
 
-def of_team(connection: Connection, team: str) -> Sequence[Submission]:
-    """Everything that a team has handed in, in the order in which it came."""
-    return _those(connection, table.c.team_key == key_of(team))
+def team_files(connection: Connection, team: str) -> Sequence[Submission]:
+    """Everything that a team has submitted, in the order in which it came."""
+    return _select(connection, table.c.team_key == key_of(team))
 
 
 def as_submission(row: AnyRow) -> Submission:
     """The record of a row of the table."""
     values = {name: getattr(row, name) for name in _OWN}
-    values |= {"state": State(row.state), "problems": tuple(row.problems), "facts": as_facts(row)}
-    values |= {"asked": row.asked or 1, "chosen": bool(row.chosen), "private": bool(row.private)}
+    values |= {"status": SubmissionStatus(row.status), "problems": tuple(row.problems), "facts": as_facts(row)}
     return Submission(**values)
 
 
@@ -170,7 +175,7 @@ def _of_model(entry: str, set_name: str) -> ColumnElement[bool]:
     return (table.c.entry == entry) & (table.c.set == set_name)
 
 
-def _those(connection: Connection, *conditions: ColumnElement[bool]) -> Sequence[Submission]:
+def _select(connection: Connection, *conditions: ColumnElement[bool]) -> Sequence[Submission]:
     """The submissions that meet all conditions, in the order in which they came."""
     rows = connection.execute(select(table).where(*conditions).order_by(table.c.received, table.c.id))
     return [as_submission(row) for row in rows]

@@ -8,13 +8,13 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import teams, tokens
-from vcrgen.web.tokens import hash_of, new_token
+from vcrgen.web.tokens import new_token, token_hash
 
 PREFIX = "vcr_"
 
 
 def key_of(team: str) -> str:
-    """What stands for a team: names that differ in case only are the same."""
+    """Return the key of a team: names that differ in case only have the same."""
     return team.casefold()
 
 
@@ -22,7 +22,7 @@ def make_token(connection: Connection, team: str, label: str) -> str:
     """A new token of a team; it is nowhere but in what this returns."""
     add_team(connection, team)
     token = new_token(PREFIX)
-    values = {"hash": hash_of(token), "team": key_of(team), "label": label, "made": now()}
+    values = {"hash": token_hash(token), "team": key_of(team), "label": label, "made": now()}
     connection.execute(insert(tokens).values(**values))
     return token
 
@@ -35,7 +35,7 @@ def revoke_tokens(connection: Connection, team: str) -> int:
 
 def team_of(connection: Connection, token: str) -> str | None:
     """The name of the team that a token belongs to, or None."""
-    if (stored := hash_of(token)) is None:
+    if (stored := token_hash(token)) is None:
         return None
     valid = (tokens.c.hash == stored) & tokens.c.revoked.is_(None)
     found = connection.execute(select(teams.c.name).join(tokens, tokens.c.team == teams.c.key).where(valid))

@@ -1,38 +1,24 @@
-"""A dataset in the formats of other tools. A new format is a module with one function and a row in :data:`FORMATS`."""
+"""A dataset in the formats of other tools."""
 
 import difflib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
-from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
-from vcrgen.publish.export.base import Format, plan_job
-from vcrgen.publish.export.imagefolder import write_imagefolder
-from vcrgen.publish.export.lmms_eval import write_lmms_eval
-from vcrgen.publish.export.questions import QUESTION_FORMATS, export_questions
-from vcrgen.publish.export.vlmevalkit import write_vlmevalkit
-from vcrgen.publish.export.webdataset import write_webdataset
+from vcrgen.publish.export.base import plan_export
+from vcrgen.publish.export.mcq import export_mcq
+from vcrgen.publish.export_formats import EXPORT_FORMATS, MCQ_FORMATS
+from vcrgen.resources import load_object
 from vcrgen.tasks import bloom
-from vcrgen.tasks.opening import open_any
+from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.work.folder import new_folder
-
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {
-        "vlmevalkit": write_vlmevalkit,
-        "lmms-eval": write_lmms_eval,
-        "webdataset": write_webdataset,
-        "imagefolder": write_imagefolder,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportResult:
-    """What was written."""
+    """The size of an export."""
 
     path: Path  # the new folder
     files: int  # number of files in it
@@ -45,43 +31,34 @@ def export_dataset(
     """Write a dataset in another format; the same dataset gives the same bytes.
 
     Args:
-        dataset: A dataset of any kind that :func:`vcrgen.dataset.reader.open_dataset` knows.
-        to: A key of :data:`FORMATS`.
+        dataset: A dataset of any kind that :func:`vcrgen.tasks.opening.open_task_dataset` opens.
+        to: A key of :data:`EXPORT_FORMATS`.
         out: A new or empty folder; it appears whole or not at all.
-        mode: Only this mode; also names that of files that do not say it.
+        mode: Only this mode; also the mode of files that do not state theirs.
         split: Only this split, likewise.
 
     Raises:
         ConfigError: There is no such format, mode or split.
         DatasetError: The dataset is missing or damaged.
-        OutputError: The folder holds something, or cannot be written.
+        OutputError: The folder is not empty, or cannot be written.
     """
-    if to not in FORMATS:
-        near = difflib.get_close_matches(to, FORMATS, n=1)
+    if to not in EXPORT_FORMATS:
+        near = difflib.get_close_matches(to, EXPORT_FORMATS, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(FORMATS)}.")
-    opened = open_any(dataset)
-    if opened.kind.task == bloom.TASK:
-        return _export_questions(opened, to=to, out=out, mode=mode, split=split)
-    job = plan_job(opened, mode=mode, split=split)
+        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(EXPORT_FORMATS)}.")
+    opened, row = open_task_dataset(dataset), EXPORT_FORMATS[to]
+    mcq = opened.kind.task == bloom.TASK
+    if mcq and not row.write_mcq:
+        raise ConfigError(f"An MCQ benchmark is not written as {to!r}; choose {' or '.join(MCQ_FORMATS)}.")
+    if mcq and mode is not None:
+        raise ConfigError(f"{opened} is an MCQ benchmark, which has no modes; leave --mode out.")
+    job = None if mcq else plan_export(opened, mode=mode, split=split)
     with new_folder(out) as folder:
-        write_text(folder / "README.md", FORMATS[to](job, folder))
-        files = _count_files(folder)
-    rows = sum(job.dataset.select(mode=part.mode, split=part.split).count() for part in job.parts)
-    return ExportResult(path=out, files=files, rows=rows)
-
-
-def _export_questions(dataset: Dataset, *, to: str, out: Path, mode: str | None, split: str | None) -> ExportResult:
-    if to not in QUESTION_FORMATS:
-        raise ConfigError(f"A question set is not written as {to!r}; choose {' or '.join(QUESTION_FORMATS)}.")
-    if mode is not None:
-        raise ConfigError(f"{dataset} is a question set, which has no modes; leave --mode out.")
-    with new_folder(out) as folder:
-        text, rows = export_questions(dataset, to, folder, split=split)
+        if job is None:
+            text, rows = export_mcq(opened, row, folder, split=split)
+        else:
+            text = load_object(row.write)(job, folder)
+            rows = sum(job.dataset.select(mode=part.mode, split=part.split).count() for part in job.parts)
         write_text(folder / "README.md", text)
-        files = _count_files(folder)
+        files = sum(len(names) for _, _, names in os.walk(folder))
     return ExportResult(path=out, files=files, rows=rows)
-
-
-def _count_files(folder: Path) -> int:
-    return sum(len(names) for _, _, names in os.walk(folder))

@@ -1,14 +1,13 @@
-"""What every format shares: the parts to write, and rows that were looked at."""
+"""Parts of every format: the job, its rows, names of files, and the README."""
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from vcrgen.config import SPLIT_NAME
+from vcrgen.config.build import SPLIT_NAME
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import IMAGE_VIEWS
@@ -16,17 +15,17 @@ from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import without_marks
 from vcrgen.records import is_mode
-from vcrgen.tasks.vcr import VCR, described
+from vcrgen.tasks.vcr import VCR, fill_metadata
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 
 # Image column to name of its files.
 SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in IMAGE_VIEWS}
 MASK = {"cover_mask": "mask"}  # of datasets that have one
-ROWS_TOGETHER = 1000
-"""Pairs of a shard or of a folder, at most; also what file names are unique among, so that memory stays flat."""
+MAX_GROUP = 1000
+"""Pairs of a shard or of a folder, at most. File names are unique inside such a group, so that memory stays flat."""
 
-NEEDED = ("question_id", *VCR.images, "caption", "crossed_text", "question", "language", "mode")
-"""Columns without which nothing can be exported; the last three may be given by what is known of the dataset."""
+REQUIRED_COLUMNS = ("question_id", *VCR.images, "caption", "crossed_text", "question", "language", "mode")
+"""Columns of every export; the last three may come from the metadata of the dataset."""
 
 _MAX_NAME = 64
 _FALLBACK = "row-"
@@ -50,14 +49,14 @@ class EncodedImage(NamedTuple):
 
 
 class ExportRow:
-    """A row of the dataset; what it holds is checked when it is asked for. In errors it is called ``where``."""
+    """A row of the dataset, checked value by value when one is read. Errors call it ``where``."""
 
     def __init__(self, values: Mapping[str, Any], *, number: int, where: str) -> None:
         self._values, self._where = values, where  # as :meth:`vcrgen.dataset.reader.Dataset.rows` gives them
         self.number = number  # in the part, from 0
 
     def text(self, column: str) -> str:
-        """The text of a column; a DatasetError if there is none."""
+        """Return the text of a column; a DatasetError if there is none."""
         value = self._values[column]
         if not isinstance(value, str):
             raise self._damaged(f"has no text in {column!r}")
@@ -65,14 +64,14 @@ class ExportRow:
 
     @property
     def answers(self) -> list[str]:
-        """The spans' texts; a DatasetError if there are none, or one is not a text."""
+        """The texts of the masked spans; a DatasetError if there are none, or one is not a text."""
         answers = self._values["crossed_text"]
         if not answers or not all(isinstance(answer, str) for answer in answers):
             raise self._damaged("has no list of texts in 'crossed_text'")
         return list(answers)
 
-    def picture(self, column: str) -> EncodedImage:
-        """An image, whatever its stored path; a DatasetError if it is not PNG, WebP or JPEG."""
+    def image(self, column: str) -> EncodedImage:
+        """Return an image, whatever its stored path; a DatasetError if it is not PNG, WebP or JPEG."""
         data = image_bytes(self._values[column]) or b""
         extension = (media_type(data) or "").removeprefix("image/")
         if not extension:
@@ -80,16 +79,16 @@ class ExportRow:
         return EncodedImage(data, extension)
 
     def has(self, column: str) -> bool:
-        """Whether the dataset has a column."""
+        """Return true if the dataset has a column."""
         return column in self._values
 
-    def other_columns(self, **more: Any) -> str:
-        """All columns but the images, and ``more``, as one line of JSON.
+    def as_json(self, **extra: Any) -> str:
+        """Return all columns but the images, and ``extra``, as one line of JSON.
 
         Raises:
-            DatasetError: There are no answers, or a number is not finite, which JSON cannot say.
+            DatasetError: There are no answers, or a number is not finite, which JSON does not have.
         """
-        values = more | {name: value for name, value in self._values.items() if name not in (*VCR.images, *MASK)}
+        values = extra | {name: value for name, value in self._values.items() if name not in (*VCR.images, *MASK)}
         values["crossed_text"] = self.answers
         try:
             return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -102,21 +101,24 @@ class ExportRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportJob:
-    """What is exported."""
+    """A dataset and its parts that are exported."""
 
-    dataset: Dataset  # what is exported; all its files have a mode and a split
-    parts: tuple[Part, ...]  # the chosen parts, in the order of the files
+    dataset: Dataset  # all its files have a mode and a split
+    parts: tuple[Part, ...]  # in the order of the files
     language: LanguageRow  # the dataset's language
 
     def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
-        """Stream the rows of a part, with all columns or some.
+        """Stream the rows of a part, with all or the given columns.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.
         """
         dataset, optional = self.dataset.select(mode=part.mode, split=part.split), tuple[str, ...]()
         if dataset.manifest is None:
-            columns, optional = columns or NEEDED, ("mode", *([*VCR.features, *VCR.more] if columns is None else ()))
+            columns, optional = (
+                columns or REQUIRED_COLUMNS,
+                ("mode", *([*VCR.features, *VCR.optional_features] if columns is None else ())),
+            )
         for number, (place, values) in enumerate(dataset.rows(columns, optional=optional)):
             if values.get("mode", part.mode) != part.mode:
                 raise DatasetError(f"{place} is of mode {values['mode']!r} among rows of mode {part.mode}; part them.")
@@ -128,20 +130,16 @@ class ExportJob:
         return next((part for part in self.parts if part.split == "test"), self.parts[0])
 
 
-Format = Callable[[ExportJob, Path], str]
-"""Writes the parts of a job into a new folder and returns the text of its README."""
-
-
-def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
-    """Choose the parts of a dataset; ``mode`` and ``split`` also name those of files that do not say theirs.
+def plan_export(dataset: Dataset, *, mode: str | None, split: str | None) -> ExportJob:
+    """Choose the parts of a dataset; ``mode`` and ``split`` also apply to files that do not state theirs.
 
     Raises:
         ConfigError: The dataset has no such mode or split, or not both together.
         DatasetError: It has names that no build writes, or its files cannot be read.
     """
     if dataset.manifest is None:
-        dataset = described(dataset, mode=mode, split=split)
-        langs = {str(file.given["language"]) for file in dataset.files}
+        dataset = fill_metadata(dataset, mode=mode, split=split)
+        langs = {str(file.constants["language"]) for file in dataset.files}
         lang = langs.pop() if len(langs) == 1 else None
     else:
         config = dataset.manifest.config
@@ -149,7 +147,7 @@ def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Export
     # These names become names of files, and the dataset may come from anywhere.
     known = all(is_mode(file.mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
     if not known or not isinstance(lang, str) or lang not in LANGUAGES:
-        what = "The manifest of" if dataset.manifest else "What is known of"
+        what = "The manifest of" if dataset.manifest else "The metadata of"
         raise DatasetError(f"{what} {dataset} names a mode, split or language that vcrgen does not build.")
     for what, value, choice in (("mode", mode, dataset.modes), ("split", split, dataset.splits)):
         if value is not None and value not in choice:
@@ -160,13 +158,13 @@ def plan_job(dataset: Dataset, *, mode: str | None, split: str | None) -> Export
 
 
 class FileNames:
-    """Names for files, made of ids that may be anything; each is given once, also where case does not count."""
+    """Names for files, made of arbitrary ids; each is given once, also on file systems that ignore case."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def name(self, row: ExportRow) -> str:
-        """Letters, digits, ``_`` and ``-`` of the row's id, or its number where that is not enough.
+        """Return the letters, digits, ``_`` and ``-`` of the row's id, or its number if these are not unique.
 
         No full stop: WebDataset's key ends at the first one. No ``_`` at the start: WebDataset skips ``__`` names.
         """
@@ -179,17 +177,17 @@ class FileNames:
 
 
 def template(name: str, **values: object) -> str:
-    """A text file of ``vcrgen/publish/templates`` with values in the place of the names in braces."""
+    """Fill in a text file of ``vcrgen/publish/templates``."""
     return (files("vcrgen.publish") / "templates" / name).read_text(encoding="utf-8").format(**values)
 
 
 def readme(job: ExportJob, *texts: str) -> str:
-    """Markdown for the README: what this is and how to use it, followed by where it comes from."""
+    """Return the README in Markdown: contents and use, then the origin."""
     return "\n".join([*texts, origin(job.dataset)])
 
 
 def origin(dataset: Dataset) -> str:
-    """Where a dataset comes from, as the end of a README."""
+    """Return the origin of a dataset, as the end of a README."""
     manifest = dataset.manifest
     if manifest is None:
         return "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from vcrgen.dataset.views import View
-from vcrgen.publish.export.base import MASK, ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
+from vcrgen.publish.export.base import MASK, MAX_GROUP, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 FIELDS = {
     "file_name": View.STACKED.column,
@@ -28,18 +28,18 @@ def write_imagefolder(job: ExportJob, folder: Path) -> str:
         with (place / "metadata.jsonl").open("x", encoding="utf-8", newline="") as metadata:
             names = FileNames()
             for row in job.rows(part):
-                if row.number % ROWS_TOGETHER == 0:
+                if row.number % MAX_GROUP == 0:
                     names = FileNames()
-                below, key, fields = f"{row.number // ROWS_TOGETHER:05d}", names.name(row), {}
+                below, key, fields = f"{row.number // MAX_GROUP:05d}", names.name(row), {}
                 (place / below).mkdir(exist_ok=True)
                 for field, column in FIELDS.items():
-                    if not row.has(column):  # not every dataset has a mask of its covers
+                    if not row.has(column):  # such as the mask of covers
                         continue
-                    picture = row.picture(column)
-                    fields[field] = f"{below}/{key}.{(SHORT_NAMES | MASK)[column]}.{picture.extension}"
+                    image = row.image(column)
+                    fields[field] = f"{below}/{key}.{(SHORT_NAMES | MASK)[column]}.{image.extension}"
                     with (place / fields[field]).open("xb") as file:
-                        file.write(picture.data)
-                metadata.write(row.other_columns(**fields) + "\n")
+                        file.write(image.data)
+                metadata.write(row.as_json(**fields) + "\n")
     return _head(job.parts) + readme(job, template("imagefolder.md", example=job.example))
 
 

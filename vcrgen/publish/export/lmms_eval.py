@@ -28,9 +28,9 @@ COLUMNS = (
     *("image", "caption", "stacked_image", "only_it_image", "only_it_image_small", "crossed_text"),
     *("question", "language", "mode"),
 )
-"""VCR-WIKI's, and what makes a task of them without Python."""
+"""VCR-WIKI's columns, and those of a task without Python."""
 PUBLISHED = frozenset({"en", "zh"})
-"""Languages that the published scoring functions know."""
+"""Languages of the published scoring functions."""
 GROUP_ROWS = 64
 
 
@@ -73,5 +73,5 @@ def _write_tasks(job: ExportJob, part: Part, folder: Path) -> None:
 
 def _values(row: ExportRow) -> dict[str, object]:
     texts: dict[str, object] = {name: row.text(name) for name in COLUMNS if VCR.features[name] == STRING}
-    images = {name: {"bytes": row.picture(name).data, "path": None} for name in VCR.images}
+    images = {name: {"bytes": row.image(name).data, "path": None} for name in VCR.images}
     return texts | images | {"crossed_text": row.answers}

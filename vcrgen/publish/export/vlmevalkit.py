@@ -21,12 +21,12 @@ from vcrgen.publish.export.base import ExportJob, Part, readme, template
 
 COLUMNS = ("index", "image", "question", "answer", "question_id", "view", "mode")
 KINDS = {"": View.STACKED, "TEI_": View.TEI}
-"""What stands in the name, and the image shown: VI+TEI as published, and TEI only."""
+"""Part of the name, and the shown image: VI+TEI as published, and TEI only."""
 
 
 def dataset_name(job: ExportJob, part: Part, kind: str) -> str:
     """Name of a TSV without its extension, which is also the name VLMEvalKit knows the data by."""
-    # Eight hex digits of what the dataset is made of, so that two datasets do not get the same name.
+    # Eight hex digits of the dataset's identity, so that two datasets do not get the same name.
     manifest = job.dataset.manifest
     tag = re.sub(r"[^0-9a-f]", "", str(manifest.fingerprint) if manifest else job.dataset.identity)[:8]
     # The split in small letters: `OPEN` has an `EN`.
@@ -52,5 +52,5 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
         for row in job.rows(part, columns=wanted):
             end = (row.text("question"), repr(row.answers), row.text("question_id"))
             for view, table in tables.items():
-                image = base64.b64encode(row.picture(view.column).data).decode("ascii")
+                image = base64.b64encode(row.image(view.column).data).decode("ascii")
                 table.writerow((row.number, image, *end, view.value, part.mode))

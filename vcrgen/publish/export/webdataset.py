@@ -4,7 +4,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from vcrgen.publish.export.base import MASK, ROWS_TOGETHER, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
+from vcrgen.publish.export.base import MASK, MAX_GROUP, SHORT_NAMES, ExportJob, FileNames, Part, readme, template
 
 MAX_SHARD_BYTES = 500_000_000
 
@@ -28,12 +28,10 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
     while row is not None:
         names, size, count = FileNames(), 0, 0
         with tarfile.open(folder / f"{part}-{shard:06d}.tar", "x:", format=tarfile.USTAR_FORMAT) as archive:
-            while row is not None and count < ROWS_TOGETHER:
-                pictures = {
-                    short: row.picture(column) for column, short in (SHORT_NAMES | MASK).items() if row.has(column)
-                }
-                members = {f"{short}.{picture.extension}": picture.data for short, picture in pictures.items()}
-                members["json"] = row.other_columns().encode("utf-8")
+            while row is not None and count < MAX_GROUP:
+                images = {short: row.image(column) for column, short in (SHORT_NAMES | MASK).items() if row.has(column)}
+                members = {f"{short}.{image.extension}": image.data for short, image in images.items()}
+                members["json"] = row.as_json().encode("utf-8")
                 weight = sum(map(len, members.values()))
                 if count and size + weight > MAX_SHARD_BYTES:
                     break

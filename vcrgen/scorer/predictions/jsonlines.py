@@ -22,12 +22,12 @@ def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Predict
         question_id = as_id(row.get("question_id"))
         if question_id is None:
             raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
-        likelihoods = "logprobs" in row or "letters" in row  # of a question set may be all that was asked for
+        likelihoods = "logprobs" in row or "label_logprobs" in row  # of an MCQ benchmark may be all that a line has
         if "output" not in row and not likelihoods:
             raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")
         output, flaws = read_output(row["output"], place) if "output" in row else (None, ())
-        if row.get("outcome") == "cut":  # as `vcrgen predict` writes it
-            flaws = (*flaws, "cut")
+        if row.get("outcome") == "truncated":  # as `vcrgen predict` writes it
+            flaws = (*flaws, "truncated")
         model, lang, rotation = row.get("model"), row.get("lang"), row.get("rotation", 0)
         for name, value in (("model", model), ("lang", lang)):
             if value is not None and not isinstance(value, str):
@@ -45,7 +45,7 @@ def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Predict
             lang=lang,
             rotation=rotation,
             logprobs=row.get("logprobs"),
-            letters=row.get("letters"),
+            label_logprobs=row.get("label_logprobs"),
         )
 
 

@@ -1,4 +1,4 @@
-"""What the name of a file of outputs tells, where VLMEvalKit or lmms-eval named it after the task.
+"""Facts in the name of a file of outputs, where VLMEvalKit or lmms-eval named it after the task.
 
 VLMEvalKit calls a file MODEL_TASK, and lmms-eval MODEL/DATE_samples_TASK:
 
@@ -26,7 +26,7 @@ _SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskName:
-    """What a name says of all outputs of a file; None where it does not say."""
+    """Facts in a file's name about all of its outputs; None where it does not say."""
 
     model: str | None = None
     view: View | None = None

@@ -67,7 +67,7 @@ def receive(file: Path) -> PredictionFile:
 
 
 def _compression(file: Path) -> str | None:
-    """What a file is compressed with; None also where it cannot be read, which whoever reads it will say."""
+    """The compression of a file; None also where it cannot be read, which its reader reports."""
     try:
         with file.open("rb") as handle:
             start = handle.read(4)
@@ -108,7 +108,7 @@ def _piped(file: Path) -> Iterator[bytes]:
 
 
 def _from_named_pipe(file: Path) -> Iterator[bytes]:
-    """What is written to a named pipe; to open one waits for ever where nobody writes, so it is asked again."""
+    """Read a named pipe; opening one waits for ever where nobody writes, so this polls."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     try:
         until, block = time.monotonic() + WAIT_SECONDS, b""

@@ -1,4 +1,4 @@
-"""Which format a file of outputs is in, told by its first bytes; of a name, only `.pkl` says the format."""
+"""Recognise the format of a file of outputs by its first bytes; of its name, only `.pkl` counts."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from vcrgen.scorer.predictions.jsonfiles import (
 )
 from vcrgen.scorer.predictions.jsonlines import read_canonical, read_lmms_eval
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
-from vcrgen.scorer.predictions.tables import NEEDED, read_table
+from vcrgen.scorer.predictions.tables import REQUIRED_COLUMNS, read_table
 from vcrgen.scorer.predictions.xlsx import read_xlsx
 from vcrgen.scorer.records import Prediction
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """How files of a format are read."""
+    """The reader of a format."""
 
     read: Callable[..., Iterator[Prediction]]  # gives the outputs of a file, or of some of its lines
     read_name: Callable[[Path], TaskName] = lambda _: TaskName()  # tells what the file's name says of them all
@@ -46,7 +46,7 @@ class _Format:
 
 
 # Outputs that are handed on together, and their characters, at most (but for the last one): so memory stays flat.
-TOGETHER, CHARACTERS_TOGETHER = 128, 1 << 20
+BATCH_OUTPUTS, MAX_BATCH_CHARACTERS = 128, 1 << 20
 Block = LineBlock | tuple[Prediction, ...]
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
 _VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
@@ -60,7 +60,7 @@ FORMATS = {
     "vlmevalkit-tsv": _Format(partial(read_table, delimiter="\t"), *_VLMEVALKIT),
     "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
 }
-_KNOWN = (
+_KNOWN_FORMATS = (
     "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and lmms-eval's "
     "sample logs."
 )
@@ -97,7 +97,7 @@ class PredictionFile:
                 yield from blocks_of_lines(file, PredictionError)
         else:
             outputs = iter(self)
-            while block := tuple(_together(outputs)):
+            while block := tuple(_next_batch(outputs)):
                 yield block
 
     def read(self, block: Block) -> Iterator[Prediction]:
@@ -114,7 +114,7 @@ class PredictionFile:
 
     @contextmanager
     def _own_name(self) -> Iterator[Path]:
-        """Where the content stands; errors that name it name what the user named instead."""
+        """The place of the content; errors name the user's file instead."""
         file = self.copy or self.path
         try:
             yield file
@@ -123,7 +123,7 @@ class PredictionFile:
 
     @property
     def stem(self) -> str:
-        """What it is called: the last part of the path without its suffix."""
+        """The last part of the path without its suffix."""
         return (self.path.with_suffix("") if self.path.suffix in SUFFIXES else self.path).stem
 
     @property
@@ -141,13 +141,13 @@ class PredictionFile:
         return prediction._replace(view=view, mode=mode)
 
 
-def _together(outputs: Iterator[Prediction]) -> Iterator[Prediction]:
+def _next_batch(outputs: Iterator[Prediction]) -> Iterator[Prediction]:
     """The outputs of one block."""
     characters = 0
-    for prediction in islice(outputs, TOGETHER):
+    for prediction in islice(outputs, BATCH_OUTPUTS):
         yield prediction
         characters += len(prediction.output or "")
-        if characters >= CHARACTERS_TOGETHER:
+        if characters >= MAX_BATCH_CHARACTERS:
             return
 
 
@@ -189,7 +189,7 @@ def _text_format(file: Path) -> str:
         return "vcrgen-jsonl"
     if file.stat().st_size <= MAX_JSON_BYTES and next(lines, None) is None:
         return _json_format(file, value)
-    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_KNOWN}")
+    raise PredictionError(f"{file}, line 1: no `question_id` and `output`; {_KNOWN_FORMATS}")
 
 
 def _json_format(file: Path, value: Any) -> str:
@@ -199,7 +199,7 @@ def _json_format(file: Path, value: Any) -> str:
             raise PredictionError(f"{file} holds saved scores, not outputs; `vcrgen compare` takes it.")
         if isinstance(value.get("logs"), list):
             return "lmms-eval-json"
-        if set(NEEDED) <= set(value):
+        if set(REQUIRED_COLUMNS) <= set(value):
             return "vlmevalkit-json"
         first = next(iter(value.values()), None)
         if isinstance(first, dict) and REPOSITORY_KEYS.keys() & first.keys():
@@ -207,17 +207,19 @@ def _json_format(file: Path, value: Any) -> str:
         if "question_id" in value or "output" in value:
             return "vcrgen-jsonl"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
-        if set(NEEDED) <= set(value[0]):
+        if set(REQUIRED_COLUMNS) <= set(value[0]):
             return "vlmevalkit-json"
         if "question_id" in value[0]:
             raise PredictionError(f"{file} is one JSON array; write one object a line, as `jq -c '.[]'` does.")
-    raise PredictionError(f"{file} is JSON, but of no known form; {_KNOWN}")
+    raise PredictionError(f"{file} is JSON, but of no known form; {_KNOWN_FORMATS}")
 
 
 def _table_format(file: Path, header: str) -> str:
     for delimiter, name in (("\t", "vlmevalkit-tsv"), (",", "vlmevalkit-csv")):
-        if set(NEEDED) <= {cell.strip().strip('"') for cell in header.split(delimiter)}:
+        if set(REQUIRED_COLUMNS) <= {cell.strip().strip('"') for cell in header.split(delimiter)}:
             return name
     if "," in header or "\t" in header:
-        raise PredictionError(f"{file}: a table needs the columns {' and '.join(NEEDED)}; its first line has others.")
-    raise PredictionError(f"{file}, line 1: not JSON and not a table; {_KNOWN}")
+        raise PredictionError(
+            f"{file}: a table needs the columns {' and '.join(REQUIRED_COLUMNS)}; its first line has others."
+        )
+    raise PredictionError(f"{file}, line 1: not JSON and not a table; {_KNOWN_FORMATS}")

@@ -21,7 +21,7 @@ from xml.parsers import expat
 
 from vcrgen.errors import PredictionError
 from vcrgen.reading import MAX_LINE_BYTES, SURROGATE
-from vcrgen.scorer.predictions.tables import NO_VALUE, read_rows
+from vcrgen.scorer.predictions.tables import MISSING_VALUES, read_rows
 from vcrgen.scorer.records import Prediction
 
 # Excel's own limit, and what no table of outputs comes near.
@@ -48,7 +48,7 @@ _END_OF_DIRECTORY = b"PK\x05\x06"
 
 def read_xlsx(file: Path) -> Iterator[Prediction]:
     """The first sheet of a workbook; refuses what is damaged or larger inside than any such table."""
-    return read_rows(file, _rows(file), missing=NO_VALUE)
+    return read_rows(file, _rows(file), missing=MISSING_VALUES)
 
 
 def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -185,7 +185,7 @@ class _Texts:
 
 
 class _TextReader:
-    """Is told of the elements of a part, by their names without prefix, and gathers the text of some of them.
+    """Collects the text of some elements of a part, by their names without prefix.
 
     What tells how Chinese or Japanese is read aloud (``rPh``) is left out.
     """
@@ -210,7 +210,7 @@ class _TextReader:
             self._parts.append(text)
 
     def take(self) -> str:
-        """What was gathered since the last call."""
+        """Return the text since the last call."""
         text = "".join(self._parts)
         self._parts.clear()
         return text

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from vcrgen.study import store as db
-from vcrgen.study.choice_texts import texts_for
+from vcrgen.config.service import ServiceOptions
+from vcrgen.study.page_texts import read_text, texts_for
 from vcrgen.study.service.app import make_app
-from vcrgen.study.store import Store
-from vcrgen.study.texts import read_text
-from vcrgen.web.serve import listen, only_service, run_service
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.web.serve import run_service, single_service
 
 
-def serve(store: Store, *, host: str, port: int, proxy: str) -> None:
+def serve(store: StudyStore, options: ServiceOptions) -> None:
     """Answer requests until asked to stop (SIGTERM or Ctrl-C); requests that are being answered are finished.
 
     Nothing but the study's folder is read: the dataset, and the key of a hidden set, need not be on the machine.
 
     Args:
         store: The study.
-        host: Address to listen on.
-        port: Port; 0 for a free one.
-        proxy: Addresses of proxies, by commas, whose X-Forwarded-For is believed; empty for none.
+        options: Where to listen, and trusted proxies.
 
     Raises:
         ServiceError: The port is taken, or the study is served already.
         StudyError: A text for raters is missing.
     """
     with store.reading() as connection:
-        words = texts_for(db.read_frozen(connection))
+        words = texts_for(read_design(connection))
     for lang in words.page:
         for kind in ("consent", "instructions"):
             read_text(store.folder, kind, lang)
-    with only_service(store.folder):
-        run_service(lambda alive: make_app(store), listen(host, port), proxy=proxy)
+    with single_service(store.folder):
+        run_service(lambda alive: make_app(store), options)

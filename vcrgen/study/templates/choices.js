@@ -28,7 +28,7 @@
   const draw = () => {
     const asked = questions[document.getElementById("progress").value];
     const row = fields.firstElementChild;
-    document.getElementById("blind").hidden = !asked || !document.getElementById("shown").hidden;
+    document.getElementById("text-only").hidden = !asked || !document.getElementById("shown").hidden;
     if (!asked || !row || row.classList.contains("chosen")) return;
     const text = row.querySelector(".text");
     const box = row.querySelector("[type=checkbox]");

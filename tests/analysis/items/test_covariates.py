@@ -1,0 +1,84 @@
+"""Covariates of masked spans, from the text alone and from a dataset."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vcrgen import build
+from vcrgen.analysis.items.covariates import span_covariates
+from vcrgen.analysis.items.example import named
+from vcrgen.analysis.items.item_table import ItemTable, MaskedSpan
+from vcrgen.analysis.items.read_items import read_items
+from vcrgen.dataset.reader import open_dataset
+from vcrgen.errors import AnalysisError
+from vcrgen.tasks.vcr import VCR
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("covariates") / "set"
+    build(out=out, limit=20)
+    return out
+
+
+def table_of(texts: list[MaskedSpan], mode: str | None = "hard") -> ItemTable:
+    scores = np.random.default_rng(0).integers(0, 2, (6, len(texts))).astype(float)
+    ids = sorted({text.question_id for text in texts})
+    groups = np.array([ids.index(text.question_id) for text in texts])
+    return replace(named(scores, groups, source="evidence"), spans=tuple(texts), mode=mode)
+
+
+def values(table: ItemTable, data: Path | None = None) -> dict[str, list[float]]:
+    return {covariate.name: covariate.values.tolist() for covariate in span_covariates(table, data)}
+
+
+def test_traits_of_the_text() -> None:
+    found = values(table_of([MaskedSpan("a", 0, "hat"), MaskedSpan("a", 1, "Égg 1?"), MaskedSpan("b", 0, "山水")]))
+    assert found["Length"] == [0.3, 0.6, 0.2] and found["Number in the image"] == [0, 1, 0]
+    assert found["Letters with ascenders"] == [20 / 3, 5.0, 0] and found["Letters with descenders"] == [0, 5.0, 0]
+
+
+def test_traits_of_a_dataset(dataset: Path) -> None:
+    rows = [row for _, row in open_dataset(dataset, VCR).select(mode="hard").rows()]
+    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
+    found = values(table_of(texts), dataset)
+    spans = [(row, span) for row in rows for span in row["spans"]]
+    assert found["Visible ink"] == [10 * span["visible_ink"] for _, span in spans]
+    assert found["Rows above the cover"] == [span["rows_above"] for _, span in spans]
+    assert found["Length of the caption"] == [len(row["caption"]) / 100 for row, _ in spans]
+    assert found["Place in the caption"] == [10 * span["start"] / len(row["caption"]) for row, span in spans]
+    breaks = [float(len({box["y0"] for box in span["boxes"]}) > 1) for _, span in spans]
+    assert found["Line break inside"] == breaks and 0 < sum(breaks) < len(breaks)
+    common = found["Frequency of its words"]
+    words = [word for _, span in spans for word in span["tokens"]]
+    first = spans[0][1]["tokens"]
+    assert common[0] == pytest.approx(np.mean([np.log10(words.count(w) / len(words)) for w in first]))
+
+
+def test_what_differs_between_modes_is_left_out_where_the_mode_is_not_known(dataset: Path) -> None:
+    rows = [row for _, row in open_dataset(dataset, VCR).select(mode="easy").rows()]
+    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
+    easy, unstated = values(table_of(texts, "easy"), dataset), values(table_of(texts, "-"), dataset)
+    assert set(easy) - set(unstated) == {"Visible ink", "Rows above the cover", "Rows below the cover"}
+    assert easy["Visible ink"] != values(table_of(texts, "hard"), dataset)["Visible ink"]
+
+
+def test_another_dataset_is_refused_without_a_word_of_the_text(dataset: Path) -> None:
+    row = next(row for _, row in open_dataset(dataset, VCR).rows())
+    for text, message in (
+        ("secret words here", "a masked span of .* is not the one"),
+        (None, "lacks 1 of the 2 spans"),
+    ):
+        known = MaskedSpan(row["question_id"], 0, text or row["crossed_text"][0])
+        with pytest.raises(AnalysisError, match=message) as caught:
+            values(table_of([known, MaskedSpan("zz", 0, "secret words here")]), dataset)
+        assert "secret" not in str(caught.value)
+
+
+def test_other_data_than_a_dataset(dataset: Path, twelve: list[Path], key: Path, tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match="no evidence with answers"):
+        span_covariates(named(np.zeros((3, 3)), source="x"))
+    plain = read_items(twelve)
+    assert len(span_covariates(plain)) == 4

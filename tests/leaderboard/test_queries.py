@@ -1,0 +1,310 @@
+"""What people see: of public sets everything, of hidden ones what may be seen, and never two rankings as one."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.leaderboard.examples import EACH_DATABASE
+from vcrgen.dataset.views import View
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.commands import quote
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.queries import EVENTS, BoardQueries
+from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Submission, Track
+from vcrgen.leaderboard.store.log import record
+from vcrgen.scorer.answer_key import AnswerKey
+
+Facts = Callable[..., ModelFacts]
+Hand = Callable[..., Path]
+Submit = Callable[..., Submission]
+Place = Callable[..., Submission]
+Drain = Callable[[Board], int]
+EASY, TEI = ("easy", "stacked"), ("easy", "tei")
+
+
+def look(board: Board, what: Callable[[BoardQueries], Any]) -> Any:
+    with board.reading() as connection:
+        return what(BoardQueries(board, connection))
+
+
+def track_of(board: Board, *wanted: str) -> Track:
+    tracks: list[Track] = look(board, lambda views: views.tracks())
+    (found,) = [t for t in tracks if (t.set, t.mode, t.view.value) == wanted]
+    return found
+
+
+def rows_of(board: Board, *wanted: str) -> list[RankedModel]:
+    table = look(board, lambda views: views.table(track_of(board, *wanted)))
+    return [row for ranking in table.rankings for row in ranking.rows]
+
+
+def test_an_empty_board_has_its_tables(board: Board) -> None:
+    tracks = look(board, lambda views: views.tracks())
+    assert [(t.set, t.mode, t.view.value, t.hidden) for t in tracks] == [
+        ("public", "easy", "stacked", False), ("public", "hard", "stacked", False), ("hidden-en", "mixed", "stacked", True),  # noqa: E501
+    ]  # fmt: skip
+    assert [t.step for t in tracks] == [0.0, 0.0, 0.2]
+    assert all(look(board, lambda views, t=t: views.table(t).rankings) == () for t in tracks)
+    site = look(board, lambda views: views.site(live=False))
+    assert site.models == () and site.settings.title == "Test board" and site.updated is not None and not site.live
+    for nothing in (lambda views: views.public_hidden_gaps(), lambda views: views.pairs()):
+        assert look(board, nothing) == []
+    assert look(board, lambda views: views.model("0" * 12)) is None
+    assert look(board, lambda views: views.compare("0" * 12, "1" * 12)) is None
+
+
+def test_a_public_table(scored: Board, public_key: AnswerKey) -> None:
+    spans = sum(len(question.spans) for question in public_key.questions)
+    right = sum(len(question.spans) for question in public_key.questions[::2])
+    for mode in ("easy", "hard"):
+        for view in (View.STACKED, View.TEI):
+            rows = rows_of(scored, "public", mode, view.value)
+            assert [(row.facts.model, row.rank, row.worst_rank) for row in rows] == [
+                ("Right", 1, 1), ("Half", 2, 3), ("Wrong", 2, 3),
+            ]  # fmt: skip
+            assert [row.scores[view]["exact"].value for row in rows] == [1.0, pytest.approx(right / spans), 0.0]
+            for row in rows:
+                assert set(row.scores) == {View.STACKED, View.TEI}
+                gap = row.difference and row.difference["exact"]
+                assert gap and gap.value == 0.0 and -0.25 < gap.low == -gap.high < 0, "eight images tell little"
+
+
+def test_a_hidden_table_is_rounded(scored: Board, hidden_key: AnswerKey) -> None:
+    rows = rows_of(scored, "hidden-en", "mixed", "stacked")
+    assert [(row.facts.model, row.rank, row.worst_rank) for row in rows] == [
+        ("Right", 1, 2),
+        ("Half", 1, 3),
+        ("Wrong", 2, 3),
+    ]
+    for row in rows:
+        for estimates in [*row.scores.values(), *([row.difference] if row.difference else [])]:
+            for estimate in estimates.values():
+                for value in (estimate.value, estimate.low, estimate.high):
+                    assert value * 5 == pytest.approx(round(value * 5))
+    assert [set(row.scores) for row in rows] == [{View.STACKED, View.TEI}] * 2 + [{View.STACKED}]
+    assert [row.difference is None for row in rows] == [False, False, True]
+    assert [row.facts.model for row in rows_of(scored, "hidden-en", "mixed", "tei")] == ["Right", "Half"]
+
+
+def page_of(board: Board, entry: str) -> ModelPage:
+    page: ModelPage | None = look(board, lambda views: views.model(entry))
+    assert page is not None
+    return page
+
+
+def test_a_models_page_breaks_public_scores_down_and_hidden_ones_not(scored: Board, facts: Facts) -> None:
+    runs = {run.set: run for run in page_of(scored, facts("Half").entry).runs}
+    assert set(runs) == {"public", "hidden-en"}
+    assert len(runs["public"].cells) == 4 and set(runs["public"].differences) == {"easy", "hard"}
+    for cell in runs["public"].cells:
+        assert sum(cell.outcomes.values()) == cell.track.spans and cell.outcomes["exact"] > 0
+        assert {group.by for group in cell.groups} >= {"characters"} and (cell.rank, cell.worst_rank, cell.models) == (
+            2,
+            3,
+            3,
+        )
+    assert len(runs["hidden-en"].cells) == 2 and set(runs["hidden-en"].differences) == {"mixed"}
+    for cell in runs["hidden-en"].cells:
+        assert cell.outcomes == {} and cell.groups == () and cell.rank == 1
+
+
+def compare(board: Board, a: str, b: str) -> tuple[PairwiseComparison, ...]:
+    page = look(board, lambda views: views.compare(a, b))
+    assert (page.a.entry, page.b.entry) == (a, b)
+    parts: tuple[PairwiseComparison, ...] = page.comparisons
+    return parts
+
+
+def test_comparisons_are_the_same_from_either_side(scored: Board, facts: Facts) -> None:
+    right, half = facts("Right").entry, facts("Half").entry
+    forth, back = compare(scored, right, half), compare(scored, half, right)
+    assert [part.track for part in forth] == [part.track for part in back]
+    assert [(part.track.set, part.track.mode, part.track.view.value) for part in forth] == [
+        ("public", "easy", "stacked"), ("public", "easy", "tei"), ("public", "hard", "stacked"), ("public", "hard", "tei"),  # noqa: E501
+        ("hidden-en", "mixed", "stacked"), ("hidden-en", "mixed", "tei"),
+    ]  # fmt: skip
+    for one, other in zip(forth, back, strict=True):
+        assert (one.a, one.b) == (other.b, other.a) and one.p == other.p
+        assert (one.only_a, one.only_b) == (other.only_b, other.only_a)
+        for metric, estimate in one.difference.items():
+            turned = other.difference[metric]
+            assert estimate.value == pytest.approx(-turned.value) and estimate.value > 0
+            assert (estimate.low, estimate.high) == (pytest.approx(-turned.high), pytest.approx(-turned.low))
+        # On the hidden set half of eight images is too little to tell.
+        said = "No difference" if one.track.hidden else "Right recovers more than Half"
+        assert said in one.conclusion and said in other.conclusion
+    for part in forth:
+        assert (part.p is None, part.only_a is None, part.only_b is None) == (part.track.hidden,) * 3
+        if not part.track.hidden:
+            exact = part.difference["exact"].value * part.track.spans
+            assert part.only_b == 0 and part.only_a == pytest.approx(exact)
+        else:
+            assert not any(char.isdigit() for char in part.conclusion.replace("95 %", ""))
+
+
+def test_a_model_is_compared_with_others_only_where_both_are(scored: Board, facts: Facts) -> None:
+    right, wrong = facts("Right").entry, facts("Wrong").entry
+    views = [part.track.view for part in compare(scored, right, wrong) if part.track.hidden]
+    assert views == [View.STACKED]
+    assert look(scored, lambda views: views.compare(right, right)) is None
+    assert look(scored, lambda views: views.compare(right, "0" * 12)) is None
+
+
+def test_models_that_cannot_be_told_apart(board: Board, place: Place, facts: Facts) -> None:
+    for model in ("A", "B"):
+        place(board, model, {EASY: [0.5] * 20})
+    (part,) = compare(board, facts("A").entry, facts("B").entry)
+    exact = part.difference["exact"]
+    assert (exact.value, exact.low, exact.high) == pytest.approx((0, 0, 0), abs=1e-6) and part.p == 1.0
+    assert "recovered exactly the same spans" in part.conclusion
+
+
+def test_runs_from_before_a_set_was_changed_are_compared_by_their_own_spans(
+    board: Board, place: Place, facts: Facts
+) -> None:
+    """The set has fewer spans today than the 256 that these runs were scored on."""
+    for model, hits in (("A", bytes(31) + b"\x07"), ("B", b"\x80" + bytes(31))):
+        place(board, model, {EASY: [0.5] * 20}, signature="metric:made|seed:0|answers:older", hits=hits)
+    (part,) = compare(board, facts("A").entry, facts("B").entry)
+    assert part.track.spans < 256 and (part.only_a, part.only_b) == (3, 1)
+    assert "8 images resampled" in part.conclusion
+
+
+def test_gaps_between_the_public_and_the_hidden_set(scored: Board) -> None:
+    """Once for each model: the hidden set beside the mean of the public set's easy and hard modes."""
+    gaps = look(scored, lambda views: views.public_hidden_gaps())
+    assert [(gap.facts.model, gap.hidden.set) for gap in gaps].count(("Half", "hidden-en")) == 1
+    assert {gap.facts.model for gap in gaps} == {"Right", "Half", "Wrong"} and len(gaps) == 3
+    losses = [gap.difference.value for gap in gaps]
+    assert losses == sorted(losses)
+    for gap in gaps:
+        assert [track.mode for track in gap.public] == ["easy", "hard"]
+        assert {track.view for track in (*gap.public, gap.hidden)} == {View.STACKED}
+        assert gap.hidden_score.value * 5 == pytest.approx(round(gap.hidden_score.value * 5))
+        assert gap.difference.value == pytest.approx(gap.hidden_score.value - gap.public_score.value)
+        assert gap.difference.low <= gap.difference.value <= gap.difference.high
+
+
+@EACH_DATABASE
+def test_a_gap_weighs_easy_and_hard_alike(board: Board, place: Place) -> None:
+    means = {EASY: [0.7, 0.9, 0.8, 0.8], ("hard", "stacked"): [0.5, 0.3, 0.4, 0.4]}
+    place(board, "A", means)
+    place(board, "A", {("mixed", "stacked"): [0.4] * 4}, set_name="hidden-en")
+    (gap,) = look(board, lambda views: views.public_hidden_gaps())
+    assert gap.public_score.value == pytest.approx(0.6)
+    assert (gap.public_score.low, gap.public_score.high) == pytest.approx((0.6, 0.6), abs=1e-3), (
+        "the modes are resampled alike"
+    )
+    assert gap.difference.value == pytest.approx(gap.hidden_score.value - 0.6)
+
+
+def test_what_is_not_alike_has_no_gap(board: Board, place: Place) -> None:
+    place(board, "A", {EASY: [0.5] * 20})
+    place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
+    assert look(board, lambda views: views.public_hidden_gaps()) == [], "there is no hard mode"
+
+
+def test_the_log_names_no_account_of_the_machine(scored: Board) -> None:
+    actors = {line.actor for line in look(scored, lambda views: views.events())}
+    assert "maintainer" in actors and not [actor for actor in actors if actor.startswith("maintainer ")]
+
+
+def test_a_model_on_one_set_only_has_no_gap(board: Board, place: Place) -> None:
+    place(board, "A", {EASY: [0.5] * 20})
+    place(board, "B", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
+    assert look(board, lambda views: views.public_hidden_gaps()) == []
+
+
+def test_pairs_are_those_of_one_ranking(board: Board, place: Place, facts: Facts) -> None:
+    for model, value in (("A", 0.9), ("B", 0.7), ("C", 0.5)):
+        place(board, model, {EASY: [value] * 20})
+    place(board, "D", {EASY: [0.9] * 20}, signature="metric:other|seed:0")
+    place(board, "E", {TEI: [0.9] * 20})
+    entry = {model: facts(model).entry for model in "ABCDE"}
+    expected = [tuple(sorted((entry[a], entry[b]))) for a, b in ("AB", "AC", "BC")]
+    assert look(board, lambda views: views.pairs()) == expected
+
+
+@EACH_DATABASE
+def test_scores_of_another_signature_are_another_ranking(board: Board, place: Place) -> None:
+    place(board, "Old", {EASY: [0.9] * 20}, signature="metric:made|seed:0")
+    place(board, "New", {EASY: [0.1] * 20}, signature="metric:made|seed:1")
+    table = look(board, lambda views: views.table(track_of(board, "public", *EASY)))
+    assert [(r.signature, [(row.facts.model, row.rank, row.worst_rank) for row in r.rows]) for r in table.rankings] == [
+        ("metric:made|seed:1", [("New", 1, 1)]), ("metric:made|seed:0", [("Old", 1, 1)]),
+    ]  # fmt: skip
+    assert len({ranking.short for ranking in table.rankings}) == 2
+
+
+REPORTED = """source,data,language,mode,view,model,exact
+Paper,VCR-wiki,en,easy,stacked,Quoted easy,50
+Paper,VCR-wiki,en,hard,stacked,Quoted hard,40
+Paper,VCR-wiki,en,easy,tei,Quoted tei,30
+Paper,VCR-wiki,zh,easy,stacked,Quoted zh,20
+Paper,VCR-hidden,en,mixed,stacked,Quoted mixed,10
+Other table,VCR-wiki,en,easy,stacked,Quoted easy,50
+"""
+
+
+@EACH_DATABASE
+def test_quoted_rows_stand_beside_the_ranks_of_their_own_table(board: Board, place: Place, tmp_path: Path) -> None:
+    place(board, "A", {EASY: [0.1] * 20, TEI: [0.1] * 20})
+    file = tmp_path / "q.csv"
+    file.write_text(REPORTED)
+    assert quote(board, [file]) == 6 and quote(board, [file]) == 0
+    shown = look(
+        board,
+        lambda views: {
+            (t.set, t.mode, t.view.value): [row.model for row in views.table(t).reported] for t in views.tracks()
+        },
+    )
+    assert shown == {
+        ("public", "easy", "stacked"): ["Quoted easy"], ("public", "easy", "tei"): ["Quoted tei"],
+        ("public", "hard", "stacked"): ["Quoted hard"], ("hidden-en", "mixed", "stacked"): ["Quoted mixed"],
+    }  # fmt: skip
+    (row,) = rows_of(board, "public", *EASY)
+    assert (row.facts.model, row.rank, row.worst_rank) == ("A", 1, 1)
+    assert len(look(board, lambda views: views.reported())) == 6
+    assert [facts.model for facts in look(board, lambda views: views.site(live=True)).models] == ["A"]
+
+
+def test_cells_of_a_submission(board: Board, place: Place) -> None:
+    first = place(board, "A", {EASY: [0.5] * 20, TEI: [0.5] * 20})
+    cells = look(board, lambda views: views.cells_of(first.id))
+    assert [(cell.track.mode, cell.track.view.value, cell.rank, cell.models) for cell in cells] == [
+        ("easy", "stacked", 1, 1), ("easy", "tei", 1, 1),
+    ]  # fmt: skip
+    place(board, "A", {EASY: [0.6] * 20})
+    for gone in (first.id, "0" * 32):
+        assert look(board, lambda views, gone=gone: views.cells_of(gone)) == []
+
+
+def test_the_newest_lines_of_the_log_are_shown(board: Board) -> None:
+    with board.writing() as connection:
+        for number in range(EVENTS + 5):
+            record(connection, actor="a", what="b", subject=str(number), facts={})
+    told = look(board, lambda views: views.events())
+    assert [line.number for line in told] == list(range(8, EVENTS + 8))
+
+
+def test_limits_are_those_of_the_settings(make_board: Callable[..., Board]) -> None:
+    limits = look(
+        make_board(hidden_scores_per_day=7, failed_files_per_day=8), lambda views: views.site(live=True)
+    ).settings
+    assert (limits.file_mb, limits.files_per_day, limits.hidden_scores_per_day, limits.failed_files_per_day) == (
+        64,
+        20,
+        7,
+        8,
+    )
+
+
+def test_what_is_shown_of_a_set_is_not_where_it_lies(scored: Board, hidden: Path, public: Path) -> None:
+    from vcrgen.leaderboard.tables import export
+
+    tables = look(scored, lambda views: [views.table(t) for t in views.tracks()])
+    text = export(tables, "json")
+    assert json.loads(text)["tables"] and str(hidden) not in text and str(public) not in text

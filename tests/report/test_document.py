@@ -1,0 +1,64 @@
+"""The forms of a document: warnings and what is not shown are in each, and nothing hostile gets out of its cell."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from vcrgen.errors import ConfigError
+from vcrgen.report.document import FORMATS, LIMITATIONS, PRIVATE, Document, Section, choose_format, render
+from vcrgen.report.table import Number, NumberInterval, Percent, Table
+
+HOSTILE = "<script>alert(1)</script>|`=1+1"
+
+
+def made(*, private: bool = False) -> Document:
+    rows = [
+        (HOSTILE, Number(0.123456), NumberInterval(-0.5, 0.25), Percent(0.5), "cannot be told"),
+        ("b", None, None, None, ""),
+    ]
+    table = Table(title="Numbers", heads=("Task", "r", "95 % interval", "Share", "Limit"), labels=1, rows=rows)
+    long = Table(title="Long", heads=("Pair", "r"), labels=1, rows=[("a, b", Number(float("nan")))])
+    return Document(
+        title=f"Map {HOSTILE}", lead="5 models, 2 tasks.",
+        sections=[
+            Section(title="One", legend="Bars end at the mean.", notes=["Of seed 0."], tables=[table], details=[long])
+        ],
+        limitations=["Why a task is hard."], warnings=["Only 5 models."], settings="seed 0", private=private,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "text"])
+def test_every_form_has_the_warnings_and_limitations(form: str) -> None:
+    text = render(made(private=True), form)
+    assert "Only 5 models." in text and "Why a task is hard." in text and PRIVATE in text
+    assert LIMITATIONS.lower() in text.lower()
+    assert PRIVATE not in render(made(), form)
+    assert ("Bars end at the mean." in text) == (form == "html") and ("Of seed 0." in text or form == "csv")
+    if form in ("html", "md"):
+        assert "<script>alert" not in text
+
+
+def test_csv_has_a_line_a_number() -> None:
+    rows = list(csv.DictReader(io.StringIO(render(made(), "csv"))))
+    found = {(row["row"], row["column"]): row for row in rows if row["table"] == "Numbers"}
+    assert found[HOSTILE, "r"]["value"] == "0.123456" and found[HOSTILE, "Share"]["value"] == "50.0"
+    assert (found[HOSTILE, "95 % interval"]["low"], found[HOSTILE, "95 % interval"]["high"]) == ("-0.5", "0.25")
+    assert found[HOSTILE, "Limit"]["text"] == "cannot be told"
+
+
+def test_json_is_not_rounded_and_has_no_nan() -> None:
+    value = json.loads(render(made(), "json"))
+    table, long = value["tables"]
+    assert table["rows"][0] == [HOSTILE, 0.123456, [-0.5, 0.25], 0.5, "cannot be told"]
+    assert long["rows"] == [["a, b", None]]
+
+
+def test_the_form_is_told_by_the_name() -> None:
+    assert [choose_format(None, suffix) for suffix in (".html", ".MD", ".tex", ".txt", "")] == [
+        "html", "md", "latex", "text", "text",
+    ]  # fmt: skip
+    assert choose_format("json", ".html") == "json"
+    with pytest.raises(ConfigError, match="Unknown format 'pdf'; known: text, md"):
+        choose_format("pdf", "")

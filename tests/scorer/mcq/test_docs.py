@@ -1,0 +1,33 @@
+"""The examples of docs/bloom-scores.md are true, and its commands run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.pages import Page, Run, succeed
+from vcrgen.bloom.scenes.generator import build_scene_set
+from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.tasks.bloom import read_items
+from vcrgen.tasks.opening import open_task_dataset
+
+PAGE = Page("docs/bloom-scores.md")
+
+
+def test_every_example_holds() -> None:
+    assert PAGE.execute() == 9
+
+
+def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
+    build_scene_set(BloomSceneOptions(items=25), Path("data/my-bloom"))
+    for name, letter in (("bloom", "A"), ("turned", "B")):
+        lines = [
+            json.dumps({"question_id": item.question_id, "lang": lang, "output": letter, "model": name})
+            for item in read_items(open_task_dataset("data/my-bloom"), pictures=False)
+            for lang in item.questions
+        ]
+        Path(f"{name}.jsonl").write_text("\n".join(lines))
+    server = serve(lambda call: faults.Answer(text="A"))
+    for line in PAGE.commands:
+        succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
+    assert len(PAGE.commands) == 7 and len(server.calls) == 50
+    assert "| en | always A |" in Path("text-only.md").read_text("utf-8")

@@ -1,0 +1,195 @@
+"""Reading answers: a table of cases, the published rule against a second writing of it, and what always holds."""
+
+import random
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vcrgen.errors import ScoreError
+from vcrgen.scorer.mcq.grammar import PUBLISHED, Reading, ReadingKind, read_choice
+from vcrgen.tasks.bloom import shown_option
+
+ANIMALS = ("a cat", "a dog", "a horse", "a cow")
+ARABIC = ("قِطّة", "كلب", "حصان كبير", "بقرة")
+COUNTS = ("2", "3", "4", "10")
+LETTERS = ("D", "B", "E", "F")
+A, B, C, D = range(4)
+AMBIGUOUS, INVALID, REFUSED, EMPTY = (
+    *(ReadingKind.AMBIGUOUS, ReadingKind.INVALID),
+    *(ReadingKind.REFUSED, ReadingKind.EMPTY),
+)
+
+CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
+    # A label alone, in many dresses.
+    (ANIMALS, "B", B),
+    (ANIMALS, " b\n", B),
+    (ANIMALS, "(C)", C),
+    (ANIMALS, "D.", D),
+    (ANIMALS, "**A**", A),
+    (ANIMALS, "`c`", C),
+    (ANIMALS, "３", C),
+    (ANIMALS, "Ⓑ", B),
+    (ANIMALS, "2)", B),
+    (ANIMALS, "٢", B),
+    (ANIMALS, "۴", D),
+    (ARABIC, "ب", B),
+    (ARABIC, "(ج)", C),
+    (ARABIC, "أ.", A),
+    (ARABIC, "\u200fد\u200f", D),
+    (ANIMALS, "Option C", C),
+    (ARABIC, "الخيار ب", B),
+    # Declared answers: the last one wins, whatever else is said.
+    (ANIMALS, "The answer is (b).", B),
+    (ANIMALS, "The answer is A", A),
+    (ANIMALS, "Answer: A. It has whiskers, so B and C are out.", A),
+    (ANIMALS, "Answer: C\nOn second thought, the final answer is D.", D),
+    (ANIMALS, "A. a cat\nB. a dog\nC. a horse\nD. a cow\nAnswer: C", C),
+    (ANIMALS, "The correct option is B because A has no tail", B),
+    (ANIMALS, "B is correct, because A is too dark and C has no tail", B),
+    (ANIMALS, "A is wrong. D is the right answer, and not C.", D),
+    (ANIMALS, "B is not correct, C may be", AMBIGUOUS),
+    (ANIMALS, "Among A, B, C and D, the best is B.", B),
+    (ARABIC, "الخيار الصحيح هو ب", B),
+    (ARABIC, "ب هي الإجابة الصحيحة، أما (ج) فلا", B),
+    (ANIMALS, r"So $\boxed{\text{D}}$", D),
+    (ANIMALS, '{"answer": "D"}', D),
+    (ANIMALS, "<answer>b</answer>", B),
+    (ANIMALS, "The answer is a dog.", B),
+    (ANIMALS, "The answer is: the dog", B),
+    (ANIMALS, "<think>The answer is A.</think>The answer is B.", B),
+    (ARABIC, "الإجابة الصحيحة هي: ب", B),
+    (ARABIC, "والجواب هو (ج)", C),
+    (ARABIC, "الإجابة: ٤", D),
+    (ANIMALS, "答案是B", B),
+    (ANIMALS, "Respuesta: C", C),
+    (ANIMALS, "Answer: A or B", AMBIGUOUS),
+    (ANIMALS, "Answer: A, C", AMBIGUOUS),
+    (ANIMALS, "Answer: B (a horse)", AMBIGUOUS),
+    (ANIMALS, "Answer: B. A horse is not in it.", B),
+    (ANIMALS, "The answer is not B. It is C.", C),
+    # A line that says nothing else.
+    (ANIMALS, "B\n\nA and C are not in the picture.", B),
+    (ANIMALS, "I compare A with C first.\nC. a horse", C),
+    (ANIMALS, "A. a cat\nB. a dog\nC. a horse\nD. a cow", AMBIGUOUS),
+    (ANIMALS, "B. a horse", AMBIGUOUS),
+    # The text of an option, word for word.
+    (ANIMALS, "A dog", B),
+    (ANIMALS, "It is A COW!", D),
+    (ARABIC, "قطة", A),
+    (ARABIC, "أرى حصان كبير هنا", C),
+    (ANIMALS, "It is a horse, not a cow.", C),
+    (ANIMALS, "a cat or a dog", AMBIGUOUS),
+    (ANIMALS, "a category", INVALID),
+    (ANIMALS, "Cow", D),
+    (COUNTS, "3", B),
+    (COUNTS, "1", INVALID),
+    (COUNTS, "There are 4 of them.", C),
+    (LETTERS, "D", D),
+    (LETTERS, "E", C),
+    # Labels in running text.
+    (ANIMALS, "I think B", B),
+    (ANIMALS, "I think A is right", A),
+    (ANIMALS, "A small animal", INVALID),
+    (ANIMALS, "There are 3 of them", INVALID),
+    (ANIMALS, "It may be 3), I guess", C),
+    (ANIMALS, "1) I look. 2) I see a cow.", D),
+    (ANIMALS, "Both A and B", AMBIGUOUS),
+    (ANIMALS, "It isn't B", INVALID),
+    (ANIMALS, "Answer", INVALID),
+    (ANIMALS, "Bread and D'Artagnan, a B-52, C++", INVALID),
+    (ANIMALS, "E", INVALID),
+    # Nothing, or a refusal.
+    (ANIMALS, "", EMPTY),
+    (ANIMALS, " \n\t", EMPTY),
+    (ANIMALS, "<think>B</think>", EMPTY),
+    (ANIMALS, "I'm sorry, I can't see it.", REFUSED),
+    (ANIMALS, "Sorry for the delay: B", B),
+    (ARABIC, "لا أستطيع رؤية الصورة", REFUSED),
+]
+
+
+@pytest.mark.parametrize(("options", "output", "expected"), CASES)
+def test_the_table(options: tuple[str, ...], output: str, expected: int | ReadingKind) -> None:
+    right = Reading(None, expected) if isinstance(expected, ReadingKind) else Reading(expected, ReadingKind.CHOSEN)
+    assert read_choice(output, options) == right
+
+
+@pytest.mark.parametrize("rotation", range(4))
+def test_labels_stand_beside_rotated_options_and_texts_do_not_move(rotation: int) -> None:
+    shown = [shown_option(label, rotation) for label in range(4)]
+    assert sorted(shown) == [0, 1, 2, 3] and shown[0] == rotation
+    for label, letter in enumerate("ABCD"):
+        for output in (letter, f"Answer: {letter}", f"{letter}.", str(label + 1)):
+            assert read_choice(output, ANIMALS, rotation=rotation).choice == shown[label]
+        assert read_choice(str(label + 1), ANIMALS, rotation=rotation, protocol=PUBLISHED).choice == shown[label]
+        agree = f"{letter}. {ANIMALS[shown[label]]}"
+        assert read_choice(agree, ANIMALS, rotation=rotation).choice == shown[label]
+    assert read_choice("a dog", ANIMALS, rotation=rotation).choice == 1
+
+
+def second_writing(output: str) -> int | None:
+    """The published rule from its description: all characters 1 to 4; exactly one is the option, else none."""
+    seen = [character for character in output if character in "1234"]
+    return None if len(seen) != 1 else "1234".index(seen[0])
+
+
+def test_the_published_rule_is_that_of_a_second_writing() -> None:
+    draws = random.Random(7)
+    pieces = ["1", "2", "3", "4", "5", "A", "b)", " ", "\n", "٣", "۲", "³", "Answer: ", "option 2", "12", "", "ب", "④"]
+    found = []
+    for _ in range(10_000):
+        output = "".join(draws.choices(pieces, k=draws.randrange(6)))
+        reading = read_choice(output, ANIMALS, protocol=PUBLISHED)
+        assert reading.choice == second_writing(output), output
+        assert (reading.kind == ReadingKind.CHOSEN) == (reading.choice is not None)
+        found.append(reading.kind)
+    assert min(map(found.count, set(found))) > 100 and len(set(found)) == 4
+
+
+def test_the_published_rule_knows_no_letters_no_text_and_no_thinking() -> None:
+    for output in ("B", "a dog", "٢", "<think>1</think>2", "Answer: 2 (of 4)"):
+        assert read_choice(output, ANIMALS, protocol=PUBLISHED).choice is None
+    assert read_choice("In 5 words: option 2", ANIMALS, protocol=PUBLISHED).choice == B
+
+
+def test_another_protocol_is_refused() -> None:
+    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v1, bloom-code"):
+        read_choice("B", ANIMALS, protocol="paper")
+
+
+@pytest.mark.sweep
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=60), st.lists(st.text(max_size=12), min_size=4, max_size=4), st.integers(0, 3))
+def test_whatever_is_said_something_is_read(output: str, options: list[str], rotation: int) -> None:
+    reading = read_choice(output, options, rotation=rotation)
+    assert (reading.kind == ReadingKind.CHOSEN) == (reading.choice in range(4))
+    assert (reading.kind == ReadingKind.EMPTY) <= (not output.strip() or "think" in output.lower())
+
+
+WORDS = st.sampled_from(
+    ["Answer:", "the answer is", "A", "B", "c", "2", "or", "not", "a dog", ",", "\n", "is", "x", "("]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(WORDS, max_size=8), st.sampled_from("ABCD"))
+def test_a_last_declared_answer_wins_over_anything(before: list[str], letter: str) -> None:
+    assert read_choice(f"{' '.join(before)}\nxyz\nFinal answer: {letter}", ANIMALS).choice == "ABCD".index(letter)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.permutations(ANIMALS), st.sampled_from("ABCD"), st.sampled_from(["{}", "{}.", "({})", "Answer: {}", "{})"]))
+def test_a_label_means_its_place_whatever_the_options_are(options: list[str], letter: str, form: str) -> None:
+    assert read_choice(form.format(letter), options).choice == "ABCD".index(letter)
+
+
+@pytest.mark.parametrize("piece", ["A", "answer ", "A, ", "(", "not ", "a dog ", "answer: A or ", "\\boxed{", "<", "ﷺ"])
+def test_an_endless_output_takes_no_endless_time(piece: str) -> None:
+    assert read_choice(piece * (200_000 // len(piece)), ANIMALS).kind in set(ReadingKind)
+
+
+def test_two_declared_options_are_ambiguous_however_they_are_joined() -> None:
+    for (first, second), joint in product([("A", "B"), ("b", "D"), ("1", "3")], [" or ", " and ", ", ", "/", " & "]):
+        assert read_choice(f"Answer: {first}{joint}{second}", ANIMALS).kind == ReadingKind.AMBIGUOUS

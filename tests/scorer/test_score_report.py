@@ -1,0 +1,128 @@
+"""A scoring as documents: what one form says, the others say, too."""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcrgen.report.table import Interval, Percent
+from vcrgen.scorer import Options, RunResult, Session, compare, render
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.results import Estimate
+from vcrgen.scorer.score_report import score_document
+from vcrgen.scorer.score_tables import comparison_table
+
+WriteLines = Callable[[str, Iterable[Any]], Path]
+
+
+@pytest.fixture
+def compared(key: Path, write_lines: WriteLines) -> tuple[list[RunResult], list[Comparison]]:
+    """Two runs in two views, one of them right once where the other is wrong."""
+    session = Session(key, Options())
+    said = {
+        "good": {"stacked": ["the quick brown fox jumps", "is a town in the"], "tei": ["x", "is a town in the"]},
+        "poor": {"stacked": ["the quick brown fox sits", "is a town in the"], "tei": ["x", "y"]},
+    }
+    results = []
+    for name, views in said.items():
+        rows = [
+            {"question_id": question, "output": text, "view": view}
+            for view, texts in views.items()
+            for question, text in zip("ab", texts, strict=True)
+        ]
+        results.append(session.score(write_lines(f"{name}.jsonl", rows)))
+    return results, compare(results)
+
+
+def lines(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    """It had neither the tests nor how many spans and images there were."""
+    results, comparisons = compared
+    rows = [row for row in lines(render(results, "csv", comparisons)) if row["run"] == "good - poor"]
+    assert len(rows) == 2 * 8
+    for line, item in zip(comparison_table(results[0].task, comparisons).rows, comparisons, strict=True):
+        exact, jaccard = (
+            next(row for row in rows if (row["view"], row["metric"]) == (item.view, metric))
+            for metric in ("exact", "jaccard")
+        )
+        for at, row in ((4, exact), (6, jaccard)):
+            shown, interval = line[at : at + 2]
+            assert isinstance(shown, Percent) and isinstance(interval, Interval)
+            values = [float(row[name]) for name in ("percent", "low", "high")]
+            assert values == [shown.value, 100 * interval.low, 100 * interval.high]
+        assert [exact[name] for name in ("only_a", "only_b")] == [str(cell) for cell in line[8:10]]
+        p_values = [float(exact[name]) for name in ("p_mcnemar", "p_images", "p_holm")]
+        assert ["<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values] == list(map(str, line[10:]))
+        assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
+    assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
+    assert [item.only_a for item in comparisons] == [1, 1]
+
+
+def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    results, _ = compared
+    rows = [row for row in lines(render(results, "csv")) if row["view"] == "stacked - tei"]
+    assert [(row["run"], row["metric"]) for row in rows if row["metric"] in ("exact", "f1")] == [
+        ("good", "exact"), ("good", "f1"), ("poor", "exact"), ("poor", "f1"),
+    ]  # fmt: skip
+    assert {(row["spans"], row["images"]) for row in rows} == {("4", "3")}
+    good = next(row for row in rows if (row["run"], row["metric"]) == ("good", "exact"))
+    assert float(good["percent"]) == 100 * results[0].differences[0].metrics["exact"].value == 25.0
+
+
+@pytest.mark.parametrize("form", ["md", "latex"])
+def test_what_rounds_to_zero_has_no_sign(compared: tuple[list[RunResult], list[Comparison]], form: str) -> None:
+    """Two runs that are equal differ by 0.00, and an interval that begins at -0.001 % does so at 0.00."""
+    results, comparisons = compared
+    tiny = Estimate(value=-1e-6, sd_units=0.0, sd_clusters=0.0, low=-1e-5, high=1e-5)
+    comparisons = [replace(item, metrics=dict.fromkeys(item.metrics, tiny)) for item in comparisons]
+    text = render(results, form, comparisons)
+    assert "0.00 to 0.00" in text
+    for wrong in ("+0.00", "-0.00", "−0.00", "$-$0.00"):
+        assert wrong not in text
+
+
+def test_a_sentence_has_no_signed_zero(key: Path, perfect: Path, write_lines: WriteLines) -> None:
+    half = write_lines("half.jsonl", ['{"question_id": "b", "output": "is a town in the"}'])
+    session = Session(key, Options())
+    conclusion = compare([session.score(perfect), session.score(half)])[0].conclusion
+    assert "0.00 to +100.00" in conclusion and "+0.00" not in conclusion
+
+
+def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], list[Comparison]]) -> None:
+    results, comparisons = compared
+    document = score_document(results, comparisons)
+    assert [section.title for section in document.sections] == ["Scores", "Comparisons", "Notes", "Details"]
+    tables = [table for section in document.sections for table in section.tables]
+    assert all(table.rows and len(row) == len(table.heads) for table in tables for row in table.rows)
+    assert "Comparisons" not in [section.title for section in score_document(results).sections]
+
+
+@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
+def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
+    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        if os.environ.get("VCRGEN_CI"):
+            pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
+        pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
+    results, comparisons = compared
+    evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
+    (tmp_path / "tables.tex").write_text(render([evil, *results[1:]], "latex", comparisons), "utf-8")
+    head = rf"\documentclass[{page}]{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}"
+    (tmp_path / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
+    command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout and "Output written on page.pdf" in done.stdout
+    rows = [line for line in (tmp_path / "tables.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")]
+    assert max(line.count(" & ") for line in rows) <= 8, "what is scaled stays large enough to read"

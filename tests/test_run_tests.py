@@ -1,0 +1,39 @@
+"""Which tests a change asks for."""
+
+import importlib.util
+from types import ModuleType
+
+import pytest
+
+from tests.pages import ROOT
+
+
+@pytest.fixture(scope="module")
+def runner() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_tests", ROOT / "scripts" / "run_tests.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("file", "among", "not_among"),
+    [
+        ("vcrgen/contamination/run.py", {"tests/contamination", "tests/cli", "tests/golden"}, {"tests/scorer"}),
+        ("vcrgen/stats/paired.py", {"tests/stats", "tests/scorer", "tests/leaderboard"}, {"tests/typeset"}),
+        ("vcrgen/files.py", {"tests"}, {"tests/stats"}),
+        ("pyproject.toml", {"tests"}, set()),
+        ("tests/study/test_removed.py", {"tests/study"}, {"tests/cli"}),
+        ("docs/study.md", {"tests/study/test_docs.py", "tests/test_readme.py"}, {"tests/study"}),
+    ],
+)
+def test_tests_of_a_change(runner: ModuleType, file: str, among: set[str], not_among: set[str]) -> None:
+    chosen = set(runner.tests_for([file]))
+    assert among <= chosen and not not_among & chosen
+    assert all((ROOT / path).exists() for path in chosen)
+
+
+def test_a_commit_that_git_does_not_know_is_named(runner: ModuleType) -> None:
+    with pytest.raises(ValueError, match="git knows no commit 'nowhere'"):
+        runner.changed_files("nowhere")

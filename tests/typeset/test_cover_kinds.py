@@ -1,0 +1,48 @@
+"""Every row of the table of covers is drawn, documented and in the gallery; the commands of docs/covers.md run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.pages import ROOT, Page, Run, succeed
+from vcrgen.config.build import BuildConfig
+from vcrgen.errors import ConfigError
+from vcrgen.resources import load_object
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS, CoverKind
+
+PAGE = Page("docs/covers.md")
+
+
+@pytest.mark.parametrize("kind", COVER_KINDS.values(), ids=list(COVER_KINDS))
+def test_a_row(kind: CoverKind) -> None:
+    assert BuildConfig(cover=kind.name).cover == kind.name
+    assert (kind.name == ROWS) == (not kind.draw)
+    assert kind.name == ROWS or callable(load_object(kind.draw))
+    assert callable(load_object(kind.calibrator).nearest)
+    assert f"| `{kind.name}` | {kind.description} |" in PAGE.text
+    gallery = Page("docs/gallery.md").text
+    assert f"### `--cover {kind.name}`\n\n{kind.description}\n\n![{kind.name}]" in gallery
+
+
+def test_the_gallery_has_an_image_of_every_cover_and_language() -> None:
+    shown = re.findall(r"!\[\w+\]\((gallery/\w+\.png)\)", Page("docs/gallery.md").text)
+    assert {f"gallery/{name}.png" for name in (*COVER_KINDS, *LANGUAGES)} <= set(shown)
+    files = list((ROOT / "docs" / "gallery").iterdir())
+    assert {f"gallery/{file.name}" for file in files} == set(shown)
+    assert sum(file.stat().st_size for file in files) < 600_000
+
+
+def test_an_unknown_cover_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="unknown cover 'mud'; known: rows, stripes"):
+        BuildConfig(cover="mud")
+
+
+def test_the_commands_of_the_page(run: Run) -> None:
+    assert PAGE.execute() == 1 and len(PAGE.commands) == 5
+    for line in PAGE.commands:
+        out = succeed(run, line.replace("samples:40 --c", "samples:6 --c"))
+        if "calibrate" in line:
+            assert "stain-0." in out and Path("calibration-en-default-20-stain.png").stat().st_size > 1000
+            assert "Uneven" not in out

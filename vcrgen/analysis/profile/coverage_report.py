@@ -1,0 +1,350 @@
+"""The page of coverage: how the items of sets spread over levels and categories, what is empty, what is crowded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from vcrgen.analysis.profile.example import MMMU_ITEMS, mmmu_table, published_lines
+from vcrgen.bloom.coverage.classification import ITSELF, Classification, ClassifiedItem, ClassifiedSet
+from vcrgen.plurals import pluralize
+from vcrgen.report.charts import interval_bar, strip
+from vcrgen.report.document import ChartRows, Document, Section
+from vcrgen.report.table import Interval, Number, Percent, Table, TableCell, percent
+from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1
+from vcrgen.stats.intervals import wilson_interval
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+MOST_CROWDED = 10  # categories that are listed of a set
+FEW_SETS = 4  # up to which the intervals of categories stand beside their shares
+FAINTEST = 0.2  # the shade of a category with an item
+SHARE_NOTE = "Shares are of all items, classified or not."
+LIMITATIONS = (
+    "The skill that an item needs: its category is a classification by a model, a list or the author of the set, "
+    "without a check by people. Agreement is of two classifications, and does not show that they are correct.",
+    "Empty categories: an item has one category, and may need the skills of others, too.",
+    "Crowded categories: many items may ask the same.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Counts of the items of a set by category and level."""
+
+    of: ClassifiedSet
+    categories: Counter[str]
+    levels: Counter[str]
+    reasons: Counter[str]
+
+    @property
+    def name(self) -> str:
+        return self.of.name
+
+    @property
+    def items(self) -> int:
+        return len(self.of.items)
+
+    @property
+    def drawn(self) -> bool:
+        """True if these items are a sample of a larger set."""
+        return self.items < self.of.count
+
+    @property
+    def classified(self) -> int:
+        return self.categories.total()
+
+    def share(self, count: int) -> float:
+        return count / max(self.items, 1)
+
+    def cells(self, count: int, drawn: bool) -> list[TableCell]:
+        """A count, its share and, in a table with drawn items, the interval of that."""
+        cells: list[TableCell] = [count, Percent(self.share(count), 1)]
+        return [*cells, Interval(*self.interval(count), 1) if self.drawn else None] if drawn else cells
+
+    def interval(self, count: int) -> tuple[float, float]:
+        """The ends of the share's interval; of a whole set, the share itself."""
+        share = self.share(count)
+        return wilson_interval(share, self.items) if self.drawn and self.items else (share, share)
+
+
+def _heads(drawn: bool) -> list[str]:
+    return ["Items", "%", *(["95 % interval"] if drawn else [])]
+
+
+def coverage_document(classification: Classification, *, settings: str, published: bool = False) -> Document:
+    """The page of some sets.
+
+    Args:
+        classification: Under which category each item falls.
+        settings: A line that says how the page was made.
+        published: Whether the printed figures of MMMU stand at the end.
+    """
+    levels = _levels_of(classification.taxonomy.paths)
+    categories = [path for paths in levels.values() for path in paths]
+    spreads = [_spread(each, categories) for each in classification.sets]
+    sections = [
+        _sets(spreads, categories), _levels(spreads, levels), _categories(spreads, levels), _empty(spreads, categories),
+        _crowded(spreads), _unclassified(spreads), _agreement(classification),
+    ]  # fmt: skip
+    sections += [_published()] if published else []
+    sets = ", ".join(f"{each.name} ({pluralize(each.items, 'item')})" for each in spreads)
+    return Document(
+        title="Coverage of a taxonomy",
+        lead=f"{sets}: {pluralize(len(categories), 'category', 'categories')} of {pluralize(len(levels), 'level')}.",
+        sections=[section for section in sections if section is not None],
+        limitations=LIMITATIONS,
+        warnings=[*classification.notes, *_warnings(spreads)],
+        settings=settings,
+    )
+
+
+def _levels_of(paths: Sequence[str]) -> dict[str, list[str]]:
+    parts = {part: number for number, part in enumerate(dict.fromkeys(path.rpartition("/")[0] for path in paths))}
+    levels: dict[str, list[str]] = {}
+    for path in sorted(paths, key=lambda path: parts[path.rpartition("/")[0]]):
+        levels.setdefault(_level(path), []).append(path)
+    return levels
+
+
+def _spread(of: ClassifiedSet, paths: Sequence[str]) -> _Spread:
+    counts = Counter(item.category for item in of.items)
+    categories = Counter({path: counts[path] for path in paths if path in counts})  # in the order of the page
+    levels = Counter(_level(item.category) for item in of.items if item.category)
+    return _Spread(of, categories, levels, Counter(str(item.reason) for item in of.items if item.reason))
+
+
+def _level(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _warnings(spreads: Sequence[_Spread]) -> Iterator[str]:
+    for each in spreads:
+        odd = each.reasons.total() - each.reasons["fits_none"]
+        if 2 * odd >= each.items:
+            yield (
+                f"The category of {odd:,} of {each.items:,} items of {each.name} is unknown, so empty categories may "
+                "not be empty."
+            )
+        if each.of.pictures == 0:
+            yield f"No item of {each.name} was shown with a picture; name the column with --image-column if it has any."
+
+
+def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
+    rows: list[Sequence[TableCell]] = []
+    text = []
+    for each in spreads:
+        covered = len(each.categories)
+        rows.append((
+            each.name, each.of.by, each.items, each.of.pictures, each.classified,
+            Percent(each.share(each.classified), 1), covered, Percent(covered / len(categories), 1),
+            _half(each.categories) or None,
+        ))  # fmt: skip
+        if each.drawn:
+            text.append(
+                f"Of {each.name}, {each.items:,} of {each.of.count:,} items were drawn; intervals are Wilson's, and an "
+                "item that was not drawn may be under a category that is empty here."
+            )
+    heads = (
+        "Set",
+        "Classified by",
+        "Items",
+        "With picture",
+        "Classified",
+        "%",
+        "Categories with items",
+        "% of categories",
+        "Half in",
+    )
+    if any(each.of.pictures is None for each in spreads):
+        text.append(
+            '"With picture" is how many items a model was shown with a picture; no model was asked where it is –.'
+        )
+    text.append('"Half in" is how few categories hold half of the classified items.')
+    table = Table(title="Sets", heads=heads, labels=2, rows=rows, breaks=[6])
+    return Section(title="Sets", text=text, tables=[table])
+
+
+def _half(categories: Counter[str]) -> int:
+    held = accumulate(count for _, count in categories.most_common())
+    return next((number for number, count in enumerate(held, start=1) if 2 * count >= categories.total()), 0)
+
+
+def _levels(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> Section:
+    alone, drawn = len(spreads) == 1, any(each.drawn for each in spreads)
+    rows: list[Sequence[TableCell]] = []
+    groups = []
+    for level, paths in levels.items():
+        lines: list[tuple[str, Markup, str]] = []
+        for each in spreads:
+            count, filled = each.levels[level], sum(path in each.categories for path in paths)
+            rows.append((level.capitalize(), each.name, filled, len(paths), *each.cells(count, drawn)))
+            bar = interval_bar(each.share(count), *each.interval(count))
+            figure = f"{percent(each.share(count), 1)} % ({count:,})"
+            lines.append((level.capitalize() if alone else each.name, bar, figure))
+        groups.append(("" if alone else level.capitalize(), lines))
+    table = Table(
+        title="Levels", heads=("Level", "Set", "Categories with items", "of", *_heads(drawn)), labels=2, rows=rows
+    )
+    panel = ChartRows(title="Share of the items", axis=("0", "50", "100 %"), groups=groups)
+    about = "A bar ends at the share of a set's items; the table has the same figures."
+    return Section(title="Levels", text=[SHARE_NOTE], legend=about, panels=[panel], tables=[table])
+
+
+def _categories(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> Section:
+    alone = len(spreads) == 1
+    groups = [(level.capitalize(), [_strip(each, paths) for each in spreads]) for level, paths in levels.items()]
+    rows: list[Sequence[TableCell]] = []
+    for path in (path for paths in levels.values() for path in paths):
+        level, subcategory, category = path.split("/")
+        cells: list[TableCell] = []
+        for each in spreads:
+            cells += each.cells(each.categories[path], each.drawn and len(spreads) <= FEW_SETS)
+        rows.append((category, subcategory, level.capitalize(), *cells))
+    heads = ["Category", "Subcategory", "Level"]
+    for each in spreads:
+        names = _heads(each.drawn and len(spreads) <= FEW_SETS)
+        heads += names if alone else [f"{each.name}: {name.lower()}" for name in names]
+    about = (
+        "A field is a category, in the order of the table below: the same category of all sets is in one column. The "
+        "darker it is, the more items a set has there, measured by the category where it has most; an empty field has "
+        "none. Beside the fields stands how many categories of the level have items."
+    )
+    table = Table(title="Items of every category", heads=heads, labels=3, rows=rows)
+    return Section(
+        title="Categories",
+        legend=about,
+        panels=[ChartRows(title="Categories", axis=(), groups=groups)],
+        details=[table],
+    )
+
+
+def _strip(spread: _Spread, paths: Sequence[str]) -> tuple[str, Markup, str]:
+    most = max(spread.categories.values(), default=1)
+    fields = []
+    for path in paths:
+        count = spread.categories[path]
+        name = f"{path.rpartition('/')[2]}: {pluralize(count, 'item')}"
+        # Fields are shaded by the power of 1.5 of what is given.
+        fields.append((name, (FAINTEST + (1 - FAINTEST) * (count / most) ** 0.5) ** (2 / 3) if count else None))
+    filled = sum(path in spread.categories for path in paths)
+    text = f"{spread.name}: {filled} of {len(paths)} categories have items"
+    return spread.name, strip(fields, middle=0.0, text=text), f"{filled} of {len(paths)}"
+
+
+def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
+    alone = len(spreads) == 1
+    parts: dict[tuple[str, str], list[str]] = {}
+    for path in categories:
+        level, subcategory, _ = path.split("/")
+        parts.setdefault((level, subcategory), []).append(path)
+    rows: list[Sequence[TableCell]] = []
+    for (level, subcategory), paths in parts.items():
+        empty = [[path.rpartition("/")[2] for path in paths if path not in each.categories] for each in spreads]
+        if any(empty):
+            rows.append((level.capitalize(), subcategory, *(_named(names, len(paths)) for names in empty)))
+    counts = (f"{each.name} {sum(path not in each.categories for path in categories)}" for each in spreads)
+    heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [each.name for each in spreads]))
+    text = [f"Categories without an item: {', '.join(counts)}."]
+    if not alone:
+        both = sum(not any(path in each.categories for each in spreads) for path in categories)
+        text.append(f"No set has an item in {both} of {len(categories)}.")
+    return Section(
+        title="Empty categories", text=text,
+        tables=[Table(title="Categories without items", heads=heads, labels=len(heads), rows=rows)] if rows else [],
+    )  # fmt: skip
+
+
+def _named(names: Sequence[str], categories: int) -> str:
+    return "none" if not names else f"all {categories}" if len(names) == categories > 1 else ", ".join(names)
+
+
+def _crowded(spreads: Sequence[_Spread]) -> Section | None:
+    """The categories with most items of each set: of some with as many items, all are listed or none."""
+    rows: list[Sequence[TableCell]] = []
+    drawn = any(each.drawn for each in spreads)
+    text = [f"The categories of a set that have most items, at most {MOST_CROWDED}."]
+    for each in spreads:
+        counts = each.categories.most_common()
+        alike = counts[MOST_CROWDED][1] if len(counts) > MOST_CROWDED else 0  # what the first that is not listed has
+        listed = [(path, count) for path, count in counts[:MOST_CROWDED] if count > alike]
+        if alike and len(listed) < MOST_CROWDED:
+            same = pluralize(list(each.categories.values()).count(alike), "category", "categories")
+            most = "" if listed else " and none has more"
+            text.append(f"Of {each.name}, {same} have {pluralize(alike, 'item')} each{most}; they are not listed.")
+        for path, count in listed:
+            level, subcategory, category = path.split("/")
+            rows.append((each.name, level.capitalize(), subcategory, category, *each.cells(count, drawn)))
+    if not any(each.categories for each in spreads):
+        return None
+    heads = ("Set", "Level", "Subcategory", "Category", *_heads(drawn))
+    return Section(
+        title="Crowded categories", text=text,
+        tables=[Table(title="Crowded categories", heads=heads, labels=4, rows=rows)] if rows else [],
+    )  # fmt: skip
+
+
+def _unclassified(spreads: Sequence[_Spread]) -> Section | None:
+    rows = [
+        (each.name, reason, count, Percent(each.share(count), 1))
+        for each in spreads
+        for reason, count in sorted(each.reasons.items(), key=lambda of: (-of[1], of[0]))
+    ]
+    if not rows:
+        return None
+    table = Table(title="Unclassified items", heads=("Set", "Reason", "Items", "%"), labels=2, rows=rows)
+    text = ["fits_none: no category fits, by the model or the list. The category of all other items is unknown."]
+    return Section(title="Unclassified", text=text, tables=[table])
+
+
+def _agreement(classification: Classification) -> Section | None:
+    kinds: list[tuple[str, Callable[[ClassifiedItem], str | None]]] = [
+        ("the second model", lambda item: item.second),
+        (ITSELF, lambda item: item.own),
+    ]
+    rows: list[Sequence[TableCell]] = []
+    for each in classification.sets:
+        for name, other in kinds:
+            if each.by == name:
+                continue
+            pairs = [
+                [item.category or "", second]
+                for item in each.items
+                if (item.category or item.reason == "fits_none") and (second := other(item)) is not None
+            ]
+            if not pairs:
+                continue
+            levels = [[_level(path) for path in pair] for pair in pairs]
+            cells = [cell for units in (pairs, levels) for cell in (_same(units), Number(gwet_ac1(units)))]
+            rows.append((each.name, f"{each.by} and {name}", len(pairs), *cells))
+    if not rows:
+        return None
+    heads = ("Set", "Judges", "Items", "Same category, %", "AC1", "Same level, %", "AC1 of levels")
+    text = [
+        "Share of the items that both classify alike; no category counts as a category and as a level. AC1 is Gwet's: "
+        "1 is full agreement, 0 chance."
+    ]
+    return Section(title="Agreement", text=text, tables=[Table(title="Agreement", heads=heads, labels=2, rows=rows)])
+
+
+def _same(units: Sequence[Sequence[str]]) -> Percent:
+    same, pairs = count_equal_pairs(units)
+    return Percent(same / pairs, 1)
+
+
+def _published() -> Section:
+    flaw = next(line["why"] for line in published_lines("bloom-errata") if line["where"] == "Table 11")
+    return Section(
+        title="Published figures of MMMU",
+        text=[
+            f"Quoted from BloomBench (arXiv 2606.05531, Table 11), not recomputed: a model classified {MMMU_ITEMS:,} "
+            "items of MMMU, without seeing their options; 94 fitted none.",
+            f"The number of covered categories may be too high. {flaw} In the tables above a category is identified by "
+            "its whole path.",
+        ],
+        tables=[mmmu_table()],
+    )

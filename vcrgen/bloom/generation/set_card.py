@@ -1,0 +1,115 @@
+"""The card of a generated set: its generation and its content."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from vcrgen.bloom.generation.deduplication import NEAR, NEAR_RECALL
+from vcrgen.bloom.generation.item_records import GeneratedItem
+from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
+from vcrgen.bloom.generation.scheduler import RequestScheduler
+from vcrgen.bloom.generation.stages import LEAST_FITNESS, PROMPTS
+from vcrgen.bloom.summary import right_by_length
+from vcrgen.bloom.taxonomy import Taxonomy
+from vcrgen.config.bloom import BloomGenerationOptions
+from vcrgen.report.escape import escape_markdown
+from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1
+
+_NAME = re.compile(r"[^\W_][\w-]*")  # as `near_duplicate`: Markdown finds no marks in it, and it can be searched for
+_LIMITS = """## Known limits
+
+- Questions, options and translations are written by a model. No person has read them unless an audit says so.
+- A model that judges shares blind spots with one that writes, the more so if it is of the same family. Scores of either
+  model on this set are not to be trusted.
+- The traps are what the author meant as traps; nobody has checked that hasty readers take them.
+"""
+_OWN_JUDGE = "- The model that wrote the items judged them, too.\n"
+_FOUND = (
+    "- Pictures were found by the words of their captions, so the set shows what the source and its captions show.\n"
+)
+_GENERATED = """- No picture is a photograph: the model {model} generated them. They show what it takes for usual,
+  and may be wrong in counts, hands, writing and shadows; scores on them may differ from scores on photographs.
+"""
+
+
+def card_notes(
+    items: Sequence[GeneratedItem], taxonomy: Taxonomy, rejected: Mapping[tuple[str, str], int],
+    scheduler: RequestScheduler, votes: Sequence[tuple[bool, ...]], unusable: Mapping[str, int],
+    licenses: Mapping[str, int], options: BloomGenerationOptions,
+) -> str:  # fmt: skip
+    """Return the sections of the card, in Markdown. All of it follows from the configuration and the replies."""
+    by_category = Counter(item.slot.path for item in items)
+    by_theme = Counter(item.slot.theme for item in items)
+    order = [PICTURE, *PROMPTS]
+    hashes = prompt_hashes(order if options.image_model else PROMPTS)
+    usage = scheduler.item_usage
+    in_order = sorted(usage.calls.items(), key=lambda one: (order.index(one[0][0]), one[0][1]))
+    cost = "" if usage.cost is None else f", cost {usage.cost:,.4g}"
+    pictures = f", {usage.pictures:,} pictures generated" if options.image_model else ""
+    first, last = min(scheduler.dates, default="-"), max(scheduler.dates, default="-")
+    parts = [
+        "\n## How it was made\n",
+        f"Asked from {first} to {last}: {usage.calls.total():,} replies, {usage.read:,} tokens read, "
+        f"{usage.written:,} written{pictures}{cost}.\n",
+        _table(("stage", "model", "replies"), [(*name, str(calls)) for name, calls in in_order]),
+        _table(("prompt", "hash"), list(hashes.items())),
+        f"A picture was kept from fitness {LEAST_FITNESS} of 5, and has {options.per_picture} items at most. Two items "
+        f"that share {100 * NEAR:.0f} % of their words or more are near-duplicates, of which the first is kept. "
+        f"{NEAR_RECALL}. The longest option is right in: {_right_by_length(items, options, max)}; the shortest in: "
+        f"{_right_by_length(items, options, min)} (25 % where length tells nothing; where several are as long, one of "
+        "them is taken at random).\n",
+        _judges(votes, options.judge_names),
+        "## What is in it\n",
+        _table(("category", "items"), [(path, str(by_category[path])) for path in taxonomy.paths]),
+        _table(("theme", "items"), [(theme, str(number)) for theme, number in sorted(by_theme.items())])
+        * bool(options.themes),
+        _table(("language", "items"), [(lang, str(len(items))) for lang in options.languages]),
+        _table(("license", "items"), [(name or "not known", str(number)) for name, number in sorted(licenses.items())]),
+        "## Rejected items\n",
+        _table(("stage", "reason", "items"), [(*name, str(number)) for name, number in sorted(rejected.items())])
+        or "Nothing.\n",
+        _table(("rejected picture", "pictures"), [(name, str(n)) for name, n in sorted(unusable.items())]),
+        _LIMITS
+        + _OWN_JUDGE * (options.model in options.judge_names)
+        + (_GENERATED.format(model=escape_markdown(options.image_model)) if options.image_model else _FOUND),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _right_by_length(
+    items: Sequence[GeneratedItem], options: BloomGenerationOptions, pick: Callable[[Sequence[int]], int]
+) -> str:
+    """Return the accuracy of the option of this length in each language, as ``vcrgen inspect`` shows it."""
+    shares = []
+    for lang in options.languages:
+        sizes = [[len(option) for option in item.questions[lang].options] for item in items]
+        right = sum(right_by_length(of, item.answer, pick) for of, item in zip(sizes, items, strict=True))
+        shares.append(f"{lang} {100 * right / max(len(items), 1):.1f} %")
+    return ", ".join(shares)
+
+
+def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:
+    """Return the items that each judge accepted and, for several judges, their agreement."""
+    if not votes:
+        return ""
+    rows = [(name, f"{sum(vote[at] for vote in votes):,} of {len(votes):,}") for at, name in enumerate(names)]
+    text = _table(("judge", "items accepted"), rows)
+    if len(names) > 1:
+        same, pairs = count_equal_pairs(votes)
+        agreement = gwet_ac1(votes)
+        shown = "not known" if agreement is None else f"{agreement:.3f}"
+        text += f"\nTwo judges agreed on an item in {same:,} of {pairs:,} comparisons; Gwet's AC1 {shown}.\n"
+    return text
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    lines = [
+        head,
+        ["---"] * len(head),
+        *([cell if _NAME.fullmatch(cell) else escape_markdown(cell) for cell in row] for row in rows),
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"

@@ -1,0 +1,101 @@
+"""The built-in generator: questions about drawn scenes, in several languages, without a model and a network."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vcrgen.bloom.rejects import ItemRejectReason, RejectLog
+from vcrgen.bloom.scenes.solver import true_options
+from vcrgen.bloom.scenes.templates import TEMPLATES, Draft
+from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
+from vcrgen.bloom.taxonomy import default_taxonomy
+from vcrgen.bloom.write import option_order, write_set
+from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.dataset.manifest import Manifest
+from vcrgen.rng import rng_for
+from vcrgen.samples.facts import Facts
+from vcrgen.samples.pairs import picture, scene_and_facts
+from vcrgen.tasks.bloom import LETTERS
+from vcrgen.work.progress import ProgressListener
+
+GENERATOR = "scenes-1"  # the forms of questions; another number when they make other items
+MAX_ITEMS_OF_PICTURE = 4
+_APART = 1_000_000  # pictures between the first ones of two seeds
+MAX_SCANNED = _APART  # pictures that are scanned for a set; the largest set needs a third of them
+
+Row = dict[str, Any]
+
+
+def build_scene_set(options: BloomSceneOptions, out: Path, *, listener: ProgressListener | None = None) -> Manifest:
+    """Generate an MCQ benchmark from the built-in scenes; the same options give the same bytes.
+
+    Raises:
+        OutputError: The folder holds something, or cannot be written.
+    """
+    rejects = RejectLog()
+    return write_set(
+        out, _with_pictures(options, rejects, listener or ProgressListener()), languages=QUESTION_LANGUAGES,
+        taxonomy=default_taxonomy(), source="the built-in scenes of vcrgen",
+        config={**options.model_dump(), "maker": GENERATOR}, rejects=rejects,
+        license_note="The pictures and texts may be used like vcrgen itself.",
+    )  # fmt: skip
+
+
+def _with_pictures(options: BloomSceneOptions, rejects: RejectLog, listener: ProgressListener) -> Iterator[Row]:
+    listener.begin(options.items, 0)
+    for index, rows in generate_scene_items(options, rejects):
+        image = {"bytes": picture(index), "path": None}
+        listener.advance(len(rows), len(rows), Counter())
+        yield from (row | {"image": image} for row in rows)
+
+
+def generate_scene_items(options: BloomSceneOptions, rejects: RejectLog) -> Iterator[tuple[int, list[Row]]]:
+    """Yield the items of a set without their pictures: the number of a picture, and the rows about it.
+
+    Every category gets as many items as any other, or one more.
+    """
+    categories = list(TEMPLATES)
+    wanted = Counter(
+        {category: len(range(at, options.items, len(categories))) for at, category in enumerate(categories)}
+    )
+    counts, balance = Counter[str](), Counter[tuple[Any, ...]]()
+    first = options.seed * _APART
+    for index in range(first, first + MAX_SCANNED):
+        if not (open_categories := [category for category in categories if counts[category] < wanted[category]]):
+            return
+        _, facts = scene_and_facts(index)
+        suited = [category for category in open_categories if type(facts) in TEMPLATES[category][1]]
+        rows: list[Row] = []
+        for category in rng_for(options.seed, "bloom/leaves", str(index)).sample(suited, len(suited)) if suited else ():
+            draft = _draft(category, facts, index, options.seed, balance)
+            if draft is None or len(rows) == MAX_ITEMS_OF_PICTURE:
+                continue
+            name = f"scene-{index:07d}-{len(rows) + 1}"
+            if true_options(facts, draft.stem[0], [words[0] for words in draft.options]) != [0]:
+                rejects.add(name, ItemRejectReason.NOT_ONE_TRUE_OPTION, f"a question for {category}")
+                continue
+            balance[category, draft.values, draft.value] += 1
+            rows.append(_row(name, category, draft, counts[category], options.seed, index))
+            counts[category] += 1
+        if rows:
+            yield index, rows
+
+
+def _draft(category: str, facts: Facts, index: int, seed: int, balance: Counter[tuple[Any, ...]]) -> Draft | None:
+    """Draft a question for a category, unless its answer was more frequent than the other values."""
+    draft = TEMPLATES[category][0](facts, rng_for(seed, f"bloom/{category}", str(index)))
+    if draft is None or not draft.values:
+        return draft
+    rarest = min(balance[category, draft.values, value] for value in draft.values)
+    return draft if balance[category, draft.values, draft.value] == rarest else None
+
+
+def _row(name: str, category: str, draft: Draft, number: int, seed: int, index: int) -> Row:
+    """Return a row with its options in order."""
+    order = option_order(name, category, number, seed)
+    row: Row = {"question_id": name, "path": category, "source": f"samples {index}"}
+    for place, lang in enumerate(QUESTION_LANGUAGES):
+        row[f"question_{lang}"] = draft.stem[place]
+        row[f"options_{lang}"] = [draft.options[option][place] for option in order]
+    return row | {"answer": LETTERS[order.index(0)], "trap": LETTERS[order.index(1)]}

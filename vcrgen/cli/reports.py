@@ -1,0 +1,119 @@
+"""Reports of commands: their format and file, and printing or writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vcrgen.cli import console
+from vcrgen.cli.options import out_option
+from vcrgen.errors import ConfigError
+from vcrgen.files import output_errors, write_text
+
+if TYPE_CHECKING:
+    from vcrgen.report.document import Document
+
+MARK = ".vcrgen-analysis"  # marks a folder of a report, which may be replaced
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", help="text, md, csv, latex, json or html.", show_default="by the name of --out, else text"
+    ),
+]
+FolderFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", help="text, md, csv, latex, json or html.", show_default="html in a folder, else text"
+    ),
+]
+Out = Annotated[Path | None, out_option("Write the report to this file.")]
+
+
+def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = ()) -> str:
+    """Return the format of a report, checked before anything is computed.
+
+    Raises:
+        ConfigError: The format is unknown, HTML has no file, or the report would replace an input.
+    """
+    from vcrgen.report.document import choose_format
+
+    chosen = choose_format(form, out.suffix if out else "")
+    if chosen == "html" and out is None:
+        raise ConfigError("The HTML report is a file: name it with --out report.html.")
+    check_targets([out], inputs)
+    return chosen
+
+
+def folder_format(form: str | None, out: Path | None) -> str:
+    """Return the format of a report that is printed, or part of a folder; a ConfigError if it is unknown."""
+    from vcrgen.report.document import choose_format
+
+    chosen = choose_format(form or ("html" if out else "text"))
+    if chosen == "html" and out is None:
+        raise ConfigError("The HTML report is a file: name a folder for it with --out report.")
+    return chosen
+
+
+def check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+    """Reject outputs that would replace an input, or each other."""
+    places = [target.resolve() for target in targets if target is not None]
+    for number, place in enumerate(places):
+        for one in inputs:
+            if place == one.resolve() or (place.exists() and one.resolve() in place.parents):
+                raise ConfigError(f"{place} is read here, so nothing is written over it; name another file.")
+        if place in places[:number]:
+            raise ConfigError(f"Two things would be written to {place}; name other files, or score them one by one.")
+
+
+def write_report(document: Document, form: str, out: Path | None) -> None:
+    """Print a document, or write it to ``out``."""
+    from vcrgen.cli.terminal import print_parts, show_document
+
+    if form == "text" and out is None:
+        print_parts(console.out, show_document(document))
+    else:
+        write_report_text(_as_text(document, form), out)
+
+
+def write_report_text(text: str, out: Path | None, written: Sequence[Path] = ()) -> None:
+    """Print a text, or write it to ``out`` and list it with the files ``written`` before."""
+    from vcrgen.cli.terminal import plain, print_parts
+
+    if out is None:
+        console.out.file.write(text)
+        return
+    with output_errors(out):
+        write_text(out, text)
+    print_parts(console.out, [plain(f"Written: {', '.join(map(str, (*written, out)))}")])
+
+
+@contextmanager
+def report_folder(out: Path | None, form: str) -> Iterator[Callable[[Document, Mapping[str, str]], None]]:
+    """Yield a function that prints a document, or writes it and further files to a folder that appears as ``out``."""
+    from vcrgen.report.document import SUFFIXES
+    from vcrgen.work.folder import new_folder
+
+    if out is None:
+        yield lambda document, files: write_report(document, form, None)
+        return
+    with new_folder(out, mark=MARK) as folder:  # what cannot be written is rejected before anything is computed
+        suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
+
+        def write(document: Document, files: Mapping[str, str]) -> None:
+            for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
+                write_text(folder / name, text)
+
+        yield write
+    console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _as_text(document: Document, form: str) -> str:
+    from vcrgen.cli.terminal import as_text, show_document
+    from vcrgen.report.document import render
+
+    return as_text(show_document(document)) if form == "text" else render(document, form)

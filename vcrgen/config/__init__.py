@@ -1,0 +1,1 @@
+"""Options of all commands as validated models, one module for each package."""

@@ -1,0 +1,111 @@
+"""Options of ``vcrgen predict``."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import field_validator, model_validator
+
+from vcrgen.config.base import PANEL_LOCAL_MODEL, PANEL_SERVER, option, read_parameters
+from vcrgen.config.server import ServerOptions
+from vcrgen.models.presets import PRESETS, preset_names
+
+RESERVED_PARAMETERS = {"model", "messages", "stream", "n"}  # of the request itself, or of the form of its reply
+
+
+class PredictOptions(ServerOptions):
+    """Choice of a model, of the items that it answers, and of the requests."""
+
+    model: str | None = option(None, "Name of the model, as the server knows it; of --transformers, for the outputs.")
+
+    transformers: Path | None = option(
+        None, "Folder of a model that is loaded into this process.", panel=PANEL_LOCAL_MODEL
+    )
+    adapter: Path | None = option(None, "Folder of a LoRA adapter of it.", panel=PANEL_LOCAL_MODEL)
+    batch: int = option(8, "Images that are answered together.", ge=1, le=1024, panel=PANEL_LOCAL_MODEL)
+    device: Literal["auto", "cpu", "cuda"] = option(
+        "auto", "auto (a GPU if there is one), cpu or cuda.", panel=PANEL_LOCAL_MODEL
+    )
+    trust_remote_code: bool = option(
+        False,
+        "Run Python code that comes with the model, if it needs it.",
+        names="--trust-remote-code",
+        panel=PANEL_LOCAL_MODEL,
+    )
+
+    view: Literal["stacked", "tei", "both", "image", "text-only"] | None = option(
+        None,
+        "stacked (VI+TEI), tei, both, or text-only (the caption with gaps). Of an MCQ benchmark: image, text-only (the "
+        "question alone), or both.",
+        shown="stacked, or image",
+    )
+    mode: str | None = option(None, "Only this mode.", shown="all")
+    split: str | None = option(None, "Only this split.", shown="all")
+    limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
+    lang: str | None = option(None, "Of an MCQ benchmark: only this language.", shown="all")
+    rotations: int = option(
+        1, "Of an MCQ benchmark: 1, or 4 to send each question with its options in four orders.", ge=1, le=4
+    )
+    canary: bool = option(
+        False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
+    )
+    preset: str | None = option(
+        None,
+        f"Settings of published scores: {', '.join(preset_names(mcq=False))}; of an MCQ benchmark, "
+        f"{', '.join(preset_names(mcq=True))}.",
+    )
+    param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
+    answer_logprobs: bool = option(
+        False,
+        "Request log-probabilities of the right answers; of an MCQ benchmark, of every option's text.",
+        names="--answer-logprobs",
+    )
+    label_logprobs: bool = option(
+        False, "Of an MCQ benchmark: request log-probabilities of the labels A to D.", names="--label-logprobs"
+    )
+    staircase: bool = option(
+        False,
+        "Estimate the threshold of 50 % exact match with a fifth of the questions of a dataset with levels.",
+        names="--staircase",
+    )
+    seed: int = option(0, "Of --staircase: seed of the order of the questions.", ge=0, lt=1 << 63)
+
+    @field_validator("preset")
+    @classmethod
+    def _known_preset(cls, value: str | None) -> str | None:
+        if value is not None and value not in PRESETS:
+            raise ValueError(f"unknown preset {value[:80]!r}; known: {', '.join(PRESETS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> Self:
+        if self.transformers is None and (self.endpoint is None or not self.model):
+            raise ValueError(
+                "give --endpoint and --model (where the server is, and what it calls the model), or --transformers DIR"
+            )
+        if self.transformers is not None and self.endpoint is not None:
+            raise ValueError("give --endpoint or --transformers, not both")
+        panel, other = (
+            (PANEL_LOCAL_MODEL, "--transformers") if self.transformers is None else (PANEL_SERVER, "--endpoint")
+        )
+        for name in sorted(self.model_fields_set):
+            extra = type(self).model_fields[name].json_schema_extra
+            if isinstance(extra, dict) and extra["panel"] == panel:
+                raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
+        if self.canary and (self.view or self.mode or self.split or self.limit or self.answer_logprobs):
+            raise ValueError(
+                "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answer-logprobs"
+            )
+        if self.staircase and (self.canary or self.mode or self.limit or self.answer_logprobs or self.view == "both"):
+            raise ValueError(
+                "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, "
+                "--answer-logprobs and --view both"
+            )
+        if self.rotations not in (1, 4):
+            raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
+        _ = self.parameters
+        return self
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the values of ``--param`` by name; a ValueError for a reserved name."""
+        return read_parameters(self.param, "--param", RESERVED_PARAMETERS)

@@ -1,0 +1,1 @@
+"""Databases of boards and studies: connections, transactions, and the version of a schema."""

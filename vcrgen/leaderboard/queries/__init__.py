@@ -1,0 +1,48 @@
+"""Queries of a board: from the store to the records that pages show. All scores pass ``disclosure.py`` here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from vcrgen.leaderboard import records
+from vcrgen.leaderboard.board import MAINTAINER
+from vcrgen.leaderboard.model_facts import lookalikes
+from vcrgen.leaderboard.queries.comparisons import ComparisonQueries
+from vcrgen.leaderboard.queries.models import ModelQueries
+from vcrgen.leaderboard.queries.rankings import RankingQueries
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import last_event, read_log
+from vcrgen.leaderboard.store.submissions import as_facts
+
+EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
+
+
+class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
+    """All that pages, exports and the API show of a board."""
+
+    def site(self, *, live: bool, compared: Collection[tuple[str, str]] = ()) -> records.Site:
+        """Return the record that every page of a board shows."""
+        models = {
+            one.facts.entry: one.facts
+            for each in self.sets.values()
+            if each.lifecycle.ladder_open
+            for one in submissions.public_files(self.connection, each.name)
+        }
+        models |= {row.entry: as_facts(row) for row in sorted(self.rows, key=lambda row: row.received)}
+        return records.Site(
+            settings=self.board.settings.model_copy(update={"database": ""}),  # which may hold a password
+            sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
+            models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
+            alike=lookalikes(models.values()), updated=last_event(self.connection)[1],
+        )  # fmt: skip
+
+    def events(self) -> Sequence[records.Event]:
+        """The newest lines of the log, without the maintainers' accounts on the machine."""
+        last, _ = last_event(self.connection)
+        return list(map(public_event, read_log(self.connection, after=last - EVENTS)))
+
+
+def public_event(line: records.Event) -> records.Event:
+    """Return a line of the log without a maintainer's account on the machine."""
+    return replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line

@@ -1,0 +1,129 @@
+"""Pages of single models and teams, and the scores of single submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vcrgen.database.schema import AnyRow
+from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.leaderboard import records
+from vcrgen.leaderboard.disclosure import set_rounding_step
+from vcrgen.leaderboard.intake import quota
+from vcrgen.leaderboard.queries.state import BoardState, disclosed_estimates, scorer_cell, view_difference
+from vcrgen.leaderboard.records import Estimate, Submission, SubmissionStatus
+from vcrgen.leaderboard.store import results, submissions
+from vcrgen.leaderboard.store.log import now
+from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.stats.ranking import rank_range
+from vcrgen.tasks.task import ScoredTask
+
+
+class ModelQueries(BoardState):
+    """Submissions by model and by team."""
+
+    def model(self, entry: str) -> records.ModelPage | None:
+        """Everything that was scored for a model, or None."""
+        # What is known of a final split before its set is closed is nobody's to see.
+        rows = [row for row in results.runs_of(self.connection, entry) if not self._is_sealed(row)]
+        if not rows:
+            return None
+        return records.ModelPage(facts=as_facts(rows[0]), runs=tuple(self._model_run(row) for row in rows))
+
+    def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
+        """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
+        run = results.ranked_run(self.connection, submission_id)
+        if run is not None:
+            return [self._model_cell(cell, {}) for cell in self.rows if cell.run == run]
+        one = submissions.find(self.connection, submission_id)
+        if one is None or not one.private or self.sets[one.set].lifecycle.ladder_open:
+            return []
+        last = results.last_run(self.connection, one.id, split=self.sets[one.set].lifecycle.split)
+        private = results.evidence(self.connection, last.id) if last is not None else {}
+        return [self._private_cell(of.cell) for of in private.values()]
+
+    def _private_cell(self, cell: AnyRow) -> records.ModelCell:
+        track = self.track(cell.set, cell.mode, cell.view)
+        return records.ModelCell(
+            track=track, rank=0, worst_rank=0, models=0, estimates=disclosed_estimates(cell.estimates, track.step)
+        )
+
+    def ladder_feedback(self, submission: Submission) -> records.LadderFeedback | None:
+        """Return the ladder feedback of a scored file; None for other files."""
+        one = self.sets[submission.set]
+        if submission.status is not SubmissionStatus.SCORED or not one.lifecycle.ladder_open:
+            return None
+        best = submissions.best_step(self.connection, submission)
+        return records.LadderFeedback(
+            task=one.task,
+            view=one.lifecycle.view,
+            step=set_rounding_step(one),
+            leading_score=submission.best,
+            best=best,
+        )
+
+    def team(self, name: str) -> records.TeamPage:
+        """A team's files, private ones as well, and what is left to it: for the team alone."""
+        moment, files = now(), submissions.team_files(self.connection, name)
+        counting = {one.id for each in self.sets for one in submissions.counted(self.connection, each)}
+        return records.TeamPage(
+            team=name,
+            files=tuple(
+                records.TeamFile(
+                    submission=one,
+                    counts=one.id in counting,
+                    feedback=self.ladder_feedback(one),
+                    cells=tuple(self.cells_of(one.id)),
+                )
+                for one in reversed(files)
+            ),
+            quotas={
+                one.name: quota(self.connection, self.board.settings, name, one, at=moment)
+                for one in self.sets.values()
+                if not one.lifecycle.refusal(one.name, moment)
+            },
+        )
+
+    def _is_sealed(self, run: AnyRow) -> bool:
+        return run.split == FINAL and self.sets[run.set].lifecycle.ladder_open
+
+    def _model_run(self, row: AnyRow) -> records.ModelRun:
+        cells = [cell for cell in self.rows if cell.run == row.run]
+        one = self.sets[row.set]
+        paired = {
+            cell.mode: view_difference(one.task, self.views_of_run[row.run, cell.mode], set_rounding_step(one))
+            for cell in cells
+        }
+        details = {(cell[one.task.axis], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
+        return records.ModelRun(
+            set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
+            signature=row.signature, current=bool(cells), split=row.split,
+            best=row.best if row.split == FEEDBACK else None,
+            removed=row.removed if row.status == SubmissionStatus.REMOVED.value else "",
+            cells=tuple(self._model_cell(cell, details) for cell in cells),
+            differences={mode: estimates for mode, estimates in paired.items() if estimates is not None},
+            curves=row.result.get("curves", ()) if cells and not one.hidden else (),
+        )  # fmt: skip
+
+    def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
+        track = self.track(cell.set, cell.mode, cell.view)
+        models = sum(other.short == cell.short for other in self.cells[cell.set, cell.mode, cell.view])
+        rank, worst_rank = rank_range(cell.better, cell.worse, models)
+        detail = {} if track.hidden else details.get(scorer_cell(cell), {})
+        return records.ModelCell(
+            track=track, rank=rank, worst_rank=worst_rank, models=models,
+            estimates=disclosed_estimates(cell.estimates, track.step),
+            outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
+            groups=tuple(_group(track.task, group) for group in detail.get("groups", ())),
+        )  # fmt: skip
+
+
+def _group(task: ScoredTask, values: Mapping[str, Any]) -> records.Group:
+    estimates = {}
+    for metric in task.main_metrics:
+        if (estimate := values["metrics"].get(metric)) is None:
+            continue
+        value = estimate["value"] or 0.0
+        low, high = (value if estimate[end] is None else estimate[end] for end in ("low", "high"))
+        estimates[metric] = Estimate(value, low, high)
+    return records.Group(by=values["by"], label=values["label"], spans=values[task.units], estimates=estimates)

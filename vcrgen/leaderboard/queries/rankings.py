@@ -1,0 +1,149 @@
+"""Tables of a board: models ranked within each signature, ladders, human baselines, reported results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from vcrgen.database.schema import AnyRow
+from vcrgen.dataset.views import View
+from vcrgen.leaderboard import records
+from vcrgen.leaderboard.board import data_of
+from vcrgen.leaderboard.disclosure import disclose_human, set_rounding_step
+from vcrgen.leaderboard.queries.state import VIEWS, BoardState, disclosed_estimates, view_difference
+from vcrgen.leaderboard.records import Estimates, RankedModel, Track
+from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.store import human_baselines, reported_results, submissions
+from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.reported_results.human_baseline import HumanScore
+from vcrgen.reported_results.results import ReportedResult
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.stats.ranking import rank_range
+from vcrgen.tasks.task import ScoredTask
+
+
+class RankingQueries(BoardState):
+    """Tracks, their tables, and the overall scores."""
+
+    def tracks(self) -> list[Track]:
+        """All tables: those with models, and VI+TEI of every mode of a set without."""
+        tracks = []
+        for one in self.sets.values():
+            modes = one.modes or (NO_MODE,)
+            names = {(mode, one.lifecycle.view.value) for mode in modes}
+            names |= {(mode, view) for name, mode, view in [*self.cells, *self._humans] if name == one.name}
+            # Last the modes of scores from before the set was changed.
+            order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
+            for mode, view in sorted(names, key=lambda name: (order.index(name[0]), VIEWS.index(View(name[1])))):
+                tracks.append(self.track(one.name, mode, view))
+        return tracks
+
+    def table(self, track: Track) -> records.BoardTable:
+        """The models of a track, ranked within each signature."""
+        by_signature: dict[str, list[AnyRow]] = defaultdict(list)
+        for cell in self.cells.get((track.set, track.mode, track.view.value), ()):
+            by_signature[cell.short].append(cell)
+        newest = sorted(by_signature, key=lambda short: self.signatures[short][1], reverse=True)
+        language = track.mode if track.task.axis == "lang" else track.language
+        return records.BoardTable(
+            track=track,
+            rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
+            ladder_rows=tuple(self._ladder_rows(track.set)) if track.lifecycle.ladder_open else (),
+            reported=tuple(self._reported.get((language, track.mode, track.view), {}).values()),
+            humans=tuple(self._humans.get((track.set, track.mode, track.view.value), ())),
+        )
+
+    def tables(self) -> list[records.BoardTable]:
+        """All tables."""
+        return [self.table(track) for track in self.tracks()]
+
+    def reported(self) -> Sequence[ReportedResult]:
+        """Return all reported results."""
+        return reported_results.all_reported(self.connection)
+
+    @cached_property
+    def _reported(self) -> Mapping[tuple[str, str, View], Mapping[Any, ReportedResult]]:
+        """Reported results by table, one per model and data: papers print some rows in several tables."""
+        by_table: dict[tuple[str, str, View], dict[Any, ReportedResult]] = defaultdict(dict)
+        for row in self.reported():
+            same = (
+                row.data,
+                row.items,
+                row.model,
+                row.size,
+                *(getattr(row, metric) for metric in row.task.main_metrics),
+            )
+            by_table[row.language, row.mode, row.view].setdefault(same, row)
+        return by_table
+
+    @cached_property
+    def _humans(self) -> Mapping[tuple[str, str, str], Sequence[HumanScore]]:
+        """Scores of people by set, mode and view; of data that a set does not have any more, none."""
+        found: dict[tuple[str, str, str], list[HumanScore]] = defaultdict(list)
+        for name, data, score in human_baselines.all_human_scores(self.connection):
+            if name in self.sets and data_of(self.sets[name]) == data:
+                mode = NO_MODE if score.mode == UNSTATED else score.mode
+                shown = disclose_human(score, hidden=self.sets[name].hidden)
+                found[name, mode, score.view.value].append(shown)
+        return found
+
+    def overall(self) -> list[records.OverallScore]:
+        """Models with a figure on every set of the headline, the highest mean first; none if there is no headline."""
+        names = self.board.settings.overall
+        by_model: dict[str, dict[tuple[str, str], AnyRow]] = defaultdict(dict)
+        for row in self.rows:
+            if row.set in names and row.view == self.sets[row.set].lifecycle.view.value:
+                by_model[row.entry][row.set, row.mode] = row
+        found = []
+        for rows in by_model.values():
+            by_set = {name: self._mean(name, rows) for name in names}
+            known = {name: value for name, value in by_set.items() if value is not None}
+            if len(known) == len(names):
+                facts = as_facts(max(rows.values(), key=lambda row: row.received))
+                found.append(records.OverallScore(facts=facts, exact=sum(known.values()) / len(known), by_set=known))
+        return sorted(found, key=lambda each: (-each.exact, each.facts.model, each.facts.team))
+
+    def _mean(self, set_name: str, rows: Mapping[tuple[str, str], AnyRow]) -> float | None:
+        """The mean over the modes of a set, from figures that may be shown; None if one is missing."""
+        one = self.sets[set_name]
+        modes = one.modes or (NO_MODE,)
+        if not all((set_name, mode) in rows for mode in modes):
+            return None
+        means = [
+            _leading(one.task, disclosed_estimates(rows[set_name, mode].estimates, set_rounding_step(one)))
+            for mode in modes
+        ]
+        return sum(means) / len(means)
+
+    def _ladder_rows(self, set_name: str) -> list[records.LadderRow]:
+        """The models of a set that is still open, by the step that each has reached."""
+        files = submissions.public_files(self.connection, set_name)
+        lowest_first = sorted(files, key=lambda one: -1.0 if one.best is None else one.best)
+        highest = {one.facts.entry: one for one in lowest_first}.values()
+        ladder_rows = [records.LadderRow(facts=one.facts, received=one.received, best=one.best) for one in highest]
+        return sorted(ladder_rows, key=lambda one: (-(one.best or -1.0), one.facts.model, one.facts.team))
+
+    def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
+        rows = sorted((self._row(track, cell, len(cells)) for cell in cells), key=_by_rank)
+        return records.Ranking(signature=self.signatures[short][0], short=short, rows=tuple(rows))
+
+    def _row(self, track: Track, cell: AnyRow, models: int) -> RankedModel:
+        views = self.views_of_run[cell.run, cell.mode]
+        rank, worst_rank = rank_range(cell.better, cell.worse, models)
+        scores = {View(view): disclosed_estimates(other.estimates, track.step) for view, other in views.items()}
+        return RankedModel(
+            facts=as_facts(cell), received=cell.received, rank=rank, worst_rank=worst_rank, scores=scores,
+            difference=view_difference(track.task, views, track.step),
+        )  # fmt: skip
+
+
+def _by_rank(row: RankedModel) -> tuple[Any, ...]:
+    best = -max(next(iter(estimates.values())).value for estimates in row.scores.values())
+    return row.rank, row.worst_rank, best, row.facts.model, row.facts.team
+
+
+def _leading(task: ScoredTask, estimates: Estimates) -> float:
+    """The mean of the metric that ranks; 0 where a model was not asked for it."""
+    return estimates[task.main_metrics[0]].value if task.main_metrics[0] in estimates else 0.0

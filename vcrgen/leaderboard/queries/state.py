@@ -1,0 +1,73 @@
+"""Rows of a board as one reading connection sees them, and the scores that may be shown of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection
+
+from vcrgen.database.schema import AnyRow
+from vcrgen.dataset.views import View
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.disclosure import disclose, disclose_difference, set_rounding_step
+from vcrgen.leaderboard.records import Estimate, Estimates, TestSet, Track
+from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store.sets import all_sets
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.tasks.task import ScoredTask
+
+VIEWS = list(View)
+
+
+class BoardState:
+    """Sets, ranked cells and signatures of a board in one state of its database."""
+
+    def __init__(self, board: Board, connection: Connection) -> None:
+        self.board = board
+        self.connection = connection
+        self.sets: Mapping[str, TestSet] = {one.name: one for one in all_sets(connection)}
+        self.rows = results.board_rows(connection)
+        self.cells: dict[tuple[str, str, str], list[AnyRow]] = defaultdict(list)
+        self.views_of_run: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
+        for row in self.rows:
+            self.cells[row.set, row.mode, row.view].append(row)
+            self.views_of_run[row.run, row.mode][row.view] = row
+        self.signatures = results.signatures(connection)
+
+    def track(self, set_name: str, mode: str, view: View | str) -> Track:
+        """Return the track of a set, mode and view."""
+        one = self.sets[set_name]
+        language = mode if one.task.axis == "lang" else one.language
+        return Track(
+            set=one.name, hidden=one.hidden, language=language, mode=mode, view=View(view),
+            questions=one.shown.questions, spans=one.shown.spans, step=set_rounding_step(one),
+            lifecycle=one.lifecycle, task=one.task,
+        )  # fmt: skip
+
+
+def scorer_cell(cell: AnyRow | results.CellKey) -> tuple[str, str]:
+    """The mode and the view of a cell as the scorer names them."""
+    return UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view
+
+
+def disclosed_estimates(values: Mapping[str, Sequence[float]], step: float) -> Estimates:
+    """Return stored estimates as they may be shown."""
+    return {metric: disclose(Estimate(*triple), step) for metric, triple in values.items()}
+
+
+def view_difference(task: ScoredTask, views: Mapping[str, AnyRow], step: float) -> Estimates | None:
+    """The difference of the two views that are compared, if a run has both."""
+    first, second = (views.get(view.value) for view in task.view_contrast)
+    if first is None or second is None or first.difference is None:
+        return None
+    paired = {metric: Estimate(*triple) for metric, triple in first.difference.items()}
+    return disclosed_differences(
+        disclosed_estimates(first.estimates, step), disclosed_estimates(second.estimates, step), paired, step
+    )
+
+
+def disclosed_differences(a: Estimates, b: Estimates, paired: Estimates, step: float) -> Estimates:
+    """Differences of disclosed figures, by metric."""
+    return {metric: disclose_difference(a[metric], b[metric], estimate, step) for metric, estimate in paired.items()}

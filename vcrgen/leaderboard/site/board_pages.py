@@ -1,0 +1,95 @@
+"""Pages of a board without parameters: one row each, from which navigation, service, exports and tests follow.
+
+A new page takes a row here, a template, its query in ``queries/`` and a sentence in the docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vcrgen.leaderboard.records import Site
+from vcrgen.leaderboard.site import names, texts
+
+
+def _always(site: Site) -> bool:
+    return True
+
+
+def _no_values(site: Site) -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardPage:
+    """One page, named as its template unless the row says otherwise."""
+
+    name: str
+    title: str
+    label: str  # in the navigation
+    query: str = ""  # the method of BoardQueries that gives the template its `rows`
+    values: Callable[[Site], Mapping[str, Any]] = _no_values  # further values of the template
+    exists: Callable[[Site], bool] = _always
+    template: str = ""
+    is_form: bool = False  # answers a request of a team, so that only the service has it
+
+    @property
+    def template_name(self) -> str:
+        """File name of the template."""
+        return self.template or self.name
+
+
+def _has_overall(site: Site) -> bool:
+    return bool(site.settings.overall)
+
+
+def _has_both_kinds(site: Site) -> bool:
+    return {track.hidden for track in site.tracks} == {False, True}
+
+
+def _has_pairs(site: Site) -> bool:
+    return site.live or bool(site.compared)
+
+
+def _is_live(site: Site) -> bool:
+    return site.live
+
+
+def _overall_values(site: Site) -> Mapping[str, Any]:
+    return {"sets": [each for each in site.sets if each.name in site.settings.overall]}
+
+
+def _pairs(site: Site) -> Mapping[str, Any]:
+    """Pairs of models with a page, where only some comparisons were exported."""
+    known = site.models_by_entry
+    pairs = [(known[a], known[b], names.compare_name(a, b)) for a, b in site.compared if {a, b} <= known.keys()]
+    return {"pairs": sorted(pairs, key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))}
+
+
+def _about_values(site: Site) -> Mapping[str, Any]:
+    hidden = {track.set: track for track in reversed(site.tracks) if track.step}
+    tasks = texts.tasks_of(site.sets)
+    views = [view for task in tasks for view in task.board_views]
+    return {
+        "hidden": list(reversed(hidden.values())), "view_notes": [texts.VIEW_NOTES[view] for view in views],
+        "tasks": tasks, "views": views, "axes": [task.axis_label.lower() for task in tasks],
+    }  # fmt: skip
+
+
+_ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is one of the tables
+    BoardPage(name=names.INDEX, title="", label="Leaderboard"),
+    BoardPage(name="overall.html", title="Overall", label="Overall", query="overall", values=_overall_values,
+              exists=_has_overall),
+    BoardPage(name="gap.html", title="Public and hidden sets", label="Public and hidden", query="public_hidden_gaps",
+              exists=_has_both_kinds),
+    BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, exists=_has_pairs,
+              template="choose.html"),
+    BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported"),
+    BoardPage(name="history.html", title="History", label="History", query="events"),
+    BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
+    BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", exists=_is_live, is_form=True),
+    BoardPage(name=names.TEAM, title="Our files", label="Our files", exists=_is_live, is_form=True),
+)  # fmt: skip
+BOARD_PAGES: Mapping[str, BoardPage] = {row.name: row for row in _ROWS}
+QUERY_PAGES = [row for row in _ROWS if row.name != names.INDEX and not row.is_form]

@@ -1,0 +1,61 @@
+"""Servers that speak OpenAI's chat protocol, and the differences between them: one row each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_NEW_NAMES = {"max_tokens": "max_completion_tokens"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The dialect of one kind of server.
+
+    Attributes:
+        path: Path of chat requests below the user's address; ``{model}`` stands for the model's name.
+        image_path: The same for image generation.
+        query: Query of the URL, if the user's address has none.
+        header: Header that holds the key, and the text before the key in it.
+        names: Parameters that differ from those of :class:`vcrgen.models.base.Sampling`, with the server's names.
+        hosts: Host names, or suffixes beginning with a dot, of such servers.
+        names_model: Whether the request's body names the model.
+        candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
+    """
+
+    path: str = "chat/completions"
+    image_path: str = "images/generations"
+    query: str = ""
+    header: tuple[str, str] = ("Authorization", "Bearer ")
+    names: Mapping[str, str] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
+    names_model: bool = True
+    gives_candidate_logprobs: bool = False
+
+
+# `docs/predict.md` describes each row. A new kind of server takes both, and nothing else.
+SERVERS = {
+    "openai": Server(names=_NEW_NAMES, hosts=("api.openai.com",)),
+    "azure": Server(
+        path="openai/deployments/{model}/chat/completions",
+        image_path="openai/deployments/{model}/images/generations",
+        query="api-version=2024-10-21",
+        header=("api-key", ""),
+        names=_NEW_NAMES,
+        hosts=(".openai.azure.com", ".cognitiveservices.azure.com"),
+        names_model=False,
+    ),
+    "openrouter": Server(hosts=("openrouter.ai",)),
+    "vllm": Server(gives_candidate_logprobs=True),
+    "sglang": Server(),
+    "llamacpp": Server(),
+    "ollama": Server(),
+    "transformers": Server(),
+}
+DEFAULT_SERVER = "vllm"  # for hosts that no row knows
+
+
+def server_of_host(host: str) -> str:
+    """Return the name of the kind of server at a host."""
+    for name, server in SERVERS.items():
+        if any(host == end or (end.startswith(".") and host.endswith(end)) for end in server.hosts):
+            return name
+    return DEFAULT_SERVER

@@ -1,0 +1,39 @@
+"""The export formats, one row each: option texts, messages and tests follow from this table.
+
+To add a format: a module in ``export/`` with its function, its row here, and the text of its README in the folder
+``templates``. The command line reads this module for its help, so it imports nothing heavy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFormat:
+    """A format that another tool reads."""
+
+    name: str  # as ``--to`` gives it
+    write: str  # ``module:function`` that writes VCR data: (ExportJob, folder) -> text of the README
+    # ``module:function`` that writes one split of an MCQ benchmark in one language, (dataset, language, folder, name)
+    # -> rows written; empty if the format has no multiple-choice questions.
+    write_mcq: str = ""
+
+
+_ROWS = (
+    ExportFormat(
+        name="vlmevalkit",
+        write="vcrgen.publish.export.vlmevalkit:write_vlmevalkit",
+        write_mcq="vcrgen.publish.export.mcq:write_vlmevalkit",
+    ),
+    ExportFormat(
+        name="lmms-eval",
+        write="vcrgen.publish.export.lmms_eval:write_lmms_eval",
+        write_mcq="vcrgen.publish.export.mcq:write_lmms_eval",
+    ),
+    ExportFormat(name="webdataset", write="vcrgen.publish.export.webdataset:write_webdataset"),
+    ExportFormat(name="imagefolder", write="vcrgen.publish.export.imagefolder:write_imagefolder"),
+)
+
+EXPORT_FORMATS: Mapping[str, ExportFormat] = MappingProxyType({row.name: row for row in _ROWS})
+MCQ_FORMATS = tuple(name for name, row in EXPORT_FORMATS.items() if row.write_mcq)

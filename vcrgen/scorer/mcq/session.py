@@ -1,0 +1,323 @@
+"""The session of MCQ benchmarks: lines of a run are matched to items, and each item is scored from all of its lines."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from vcrgen.config.score import ScoreOptions
+from vcrgen.dataset.key import read_key
+from vcrgen.dataset.views import View
+from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.plurals import pluralize
+from vcrgen.scorer.answers import hidden_folder
+from vcrgen.scorer.evidence import EvidenceWriter
+from vcrgen.scorer.mcq.grammar import ReadingKind, read_choice
+from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, ScoredItem, score_item
+from vcrgen.scorer.mcq.key import ItemKey, KeyItem
+from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logprobs, parse_logprobs
+from vcrgen.scorer.mcq.loading import breakdowns_of, load_items
+from vcrgen.scorer.output_matcher import NOT_IN_CELL, MatchedOutput, OutputMatcher, describe_problem
+from vcrgen.scorer.records import CellName, Prediction
+from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
+from vcrgen.scorer.tally import Tally
+from vcrgen.tasks.bloom import LETTERS, TASK
+from vcrgen.tasks.opening import is_mcq_dataset
+from vcrgen.tasks.task import MCQ_TASK
+
+
+def is_mcq(data: Path) -> bool:
+    """Tell whether a place holds an MCQ benchmark, or the key of a hidden one."""
+    folder = hidden_folder(data)
+    try:
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_mcq_dataset(data)
+    except VcrgenError:
+        return False  # whoever reads the key says what is wrong
+
+
+# Options that say how free texts are read.
+_OF_TEXTS = ("mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
+
+
+class ItemOutcome(NamedTuple):
+    """Scores and outcome of one item in one cell."""
+
+    scores: Sequence[float]
+    outcome: str
+    choice: int | None  # the option that was read, from 0
+
+
+class ItemExample(NamedTuple):
+    """An item with the responses of a model, for people to look at."""
+
+    item: KeyItem
+    lang: str
+    view: View
+    responses: Sequence[ItemResponse]
+    result: ItemOutcome
+
+
+@dataclass
+class ItemMatcher(OutputMatcher):
+    """Lines to items: each by item, language, view and the order of the options."""
+
+    key: ItemKey
+
+    def _unseen(self, variant: str) -> bytearray:
+        complete = (variant in self.key.question(row).questions for row in range(len(self.key)))
+        return bytearray(0 if each else NOT_IN_CELL for each in complete)
+
+    def _match(self, prediction: Prediction) -> MatchedOutput | tuple[str, str]:
+        if self.mode is not None and prediction.lang not in (None, self.mode):
+            return "other_lang", f"{prediction.place}: {prediction.lang}"
+        return super()._match(prediction)
+
+    def _variant(self, prediction: Prediction) -> str:
+        """The language to file it under."""
+        languages = self.key.variants
+        stated = prediction.lang or self.mode or (languages[0] if len(languages) == 1 else None)
+        where = f"{self._file.path}, {prediction.place}"
+        if stated is None:
+            known = ", ".join(languages)
+            raise PredictionError(
+                f"{where}: it does not say its language (`lang`), and the set has {known}; name it with --lang."
+            )
+        if stated not in languages:
+            raise PredictionError(f"{where}: its language is {stated[:20]!r}, and the set has {', '.join(languages)}.")
+        return stated
+
+    def _view(self, prediction: Prediction) -> View:
+        """The view to file it under; a line that says none is of the picture."""
+        view = prediction.view or self.view or View.IMAGE
+        if view not in self.key.views:
+            where, known = f"{self._file.path}, {prediction.place}", ", ".join(self.key.views)
+            raise PredictionError(f"{where}: its view is {view}, and an MCQ benchmark has {known}.")
+        return view
+
+
+@dataclass
+class CellResponses:
+    """The responses of a model to the items of one cell."""
+
+    responses: dict[int, list[ItemResponse]] = field(default_factory=lambda: defaultdict(list))
+    failures: dict[int, str] = field(default_factory=dict)  # of items without an output: `null` or `failed`
+
+    def requested(self, text_only: CellResponses | None) -> RequestedMetrics:
+        """The metrics for which some item of the cell has an input."""
+        lines = [each for responses in self.responses.values() for each in responses]
+        return RequestedMetrics(
+            outputs=bool(self.failures) or any(each.output is not None for each in lines),
+            rotations=any(each.rotation and each.output is not None for each in lines),
+            logprobs=any(each.logprobs is not None for each in lines),
+            text_only=text_only is not None
+            and any(each.logprobs for responses in text_only.responses.values() for each in responses),
+            label_logprobs=any(each.label_logprobs is not None for each in lines),
+        )
+
+
+class ItemSession(BaseScoringSession):
+    """Items and options of an MCQ benchmark.
+
+    Raises:
+        VcrgenError: The set cannot be read, or an option is wrong.
+    """
+
+    task = MCQ_TASK
+    key: ItemKey
+
+    def __init__(self, data: Path, options: ScoreOptions) -> None:
+        self.options = options
+        for name in _OF_TEXTS:
+            if getattr(options, name) != ScoreOptions.model_fields[name].default:
+                shown = name.replace("_", "-")
+                raise ScoreError(f"--{shown} is of masked spans; an MCQ benchmark has --lang, --view and --protocol.")
+        if self.protocol not in self.task.protocols:
+            raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
+        self._view = self._requested_view()
+        self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
+        self.breakdowns = breakdowns_of(self.key)
+
+    @property
+    def protocol(self) -> str:
+        """The protocol, with its version."""
+        return self.options.protocol or self.task.protocols[0]
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Facts of a signature about the reading of outputs."""
+        return {"task": self.task.name, "protocol": self.protocol}
+
+    @property
+    def fingerprint_kinds(self) -> tuple[str, ...]:
+        """Languages, views, and the two ways to choose."""
+        return tuple(
+            f"{lang} {view} {way}" for lang in self.key.variants for view in self.task.board_views for way in _CHOSEN_BY
+        )
+
+    def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """The choice of each line, by its output and by its likelihoods; other words for one choice are the same."""
+        lines, _ = self._lines(self._matcher(), open_run(outputs))
+        for (lang, view), here in lines.items():
+            for row, responses in here.responses.items():
+                options = self.key.question(row).questions[lang].options
+                for each in responses:
+                    if each.rotation == 0 and each.output is not None:
+                        choice = read_choice(each.output, options, protocol=self.protocol).choice
+                        yield f"{lang} {view} output", row, _letter(choice)
+                    if each.logprobs is not None:
+                        means = [sum(tokens) / len(tokens) for tokens in each.logprobs]
+                        yield f"{lang} {view} likelihood", row, _letter(likeliest(means))
+
+    def preload(self) -> None:
+        """All is in memory already."""
+
+    def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
+        """Score a file, or several as one; ``evidence`` takes what became of every item."""
+        run, matcher = open_run(outputs), self._matcher()
+        lines, model = self._lines(matcher, run)
+        tally, problems = Tally(self.task, self.key, self.breakdowns, self.key.variants), Counter[str]()
+        signature = str(self.signature)
+        for name, results in self._scored(lines, problems):
+            cell = tally.cell(name)
+            for row, result in enumerate(results):
+                if result is None:
+                    cell.exclude(row)
+                    continue
+                cell.set_scores(row, (result,))
+                if evidence is not None and evidence.wanted:
+                    self._keep(evidence, run_name(run), model, row, name, result, signature)
+            cell.counts["missing"] = int(cell.missing.sum())
+        for kind, count in problems.items():
+            matcher.counts[kind] += count
+        return self._result(run, matcher, tally, model)
+
+    def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
+        """The responses to some items with their scores."""
+        lines, _ = self._lines(self._matcher(), open_run(outputs))
+        for (lang, view), results in self._scored(lines, Counter()):
+            for row, result in enumerate(results):
+                item = self.key.question(row)
+                if result is not None and item.question_id in question_ids:
+                    yield ItemExample(item, lang, view, lines[lang, view].responses.get(row, ()), result)
+
+    def _lines(self, matcher: OutputMatcher, run: Run) -> tuple[dict[CellName, CellResponses], str | None]:
+        """The responses of a run by cell, and the model that it names; refuses a cell without usable responses."""
+        lines: dict[CellName, CellResponses] = defaultdict(CellResponses)
+        model = None
+        for prediction, row, cell in matcher(run):
+            model = prediction.model or model
+            here, output = lines[cell], None if prediction.failed else prediction.output
+            if output is None and prediction.rotation == 0 and (prediction.failed or "null" in prediction.flaws):
+                here.failures[row] = "failed" if prediction.failed else "null"
+            logprobs = None if prediction.logprobs is None else parse_logprobs(prediction.logprobs)
+            labels = prediction.label_logprobs
+            labels = None if labels is None else parse_label_logprobs(labels)
+            for wrong in (logprobs, labels):
+                if isinstance(wrong, str):
+                    matcher.note(wrong, prediction.place)
+            here.responses[row].append(
+                ItemResponse(
+                    output,
+                    prediction.rotation,
+                    None if isinstance(logprobs, str) else logprobs,
+                    None if isinstance(labels, str) else labels,
+                )
+            )
+        for (lang, view), here in lines.items():
+            if not any(here.requested(None)):
+                left_out = [describe_problem(kind, matcher.counts[kind]) for kind in NOT_USED if matcher.counts[kind]]
+                raise PredictionError(
+                    f"{run_name(run)}: nothing of {lang}, {view} can be scored: {', '.join(['no output', *left_out])}."
+                )
+        return lines, model
+
+    def _scored(
+        self, lines: Mapping[CellName, CellResponses], problems: Counter[str]
+    ) -> Iterator[tuple[CellName, Iterator[ItemOutcome | None]]]:
+        """Of each cell all items in their order; None for one that is not complete in the language."""
+        for (lang, view), here in lines.items():
+            text_only = lines.get((lang, View.TEXT_ONLY)) if view is View.IMAGE else None
+            yield (lang, view), self._results(lang, here, text_only, problems)
+
+    def _results(
+        self, lang: str, here: CellResponses, text_only: CellResponses | None, problems: Counter[str]
+    ) -> Iterator[ItemOutcome | None]:
+        requested = here.requested(text_only)
+        for row, item in enumerate(self.key.questions):
+            question = item.questions.get(lang)
+            if question is None:
+                yield None
+                continue
+            responses = here.responses.get(row, [])
+            without = text_only.responses.get(row, []) if text_only is not None else []
+            scored = score_item(
+                question.options,
+                item.answer,
+                responses,
+                requested=requested,
+                trap=item.trap,
+                text_only=next((each.logprobs for each in without if each.logprobs), None),
+                protocol=self.protocol,
+            )
+            problems.update(scored.problems)
+            if responses:
+                if requested.outputs and scored.reading is None and row not in here.failures:
+                    problems["no_output"] += 1
+                if requested.logprobs and not any(each.logprobs for each in responses):
+                    problems["no_likelihoods"] += 1
+            outcome = _outcome(scored, requested, bool(responses), here.failures.get(row))
+            yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
+
+    def _keep(
+        self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: CellName,
+        result: ItemOutcome, signature: str,
+    ) -> None:  # fmt: skip
+        item = self.key.question(row)
+        choice = None if result.choice is None else LETTERS[result.choice]
+        columns = (item.path, LETTERS[item.answer], result.outcome, choice)
+        evidence.add(run, model, item.question_id, *cell, [(columns, result.scores)], signature)
+
+    def _matcher(self) -> OutputMatcher:
+        return ItemMatcher(self.key, self.task, self.options.lang, self._view)
+
+    def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
+        yield from super()._notes(run, cells)
+        if any("rae" in cell.metrics and "lbs" in cell.metrics for cell in cells):
+            yield (
+                "RAE shows the model the options and LBS does not, so their difference is not one of confidence alone: "
+                "questions that point at the options mean nothing without them."
+            )
+        for cell in cells:
+            where = f"{cell.view.label}, {cell.variant}"
+            if missing := cell.counts.get("missing", 0):
+                one = f"of {cell.units} items has no output; it counts as wrong"
+                many = f"of {cell.units} items have no output; they count as wrong"
+                yield f"{where}: {pluralize(missing, one, many)}."
+
+
+_CHOSEN_BY = ("output", "likelihood")
+
+
+def _letter(choice: int | None) -> str:
+    return "" if choice is None else LETTERS[choice]
+
+
+_OUTCOMES = {
+    ReadingKind.AMBIGUOUS: "ambiguous", ReadingKind.INVALID: "invalid", ReadingKind.REFUSED: "refused",
+    ReadingKind.EMPTY: "empty",
+}  # fmt: skip
+
+
+def _outcome(scored: ScoredItem, requested: RequestedMetrics, answered: bool, failure: str | None) -> str:
+    """The outcome of an item, by its output; where no outputs were requested, by its likelihoods."""
+    if scored.reading is not None and (known := _OUTCOMES.get(scored.reading.kind)):
+        return known
+    scores = scored.scores
+    right = scores.rae if requested.outputs else scores.lbs if requested.logprobs else scores.letter
+    if not answered or (requested.outputs and scored.reading is None):
+        return failure or "missing"
+    return "right" if right == 1 else "wrong"

@@ -1,0 +1,208 @@
+"""Text-only accuracy on an MCQ benchmark: rules that see only texts, and a model without the images.
+
+    items = items_with_keys(open_task_dataset("data/my-bloom"))
+    for row in rule_accuracies(items, seed=0):
+        print(row.lang, row.rule, row.value, row.low, row.high)
+
+In a good set each of them is right in a quarter of the items.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.report.document import Document, Section
+from vcrgen.report.table import Interval, Percent, Table, TableCell
+from vcrgen.scorer.mcq.grammar import read_choice
+from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import sd_and_intervals
+from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, read_items
+
+CHANCE = 1 / len(LETTERS)
+_MAX_LEVELS = 8  # columns of levels in a table; the JSON has all
+_WORD = re.compile(r"\w+")
+Outputs = Mapping[tuple[str, str], str]  # question id and language to what a model wrote
+
+
+class RuleAccuracy(NamedTuple):
+    """The accuracy of one rule in one language."""
+
+    lang: str
+    rule: str  # in words
+    items: int
+    pictures: int  # what is resampled for the interval
+    value: float  # share of the items; of k options between which a rule cannot choose, each counts 1/k
+    low: float  # ends of the 95 % interval
+    high: float
+    levels: Mapping[str, float]  # the same share by level
+
+    @property
+    def above(self) -> bool:
+        """True where the whole interval lies above chance."""
+        return self.low > CHANCE
+
+
+def _longest(question: ChoiceQuestion) -> set[int]:
+    return _highest([len(option) for option in question.options])
+
+
+def _shortest(question: ChoiceQuestion) -> set[int]:
+    return _highest([-len(option) for option in question.options])
+
+
+def _most_overlap(question: ChoiceQuestion) -> set[int]:
+    asked = _words(question.text)
+    return _highest([len(asked & _words(option)) for option in question.options])
+
+
+def _always(number: int, question: ChoiceQuestion) -> set[int]:
+    return {number}
+
+
+def _highest(values: Sequence[int]) -> set[int]:
+    return {number for number, value in enumerate(values) if value == max(values)}
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+# The name of a rule, and the function that gives the options that it takes.
+RULES: Mapping[str, Callable[[ChoiceQuestion], set[int]]] = {
+    "longest option": _longest,
+    "shortest option": _shortest,
+    "most words of the question": _most_overlap,
+    **{f"always {letter}": partial(_always, number) for number, letter in enumerate(LETTERS)},
+}
+
+
+def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]:
+    """The items of an MCQ benchmark, or the first ones.
+
+    Raises:
+        ConfigError: The limit is not 1 or more.
+        DatasetError: An item has no key.
+    """
+    if limit is not None and limit < 1:
+        raise ConfigError(f"--limit is 1 or more, not {limit}.")
+    items = list(islice(read_items(data), limit))
+    if any(item.answer is None for item in items):
+        raise DatasetError(f"{data} has questions without a key, as a hidden set's public part; give a set with keys.")
+    return items
+
+
+def rule_accuracies(
+    items: Sequence[ChoiceItem], *, seed: int, lang: str | None = None, models: Mapping[str, Outputs] | None = None
+) -> list[RuleAccuracy]:
+    """Compute the accuracy of each rule, and of each model in the text-only view, language by language.
+
+    Args:
+        items: As :func:`items_with_keys` gives them.
+        seed: Of the bootstrap.
+        lang: Only this language; None for all.
+        models: Outputs by the name of the model. An item without one is wrong.
+
+    Raises:
+        DatasetError: No item is complete in the language.
+    """
+    languages = dict.fromkeys(code for item in items for code in item.questions if lang in (None, code))
+    if not languages:
+        raise DatasetError(f"No question is complete in {lang or 'any language'}.")
+    rows = []
+    for code in languages:
+        of_lang = [item for item in items if code in item.questions]
+        credit = {name: [_credit(rule, item, code) for item in of_lang] for name, rule in RULES.items()}
+        for name, outputs in (models or {}).items():
+            credit[f"{name}, text only"] = [_read(outputs, item, code) for item in of_lang]
+        rows += _rows(of_lang, code, credit, seed)
+    return rows
+
+
+def _credit(rule: Callable[[ChoiceQuestion], set[int]], item: ChoiceItem, lang: str) -> float:
+    taken = rule(item.questions[lang])
+    return (item.answer in taken) / len(taken)
+
+
+def _read(outputs: Outputs, item: ChoiceItem, lang: str) -> float:
+    output = outputs.get((item.question_id, lang))
+    return float(output is not None and read_choice(output, item.questions[lang].options).choice == item.answer)
+
+
+def _rows(
+    items: Sequence[ChoiceItem], lang: str, credit: Mapping[str, Sequence[float]], seed: int
+) -> list[RuleAccuracy]:
+    """The shares with their intervals; pictures are resampled, as the items of one are not independent."""
+    import numpy as np
+
+    pictures = {picture: number for number, picture in enumerate(dict.fromkeys(item.picture for item in items))}
+    codes = np.array([pictures[item.picture] for item in items])
+    columns = [np.bincount(codes, np.array(each), len(pictures)) for each in credit.values()]
+    sums = StoredGroupSums(np.column_stack(columns), np.bincount(codes)[:, None].astype(np.float64), [0] * len(columns))
+    means, counting = group_means(sums)
+    found = sd_and_intervals(means, bootstrap_means(sums, seed=seed, unit="picture"), counting)
+    levels = np.array([item.level for item in items])
+    rows = []
+    for (name, each), mean, spread in zip(credit.items(), means.tolist(), found, strict=True):
+        by_level = {level: float(np.mean(np.array(each)[levels == level])) for level in dict.fromkeys(levels.tolist())}
+        rows.append(RuleAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level))
+    return rows
+
+
+def text_only_document(name: str, rows: Sequence[RuleAccuracy], categories: Sequence[str] = ()) -> Document:
+    """Make the document of a set; its CSV has percentages that are not rounded, its JSON shares.
+
+    Args:
+        name: Of the set.
+        rows: As :func:`rule_accuracies` gives them.
+        categories: Paths in the order of the taxonomy, in which the levels are shown.
+    """
+    known = dict.fromkeys(
+        [*(path.partition("/")[0] for path in categories), *(each for row in rows for each in row.levels)]
+    )
+    levels = [level for level in known if any(level in row.levels for row in rows)]
+    shown = levels if len(levels) <= _MAX_LEVELS else []
+    cells: list[list[TableCell]] = [
+        [
+            *(row.lang, row.rule, row.items, Percent(row.value), Interval(row.low, row.high)),
+            Percent(row.value - CHANCE, sign=True),
+            *(Percent(row.levels[level]) if level in row.levels else None for level in shown),
+        ]
+        for row in rows
+    ]
+    heads = ["Lang", "Rule", "Items", "Right", "95 % interval", "− chance", *(level.title() for level in shown)]
+    title = f"Text-only accuracy on {name} (chance {100 * CHANCE:g} %)"
+    table = Table(title="Share of items, in percent", heads=heads, labels=2, rows=cells, breaks=[6] if shown else [])
+    found = [
+        f"{row.lang}, {row.rule}: right in {Percent(row.value)} % ({Interval(row.low, row.high)}), more than chance."
+        for row in rows
+        if row.above
+    ]
+    columns = ["lang", "rule", "items", "pictures", "right", "low", "high", *levels]
+    figures: list[list[TableCell]] = [
+        [
+            *(row.lang, row.rule, row.items, row.pictures, Percent(row.value), Percent(row.low), Percent(row.high)),
+            *(Percent(row.levels.get(level)) for level in levels),
+        ]
+        for row in rows
+    ]
+    return Document(
+        title=title,
+        sections=[
+            Section(
+                tables=[table], notes=found or ["No rule is right more often than chance: no interval lies above it."]
+            )
+        ],
+        limitations=[
+            "Intervals are clustered by image. One of twenty 95 % intervals misses the true share, so one rule just "
+            "above chance may be there by luck."
+        ],
+        csv_table=Table(title="", heads=columns, labels=2, rows=figures),
+        json_value={"chance": CHANCE, "rows": [row._asdict() | {"above_chance": row.above} for row in rows]},
+    )

@@ -1,0 +1,311 @@
+"""A scoring as a document, and the page with the worst and best items and their images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from vcrgen.dataset.views import View
+from vcrgen.media import data_uri
+from vcrgen.report import document
+from vcrgen.report.charts import interval_bar
+from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
+from vcrgen.report.table import Number, Percent, Table, percent
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.curve_tables import curve_charts, curve_csv_rows, curve_sentences, curve_table, threshold_table
+from vcrgen.scorer.curves import compare_thresholds
+from vcrgen.scorer.images import read_images
+from vcrgen.scorer.output_matcher import describe_problem
+from vcrgen.scorer.records import UNSTATED, SpanMatch
+from vcrgen.scorer.results import Difference, Estimate, RunResult, as_named, require_one_signature
+from vcrgen.scorer.score_tables import (
+    Row,
+    cells_of,
+    comparison_table,
+    group_tables,
+    other_metrics_table,
+    outputs_table,
+    score_table,
+)
+from vcrgen.scorer.session import BaseScoringSession, Outputs
+from vcrgen.scorer.span_session import ScoredExample, Session
+
+EXAMPLES = 6
+MAX_OUTPUT_SHOWN = 2000
+OutputKey = tuple[str, str, View]  # the question's id, the mode and the view of an output
+Card = tuple[ScoredExample, str]  # an output with its matches, and the image as a `data:` URI or an empty text
+# Of each task under its own words: `spans` and `images` of Visual Caption Restoration.
+CSV_COLUMNS = (
+    "run", "model", "variant", "view", "group", "value", "metric", "percent", "sd_units", "sd_clusters", "low", "high",
+    "units", "clusters", "only_a", "only_b", "p_mcnemar", "p_clusters", "p_holm", "signature",
+)  # fmt: skip
+_NO_TESTS: Row = (None,) * 5
+_CURVE_LEGEND = (
+    "A disc is a level: exact match with its 95 % interval, over the mean share of visible ink. The line is the "
+    "fitted curve; the block at one half is the threshold with its interval, images resampled 1,000 times."
+)
+
+
+def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
+    """The results, of one signature, as ``md``, ``latex``, ``csv``, ``json`` or ``html``; see :func:`score_document`.
+
+    Raises:
+        ConfigError: The format is another.
+        ScoreError: The results have different signatures.
+    """
+    return document.render(score_document(results, comparisons), form)
+
+
+def score_document(
+    results: Sequence[RunResult], comparisons: Sequence[Comparison] = (), title: str = "Scores"
+) -> Document:
+    """Make the document of results of one signature; its CSV has a line for each number, its JSON everything.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    require_one_signature(results)
+    task, cell, signature = results[0].task, results[0].cells[0], results[0].signature
+    sections = [
+        Section(
+            title="Scores",
+            legend=(
+                f"A bar ends at the mean over {task.units}; the block around its end is the 95 % interval, "
+                f"{task.clusters} resampled 1,000 times."
+            ),
+            panels=list(_score_panels(results)),
+            tables=[score_table(task, results)],
+        )
+    ]
+    thresholds = compare_thresholds(results) if comparisons else []
+    if (curves := curve_table(results)).rows:
+        charts = [
+            Chart(title=f"{each.title}: threshold {each.threshold} % ({each.interval})", svg=_with_axis(each.drawing))
+            for each in curve_charts(results)
+        ]
+        sections.append(
+            Section(
+                title="Accuracy against visible ink", legend=_CURVE_LEGEND, panels=charts, tables=[curves],
+                notes=list(curve_sentences(results)),
+            )
+        )  # fmt: skip
+    if comparisons:
+        tables = [comparison_table(task, comparisons), threshold_table(thresholds)]
+        conclusions = [*(each.conclusion for each in comparisons), *(each.conclusion for each in thresholds)]
+        tables = [table for table in tables if table.rows]
+        sections.append(Section(title="Comparisons", tables=tables, notes=conclusions))
+    if notes := list(remarks(results)):
+        sections.append(Section(title="Notes", notes=notes))
+    others = (other_metrics_table(task, results), outputs_table(task, results), *group_tables(task, results))
+    sections.append(Section(title="Details", tables=[table for table in others if table.rows]))
+    return Document(
+        title=title,
+        lead=(
+            f"{cell.clusters} {task.clusters}, {cell.units} {task.units}, language {results[0].lang}, protocol "
+            f"{signature.facts.get('protocol', '')}."
+        ),
+        sections=sections,
+        settings=f"Signature: {signature}",
+        csv_table=_csv_table(results, comparisons),
+        json_value=_json_value(results, comparisons),
+    )
+
+
+def score_page(
+    session: BaseScoringSession,
+    predictions: Sequence[Outputs],
+    results: Sequence[RunResult],
+    comparisons: Sequence[Comparison] = (),
+) -> str:
+    """The page of a scoring, with the worst and best items of each run.
+
+    The results are those of the session, with one signature; their outputs, ``predictions``, stand in the same order
+    and are read again for the examples.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    examples = [
+        (f"{head} items{f' of {result.title}' if len(results) > 1 else ''}", cards)
+        for outputs, result in zip(predictions, results, strict=True)
+        if isinstance(session, Session)
+        for head, cards in zip(("Worst", "Best"), _examples(session, outputs, result), strict=True)
+        if cards
+    ]
+    return html_page(
+        score_document(results, comparisons, f"Scores on {session.key.name}"), "vcrgen.scorer", "examples.html",
+        "examples.css", examples=examples, percent=percent, marked=_marked, longest=MAX_OUTPUT_SHOWN, UNSTATED=UNSTATED,
+    )  # fmt: skip
+
+
+def remarks(results: Sequence[RunResult]) -> Iterator[str]:
+    """Notes and problems of all runs, as sentences."""
+    for result in results:
+        head = f"{result.title}: " if len(results) > 1 else ""
+        for note in result.notes:
+            yield head + note
+        for kind, (count, places) in result.problems.items():
+            first = f" First: {', '.join(places)}." if places else ""
+            yield f"{head}{describe_problem(kind, count)}.{first}"
+
+
+def _score_panels(results: Sequence[RunResult]) -> Iterator[ChartRows]:
+    """A panel for each main metric: the bars of every cell, run by run."""
+    for metric in results[0].task.main_metrics:
+        groups = []
+        for result in results:
+            cells = [
+                (f"{cell.variant}, {cell.view.label}", cell.metrics[metric])
+                for cell in result.cells
+                if metric in cell.metrics
+            ]
+            bars = [(name, interval_bar(of.value, of.low, of.high), percent(of.value)) for name, of in cells]
+            groups.append((result.title if len(results) > 1 else "", bars))
+        if any(bars for _, bars in groups):
+            label = results[0].task.metrics[metric].label
+            yield ChartRows(title=f"{label}, %", axis=("0", "50", "100"), groups=groups)
+
+
+def _with_axis(drawing: Markup) -> Markup:
+    """A drawing with an axis of percentages on its left."""
+    ends = Markup("<span>0</span><span>50</span><span>100</span>")
+    return Markup('<div class="upright"><span class="axis" aria-hidden="true">{}</span>{}</div>').format(ends, drawing)
+
+
+def _json_value(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    runs: dict[str, Any] = {"runs": [result.as_json() for result in results]}
+    if comparisons:
+        names = results[0].task.field_names
+        runs["comparisons"] = [as_named(asdict(comparison), names) for comparison in comparisons]
+        if thresholds := compare_thresholds(results):
+            runs["thresholds"] = [comparison.as_json() for comparison in thresholds]
+    return runs
+
+
+def _csv_table(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Table:
+    rows = [*_rows_of_runs(results), *_rows_of_comparisons(results, comparisons)]
+    names = results[0].task.field_names
+    return Table(title="", heads=[names.get(head, head) for head in CSV_COLUMNS], labels=0, rows=rows)
+
+
+def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
+    """A line for each metric of each cell, of each group of units, and of each paired difference."""
+    for result in results:
+        run, end = (result.name, result.model or ""), (*_NO_TESTS, str(result.signature))
+        for cell in result.cells:
+            head = (*run, cell.variant, cell.view.value)
+            for name, estimate in cell.metrics.items():
+                yield (*head, "", "", name, *_numbers(estimate), cell.units, cell.clusters, *end)
+            for group in cell.groups:
+                for name, estimate in group.metrics.items():
+                    yield (*head, group.by, group.label, name, *_numbers(estimate), group.units, cell.clusters, *end)
+        for difference in result.differences:
+            head = (*run, *_where(difference))
+            for name, estimate in difference.metrics.items():
+                yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
+        for view, name, (value, low, high), side in curve_csv_rows(result):
+            yield (*run, "", view, "curve", side, name, value, None, None, low, high, *_size(results), *end)
+
+
+def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:
+    """A line for each metric of each comparison; the tests stand in that of the metric that ranks."""
+    for item in comparisons:
+        head = (f"{item.a} - {item.b}", "", item.variant, item.view.value)
+        for name, estimate in item.metrics.items():
+            tests: Row = _NO_TESTS
+            if name == next(iter(item.metrics)):
+                tests = (item.only_a, item.only_b, *map(Number, (item.p_mcnemar, item.p_clusters, item.p_holm)))
+            signature = str(results[0].signature)
+            yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
+
+
+def _where(difference: Difference) -> tuple[str, str]:
+    """The variant and the view of a difference, one of which is the difference itself where that is of two of them."""
+    if difference.view is None:
+        return difference.variant, difference.of
+    return (difference.variant or difference.of), difference.view.value
+
+
+def _size(results: Sequence[RunResult]) -> tuple[int | None, int | None]:
+    """Units and clusters, where all cells of all runs have the same."""
+    sizes = {(cell.units, cell.clusters) for _, cell in cells_of(results)}
+    return sizes.pop() if len(sizes) == 1 else (None, None)
+
+
+def _numbers(estimate: Estimate) -> tuple[Percent, ...]:
+    return tuple(map(Percent, (estimate.value, estimate.sd_units, estimate.sd_clusters, estimate.low, estimate.high)))
+
+
+def _examples(session: Session, outputs: Outputs, result: RunResult) -> tuple[list[Card], list[Card]]:
+    """The outputs of the lowest and of the highest score; no question comes twice."""
+    ranked = _ranked(session, outputs, result)
+    count = min(EXAMPLES, (len({question for question, _, _ in ranked}) + 1) // 2)
+    worst = _first(ranked, count)
+    taken = {question for question, _, _ in worst}
+    best = _first((key for key in reversed(ranked) if key[0] not in taken), count)
+    wanted = taken | {question for question, _, _ in best}
+    found = {(each.question_id, each.mode, each.view): each for each in session.find_examples(outputs, wanted)}
+    images = _images(session, [*worst, *best])
+    worst_cards, best_cards = ([(found[key], images.get(key, "")) for key in keys] for keys in (worst, best))
+    return worst_cards, best_cards
+
+
+def _ranked(session: Session, outputs: Outputs, result: RunResult) -> list[OutputKey]:
+    """Every item with an output, the worst first: by exact match and Jaccard, then by characters.
+
+    Of equals the one with more spans comes first: it is the better example.
+    """
+    answered = {
+        (joined.question, *joined.cell)
+        for joined in session.matched_outputs(outputs)
+        if joined.prediction.output is not None
+    }
+    scored = []
+    for (mode, view), resamples in result.resamples.items():
+        row = 0
+        for number, question in enumerate(session.key.questions):
+            count = len(question.spans)
+            if count and (number, mode, view) in answered:
+                spans = resamples.scores[row : row + count]
+                exact, jaccard, character = (float(spans[name].mean()) for name in ("exact", "jaccard", "character"))
+                score = (exact + jaccard, character, -count)
+                scored.append((score, (question.question_id, mode, view)))
+            row += count
+    return [item for _, item in sorted(scored)]
+
+
+def _first(keys: Iterable[OutputKey], count: int) -> list[OutputKey]:
+    """The first outputs of so many questions, one of each."""
+    chosen: dict[str, OutputKey] = {}
+    for key in keys:
+        if len(chosen) < count:
+            chosen.setdefault(key[0], key)
+    return list(chosen.values())
+
+
+def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
+    """The images that a page may show, as ``data:`` URIs."""
+    images: dict[OutputKey, str] = {}
+    for mode in {mode for _, mode, _ in keys}:
+        wanted: dict[str, set[View]] = {}
+        for question_id, of, view in keys:
+            if of == mode and view in session.task.image_views:
+                wanted.setdefault(question_id, set()).add(view)
+        for (question_id, view), data in read_images(session.key, mode, wanted).items():
+            if uri := data_uri(data):
+                images[question_id, mode, view] = uri
+    return images
+
+
+def _marked(output: str, matches: Sequence[SpanMatch]) -> list[tuple[str, str]]:
+    """An output in pieces with the mark of each: ``exact``, ``near`` (the nearest to a span), or nothing."""
+    marks = [""] * len(output)
+    for match in sorted(matches, key=lambda match: match.exact):  # where two overlap, the exact one is shown
+        for position in range(max(match.start, 0), min(match.end, len(output))):
+            marks[position] = "exact" if match.exact else "near"
+    pieces = groupby(zip(output, marks, strict=True), key=lambda pair: pair[1])
+    return [("".join(char for char, _ in pairs), mark) for mark, pairs in pieces]

@@ -1,0 +1,135 @@
+"""The tables of a scoring: scores by mode and view, other metrics, counts of outputs, scores by group, comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from vcrgen.dataset.views import View
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
+from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult
+from vcrgen.scorer.statistics import MACRO
+from vcrgen.tasks.task import ScoredTask
+
+SCORES = "Scores, in percent"
+Row: TypeAlias = tuple[TableCell, ...]
+
+
+def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
+    """Differences between runs with their tests."""
+    rows: list[Row] = []
+    shown = _shown(task, (item.metrics for item in comparisons))
+    for item in comparisons:
+        names = (item.a, item.b, item.variant, item.view.label)
+        p_values = map(PValue, (item.p_mcnemar, item.p_clusters, item.p_holm))
+        rows.append((*names, *_main(shown, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
+    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
+    return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
+
+
+def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
+    """The main metrics of every cell, and the paired differences."""
+    rows: list[Row] = []
+    shown = _shown(task, (cell.metrics for _, cell in cells_of(results)))
+    by_chance = task.leading.chance is not None
+    for result in results:
+        for cell in result.cells:
+            chance = [Percent(task.leading.chance)] if by_chance else []
+            rows.append((*_head(result, cell), cell.units, *_main(shown, cell.metrics, deviations=True), *chance))
+        for each in result.differences:
+            figures = _main(shown, each.metrics, sign=True, deviations=True)
+            rows.append((result.title, *difference_labels(task, each), "", *figures, *([None] if by_chance else [])))
+    figures_heads = _main_heads(task, shown, f"sd {task.units}", f"sd {task.clusters}")
+    heads = ("Model", *_heads(task), task.units.capitalize(), *figures_heads, *(["Chance"] if by_chance else []))
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(shown) > 1 else ())
+
+
+def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:
+    """A paired difference in the columns of variant and view: "hard" and "VI+TEI − TEI", or "en − ar" and "Image"."""
+    names = {**{view.value: view.label for view in View}, **{name: each.label for name, each in task.metrics.items()}}
+    label = f" {MINUS} ".join(names.get(side, side) for side in difference.of.split(" - "))
+    if not difference.variant:
+        return label, difference.view.label if difference.view is not None else ""
+    return difference.variant, label
+
+
+def other_metrics_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
+    """The metrics besides the main ones."""
+    present = {name for _, cell in cells_of(results) for name in cell.metrics}
+    names = [name for name in task.metrics if name in present and name not in task.main_metrics]
+    rows: list[Row] = [
+        (*_head(result, cell), *(_value(cell.metrics.get(name)) for name in names))
+        for result, cell in cells_of(results)
+    ]
+    heads = ("Model", *_heads(task), *(task.metrics[name].label for name in names))
+    return Table(title="Other metrics, in percent", heads=heads, labels=3, rows=rows if names else [])
+
+
+def outputs_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
+    """Counts of outputs by kind."""
+    rows: list[Row] = []
+    for result, cell in cells_of(results):
+        counts = (cell.counts.get(kind, 0) for kind in task.counts)
+        more = (cell.outcomes[kind] for kind in task.outcome_heads)
+        rows.append((*_head(result, cell), *counts, *more, *([Number(cell.length_ratio)] if task.has_lengths else [])))
+    kinds = (*(kind.replace("_", " ").capitalize() for kind in task.counts), *task.outcome_heads.values())
+    heads = ("Model", *_heads(task), *kinds, *(["Length ratio"] if task.has_lengths else []))
+    return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
+
+
+def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
+    """Yield a table for each breakdown of the units."""
+    shown = _shown(task, (cell.metrics for _, cell in cells_of(results)))
+    for by in dict.fromkeys(group.by for _, cell in cells_of(results) for group in cell.groups):
+        rows: list[Row] = [
+            (*_head(result, cell), group.label, group.units, *_main(shown, group.metrics))
+            for result, cell in cells_of(results)
+            for group in cell.groups
+            if group.by == by
+        ]
+        title, label, count = f"By {by}, in percent", by.capitalize(), task.units.capitalize()
+        if by == MACRO:
+            title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
+        heads = ("Model", *_heads(task), label, count, *_main_heads(task, shown))
+        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(shown) > 1 else ())
+
+
+def _shown(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
+    """Those of the two shown metrics that some results have."""
+    present = {name for metrics in found for name in metrics}
+    return [name for name in task.main_metrics if name in present]
+
+
+def _main(
+    shown: Sequence[str], metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
+) -> Iterator[TableCell]:
+    """The cells of the shown metrics: of each its mean, its standard deviations if wanted, its interval."""
+    for estimate in map(metrics.get, shown):
+        yield _value(estimate, sign=sign)
+        if deviations:
+            yield Percent(estimate.sd_units if estimate else None)
+            yield Percent(estimate.sd_clusters if estimate else None)
+        yield Interval(estimate.low, estimate.high, sign=sign) if estimate else None
+
+
+def _value(estimate: Estimate | None, *, sign: bool = False) -> Percent:
+    return Percent(estimate.value if estimate else None, sign=sign)
+
+
+def _main_heads(task: ScoredTask, shown: Sequence[str], *deviations: str) -> Iterator[str]:
+    for name in shown:
+        yield from (task.metrics[name].label, *deviations, "95 % interval")
+
+
+def _heads(task: ScoredTask) -> tuple[str, str]:
+    return task.axis_label, "View"
+
+
+def cells_of(results: Sequence[RunResult]) -> Iterator[tuple[RunResult, CellResult]]:
+    """Every cell of every run."""
+    return ((result, cell) for result in results for cell in result.cells)
+
+
+def _head(result: RunResult, cell: CellResult) -> tuple[str, str, str]:
+    return result.title, cell.variant, cell.view.label

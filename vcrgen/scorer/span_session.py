@@ -1,0 +1,181 @@
+"""The session of Visual Caption Restoration: outputs are matched span by span, in one process or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from vcrgen.config.score import ScoreOptions
+from vcrgen.dataset.views import View
+from vcrgen.errors import ScoreError
+from vcrgen.plurals import pluralize
+from vcrgen.records import is_mode
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.answers import load_answers
+from vcrgen.scorer.blocks import scored_blocks
+from vcrgen.scorer.clean import LONGEST_OUTPUT
+from vcrgen.scorer.curves import fit_curves
+from vcrgen.scorer.evidence import EvidenceWriter, evidence_rows
+from vcrgen.scorer.groups import SpanBreakdowns
+from vcrgen.scorer.output_matcher import OutputMatcher
+from vcrgen.scorer.predictions.output import KNOWN_MODES
+from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
+from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.scorer.scorer import Scorer, make_scorer, unanswered
+from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
+from vcrgen.scorer.tally import Tally
+from vcrgen.tasks.task import VCR_TASK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredExample:
+    """One output of one question with its evidence, for people to look at."""
+
+    question_id: str
+    mode: str
+    view: View
+    output: str | None
+    matches: tuple[SpanMatch, ...]
+
+
+class Session(BaseScoringSession):
+    """Answers and scorer of Visual Caption Restoration; ``data`` as for :func:`load_answers`.
+
+    Raises:
+        VcrgenError: The answers cannot be read, or an option is wrong.
+    """
+
+    task = VCR_TASK
+    key: AnswerKey
+
+    def __init__(self, data: Path, options: ScoreOptions) -> None:
+        self._data, self.options = data, options
+        if options.mode is not None and not is_mode(options.mode):
+            raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
+        self._view = self._requested_view()
+        self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
+
+    def __reduce__(self) -> tuple[type[Session], tuple[Path, ScoreOptions]]:
+        """Another process, where it is not forked, reads the answers for itself."""
+        return Session, (self._data, self.options)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer of the dataset's language; made when first used."""
+        names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
+        options = {name: getattr(self.options, name) for name in names}
+        return make_scorer(self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
+
+    @property
+    def protocol(self) -> str:
+        """The protocol, with its version."""
+        return self.scorer.protocol.name
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Facts of a signature about the scorer."""
+        return self.scorer.facts
+
+    @cached_property
+    def breakdowns(self) -> SpanBreakdowns:
+        """The groups of the dataset's spans; the same for all files."""
+        return SpanBreakdowns(self.key, self.scorer)
+
+    @property
+    def fingerprint_kinds(self) -> tuple[str, ...]:
+        """The views."""
+        return self.task.board_views
+
+    def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """The view of each output, the row of its question, and the output."""
+        for prediction, row, (_, view) in self.matched_outputs(outputs):
+            yield view, row, prediction.output or ""
+
+    def preload(self) -> None:
+        """Tokenise all answers."""
+        for question in self.key.questions:
+            for answer in question.answers:
+                self.scorer.prepare(answer)
+
+    def score(self, outputs: Outputs, evidence: EvidenceWriter | None = None) -> RunResult:
+        """Score a file, or several as one; ``evidence`` takes every span's match."""
+        evidence = evidence or EvidenceWriter()
+        run = open_run(outputs)
+        matcher = self._matcher()
+        tally = Tally(self.task, self.key, self.breakdowns)
+        name, model, signature = run_name(run), None, str(self.signature)
+        for block in scored_blocks(self, self._matcher, run, matcher, evidence=evidence.wanted):
+            tally.add(block.cells)
+            for output in block.evidence:
+                model = output.model or model
+                evidence.add(name, model, output.question_id, *output.cell, output.spans, signature)
+            model = block.model or model
+        for cell, rows in tally.missing():
+            for row in rows.tolist() if evidence.wanted else ():
+                question = self.key.question(row)
+                matches = unanswered(question.answers, Outcome.MISSING)
+                evidence.add(
+                    name, model, question.question_id, cell.variant, cell.view, evidence_rows(matches), signature
+                )
+        # Problems that only show when outputs and answers are tokenised.
+        if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
+            matcher.counts["empty"] = empty
+        without_tokens, first = self.breakdowns.empty
+        if without_tokens:
+            matcher.counts["empty_spans"] = without_tokens
+            matcher.examples["empty_spans"] = list(map(repr, first))
+        result = self._result(run, matcher, tally, model)
+        return self.with_curves(result) if self.options.curve else result
+
+    def with_curves(self, result: RunResult) -> RunResult:
+        """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
+        ink = {cell.variant: self.breakdowns.ink_of(cell.variant) for cell in result.cells}
+        return replace(result, curves=fit_curves(result, ink, seed=self.options.seed))
+
+    def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ScoredExample]:
+        """The outputs of some questions with their matches, in the order of the files; reads them once more."""
+        for matched in self.matched_outputs(outputs):
+            question = self.key.question(matched.question)
+            if question.question_id in question_ids:
+                output = matched.prediction.output
+                matches = unanswered(question.answers, Outcome.NULL)
+                if output is not None:
+                    matches = self.scorer(question.answers, output, failed=matched.prediction.failed).matches
+                mode, view = matched.cell
+                yield ScoredExample(
+                    question_id=question.question_id, mode=mode, view=view, output=output, matches=matches
+                )
+
+    def _matcher(self) -> OutputMatcher:
+        return OutputMatcher(self.key, self.task, self.options.mode, self._view)
+
+    def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
+        yield from super()._notes(run, cells)
+        recorded, used = self.key.segmenter, self.scorer.segmenter.name
+        if recorded is not None and recorded != used:
+            yield f"The dataset's spans were chosen with the segmenter {recorded}; these scores use {used}."
+        if len(self.key.variants) > 1 and any(cell.variant == UNSTATED for cell in cells):
+            yield (
+                "The outputs do not say their mode, and the dataset has several: the scores are the same for each, but "
+                "not labelled, and visible ink is left out. Name it with --mode."
+            )
+        for cell in cells:
+            where = f"{cell.view.label}, {cell.variant}"
+            if missing := cell.counts.get("missing", 0):
+                one = f"of {cell.clusters} questions has no output; it counts as wrong"
+                many = f"of {cell.clusters} questions have no output; they count as wrong"
+                yield f"{where}: {pluralize(missing, one, many)}."
+            if beyond := cell.counts.get("beyond_limit", 0):
+                limit = self.scorer.max_tokens
+                shown = pluralize(beyond, "output was", "outputs were")
+                yield f"{where}: {shown} cut after {limit} tokens (--max-output-tokens)."
+            if long := cell.counts.get("long", 0):
+                shown = pluralize(long, "output is", "outputs are")
+                yield f"{where}: {shown} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
+            if verbatim := cell.counts.get("verbatim", 0):
+                yield (
+                    f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "
+                    "segmenter cut the output elsewhere; the metric `character` does not depend on that."
+                )

@@ -1,0 +1,202 @@
+"""``vcrgen study init``: a dataset and some options become a study, of which only the raters change any more."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from vcrgen.config.study import StudyOptions
+from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS, View
+from vcrgen.errors import StudyError
+from vcrgen.files import write_text
+from vcrgen.plurals import pluralize
+from vcrgen.scorer.mcq.key import KeyItem
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.study.audit_study import audit_items, audit_study_item, open_draw
+from vcrgen.study.page_texts import text_file, texts_for
+from vcrgen.study.records import Condition, StudyDesign, StudyItem
+from vcrgen.study.source import McqSource, StudyQuestion, StudySource, open_source
+from vcrgen.study.store.database import FILE, StudyStore
+from vcrgen.study.store.designs import add_maintainer, read_design, write_design
+from vcrgen.study.store.items import add_item, add_picture, add_question
+from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
+from vcrgen.web.tokens import new_token, token_hash
+from vcrgen.work.folder import differences, new_folder
+
+MAINTAINER = "vcrm_"
+_VCR_VIEWS = ("stacked", "tei", "both")
+
+
+def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDesign, str]:
+    """Create a study.
+
+    Pictures are copied, without anything that a file may hold besides pixels. Answers are not, but those of training
+    items and audits, which raters are shown: so the service cannot give away others.
+
+    Args:
+        folder: A new or an empty folder.
+        data: A dataset, or the folder of a hidden set with its key.
+        options: Those of ``vcrgen study init``.
+
+    Returns:
+        The design, and the token of the maintainers' page, which is stored nowhere.
+
+    Raises:
+        VcrgenError: The dataset cannot be read, has too few items, or lacks a mode, view or language.
+        StudyError: The folder is a study already.
+        OutputError: The folder holds something else.
+    """
+    draw, options = open_draw(data, options)
+    source = teacher = open_source(data, options.split)
+    items: Sequence[StudyQuestion]
+    training: Sequence[StudyQuestion]
+    if draw:
+        conditions: tuple[Condition, ...] = (Condition(UNSTATED, View.IMAGE),)
+        items, training = audit_items(source, draw), []
+    else:
+        conditions = _conditions(source, options)
+        if options.training_data:
+            teacher = open_source(options.training_data, None)
+        items, training = _choose_items(source, teacher, conditions, options)
+    design = StudyDesign(
+        data=source.place, lang=source.key.lang, hidden=source.key.hidden, signature=source.signature,
+        conditions=conditions, items=len(items), training=len(training),
+        spans=sum(len(question.answers) for question in items), options=options.model_dump(),
+        task=(MCQ_TASK if isinstance(source, McqSource) else VCR_TASK).name, draw=draw,
+    )  # fmt: skip
+    _check_no_study(folder, design)
+    token, words = new_token(MAINTAINER), texts_for(design)
+    with new_folder(folder) as made, StudyStore(made, new=True) as store:
+        with store.writing() as connection:
+            write_design(connection, design, secrets.token_hex(32))
+            add_maintainer(connection, token_hash(token))
+            for first, asked, of, kept in (
+                (0, items, source, audit_study_item if draw else _item),
+                (len(items), training, teacher, _training_item),
+            ):
+                numbers = _add_items(connection, first, asked, kept)
+                for question_id, condition, png in of.pictures(conditions, numbers):
+                    add_picture(connection, numbers[question_id], condition, png)
+        for kind, texts in (("consent", words.consent), ("instructions", words.instructions)):
+            for lang, text in texts.items():
+                write_text(text_file(made, kind, lang), text)
+        (made / FILE).chmod(0o600)  # it will hold what people typed
+        store.close()  # before the folder gets its name, so that no journal is left beside the file
+    return design, token
+
+
+def _check_no_study(folder: Path, design: StudyDesign) -> None:
+    """Refuse a folder that is a study already, this one or another."""
+    if not (folder / FILE).is_file():
+        return
+    with StudyStore(folder) as store, store.reading() as connection:
+        there = read_design(connection)
+    if found := differences(_facts(there), _facts(design)):
+        raise StudyError(f"{folder} is another study already ({found}); choose a new folder.")
+    raise StudyError(
+        f"{folder} is this study already; go on with `vcrgen study invite {folder} --count N`, or choose a new folder "
+        "for a new one."
+    )
+
+
+def _facts(design: StudyDesign) -> dict[str, object]:
+    """Return the identity of a study, by the names that people know: the same for a dataset that was moved."""
+    return {"data": design.signature, "draw": design.draw and design.draw.name, **design.options}
+
+
+def check_source(design: StudyDesign, data: str | None = None) -> StudySource:
+    """Open the dataset of a study, if it is still the same.
+
+    Args:
+        design: Of the study.
+        data: Where the dataset is now, if it was moved.
+
+    Raises:
+        StudyError: It has changed since the study was made.
+    """
+    source = open_source(data or design.data, design.options["split"])
+    if source.signature != design.signature:
+        raise StudyError(
+            f"{data or design.data} is not the dataset of this study any more (signature {source.signature}, not "
+            f"{design.signature}); bring back the one that the study was made of, and name its place with --data."
+        )
+    return source
+
+
+def _conditions(source: StudySource, options: StudyOptions) -> tuple[Condition, ...]:
+    if isinstance(source, McqSource):
+        if options.modes is not None:
+            raise StudyError(f"--modes is of VCR datasets; {source.place} is an MCQ benchmark, which has --lang.")
+        wanted = source.modes if options.lang is None else tuple(map(str.strip, options.lang.split(",")))
+        for lang in wanted:
+            if lang not in source.modes:
+                raise StudyError(f"{source.place} has no items in {lang!r}; it has {', '.join(source.modes)}.")
+        view = options.view or "image"
+        if view not in QUESTION_VIEWS:
+            have = " or ".join(QUESTION_VIEWS)
+            raise StudyError(f"--view {view} is of VCR datasets; {source.place} is an MCQ benchmark; choose {have}.")
+        return tuple(Condition(lang, each) for lang in dict.fromkeys(wanted) for each in QUESTION_VIEWS[view])
+    if options.lang is not None:
+        raise StudyError(f"--lang is of MCQ benchmarks; {source.place} is a VCR dataset.")
+    asked = source.modes if options.modes is None else tuple(dict.fromkeys(map(str.strip, options.modes.split(","))))
+    for mode in asked:
+        if mode not in source.modes:
+            have = ", ".join(source.modes)
+            raise StudyError(f"{source.place} has no mode {mode!r}; it has {have}. Choose with --modes.")
+    view = options.view or "stacked"
+    if view not in _VCR_VIEWS:
+        raise StudyError(f"--view {view} is of MCQ benchmarks; {source.place} is a VCR dataset.")
+    return tuple(Condition(mode, each) for mode in asked for each in VIEWS[view])
+
+
+def _choose_items(
+    source: StudySource, teacher: StudySource, conditions: Sequence[Condition], options: StudyOptions
+) -> tuple[Sequence[StudyQuestion], Sequence[StudyQuestion]]:
+    """Choose the items of a study, and those of its training, which may be of another dataset."""
+    if options.training_data and teacher.key.hidden:
+        raise StudyError(f"{options.training_data} is a hidden set; training items show their answers.")
+    if isinstance(teacher, McqSource) is not isinstance(source, McqSource):
+        raise StudyError(
+            f"{options.training_data} is data of another task than {source.place}; training items are alike."
+        )
+    training_wanted = 0 if teacher.key.hidden else options.training
+    questions = source.questions(options.limit + training_wanted, conditions)
+    if teacher is source:
+        # At least one question is left for the study, however few there are.
+        items = questions[: max(min(options.limit, len(questions) - training_wanted), 0)]
+        training = questions[len(items) : len(items) + training_wanted]
+    else:
+        items, training = questions[: options.limit], teacher.questions(training_wanted, conditions)
+    if not items:
+        raise StudyError(
+            f"{source.place} has {pluralize(len(questions), 'item')}, and {training_wanted} are for training; give a "
+            "smaller --training, or other data for it (--training-data)."
+        )
+    return items, training
+
+
+def _item(number: int, question: StudyQuestion) -> StudyItem:
+    return StudyItem(number=number, question_id=question.question_id, fields=len(question.answers))
+
+
+def _training_item(number: int, question: StudyQuestion) -> StudyItem:
+    return replace(_item(number, question), answers=question.answers)
+
+
+def _add_items(
+    connection: Connection,
+    first: int,
+    questions: Sequence[StudyQuestion],
+    as_item: Callable[[int, StudyQuestion], StudyItem],
+) -> dict[str, int]:
+    """Store items, numbered from ``first`` on, and return the numbers by id."""
+    for number, question in enumerate(questions, start=first):
+        add_item(connection, as_item(number, question))
+        if isinstance(question, KeyItem):
+            for lang, asked in question.questions.items():
+                add_question(connection, number, lang, asked)
+    return {question.question_id: number for number, question in enumerate(questions, start=first)}

@@ -1,0 +1,119 @@
+"""Grading of typed texts against the answers, in two ways.
+
+``exact_match`` is that of a model with the same output, by the scorer: the fields of an item, one a line.
+``lenient_match`` compares each field with its own answer and ignores slips that say nothing of reading: case, full
+width, kind of quotes, spaces. It never stands for a score.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from vcrgen.errors import StudyError
+from vcrgen.scorer.mcq.key import KeyItem
+from vcrgen.scorer.scorer import make_scorer
+from vcrgen.study.assignment import StepKind
+from vcrgen.study.records import ErrorId, GradedResponse, RaterStep, StudyItem, join_fields
+from vcrgen.study.source import McqSource, StudyQuestion, StudySource
+
+NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
+ERROR_CAUSES = {
+    NAME: "name or date", SLIP: "slip of the fingers", UNREADABLE: "cannot be read", FAULT: "fault of the item",
+}  # fmt: skip
+_QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」『』〝〞′″"), "'")
+
+
+def typed_form(text: str) -> str:
+    """Return the form in which typed texts are compared: NFKC, no case, one kind of quotes, no spaces.
+
+    Example: ``typed_form("“Ａ  Cat”") == typed_form("'a cat'")``.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(folded.translate(_QUOTES).split())
+
+
+def finished_steps(steps: Iterable[RaterStep], kind: StepKind = StepKind.ITEM) -> list[RaterStep]:
+    """Return the steps of a kind that raters have finished."""
+    return [one for one in steps if one.step.kind is kind and one.done]
+
+
+def typed_texts(steps: Iterable[RaterStep]) -> set[ErrorId]:
+    """Return all texts that were typed for items."""
+    return {
+        (one.step.item, number, text)
+        for one in finished_steps(steps)
+        for number, text in enumerate(one.response.texts if one.response else ())
+    }
+
+
+def grade(
+    source: StudySource,
+    items: Sequence[StudyItem],
+    steps: Iterable[RaterStep],
+    causes: Mapping[ErrorId, str] | None = None,
+    text_only: Collection[int] = (),
+) -> list[GradedResponse]:
+    """Grade the texts of finished items.
+
+    Args:
+        source: The dataset.
+        items: The items of the study.
+        steps: Those of raters.
+        causes: Of errors; those with :data:`NAME` are excused.
+        text_only: Conditions without the picture. Causes are of what people saw, so nothing is excused there.
+
+    Raises:
+        StudyError: The dataset lacks an item.
+    """
+    match_texts = _matcher(source)
+    pictures: dict[str, int] = {}
+    questions = {item.number: question_of(source, item) for item in items if item.answers is None}
+    graded = []
+    for one in finished_steps(steps):
+        step, response = one.step, one.response
+        assert response is not None
+        question = questions[step.item]
+        picture = pictures.setdefault(question.picture, len(pictures)) if isinstance(question, KeyItem) else None
+        answers = question.answers
+        for number, (answer, exact) in enumerate(zip(answers, match_texts(answers, response.texts), strict=True)):
+            text = response.texts[number]
+            cause = None if step.condition in text_only else (causes or {}).get((step.item, number, text))
+            graded.append(
+                GradedResponse(
+                    rater=one.rater, item=step.item, condition=step.condition, turn=step.turn, place=number,
+                    typed=text, unread=response.unread[number], exact_match=exact,
+                    lenient_match=typed_form(text) == typed_form(answer), excused=not exact and cause == NAME,
+                    picture=picture,
+                )
+            )  # fmt: skip
+    return graded
+
+
+def _matcher(source: StudySource) -> Callable[[tuple[str, ...], tuple[str, ...]], list[bool]]:
+    """Return the function that matches the texts of a rater with the answers of an item, as the scorer does."""
+    if isinstance(source, McqSource):
+        return lambda answers, texts: [text == answer for answer, text in zip(answers, texts, strict=True)]
+    scorer = make_scorer(source.key.lang)
+    return lambda answers, texts: [match.exact for match in scorer(answers, join_fields(texts)).matches]
+
+
+def question_of(source: StudySource, item: StudyItem) -> StudyQuestion:
+    """Return the question of an item.
+
+    Raises:
+        StudyError: The dataset lacks it.
+    """
+    row = source.key.row_of(item.question_id)
+    if row is None:
+        raise StudyError(f"{source.place} has no item {item.question_id!r} any more; bring back the study's dataset.")
+    return source.key.question(row)
+
+
+def agreed_causes(causes: Mapping[str, Mapping[ErrorId, str]]) -> dict[ErrorId, str]:
+    """Return the causes on which all maintainers agree who named one."""
+    named: dict[ErrorId, set[str]] = {}
+    for of_one in causes.values():
+        for error, cause in of_one.items():
+            named.setdefault(error, set()).add(cause)
+    return {error: next(iter(found)) for error, found in named.items() if len(found) == 1}

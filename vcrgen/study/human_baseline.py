@@ -1,0 +1,42 @@
+"""The scores of people that a leaderboard shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from vcrgen.reported_results.human_baseline import HumanDifference, HumanScore, HumanThreshold, InkBound
+from vcrgen.study import scoring
+from vcrgen.study.records import GradedResponse, StudyDesign
+from vcrgen.study.thresholds import EVERYBODY, HumanCurve
+from vcrgen.tasks.task import TASKS
+
+
+def baseline_scores(
+    design: StudyDesign, graded: Sequence[GradedResponse], curves: Sequence[HumanCurve]
+) -> Iterator[HumanScore]:
+    """Yield a score for each mode and view, with the threshold of all raters."""
+    thresholds = {curve.view: _threshold(curve) for curve in curves if curve.name == EVERYBODY}
+    for condition, mine in scoring.by_condition(design, graded):
+        found = scoring.human_scores(mine, scoring.exact_match, seed=design.seed)
+        # The interval is of the mean over responses: where passes are not whole, that over passes could be outside.
+        yield HumanScore(
+            mode=condition.mode, view=condition.view, raters=found.raters, items=len({one.cluster for one in mine}),
+            spans=found.spans, exact=found.mean, low=min(found.interval.low, found.mean),
+            high=max(found.interval.high, found.mean), sd=found.sd, threshold=thresholds.get(condition.view),
+        )  # fmt: skip
+
+
+def baseline_differences(design: StudyDesign, graded: Sequence[GradedResponse]) -> Iterator[HumanDifference]:
+    """Yield the difference of two views for each mode or language that was seen in both."""
+    of = TASKS[design.task].contrast_name
+    for mode, found in scoring.view_differences(design, graded):
+        ends = found.difference
+        yield HumanDifference(mode=mode, of=of, spans=found.spans, value=ends.value, low=ends.low, high=ends.high)
+
+
+def _threshold(found: HumanCurve) -> HumanThreshold:
+    value, low, high = (
+        InkBound(value=bound.value, side=bound.side)  # type: ignore[arg-type]
+        for bound in (found.curve.threshold, found.curve.low, found.curve.high)
+    )
+    return HumanThreshold(value=value, low=low, high=high)

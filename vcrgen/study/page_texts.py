@@ -1,0 +1,63 @@
+"""The texts of the pages of a study: those that ship with vcrgen, and those that the maintainers write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from vcrgen.errors import StudyError
+from vcrgen.study import audit_texts, mcq_texts, vcr_texts
+from vcrgen.study.records import StudyDesign
+
+DEFAULT_LANG = "en"  # of the page, for raters who answer in a language without a page
+MAX_TEXT = 100_000  # characters of a text of the maintainers
+
+
+class PageTexts(NamedTuple):
+    """All texts of a page, by language."""
+
+    consent: Mapping[str, str]
+    instructions: Mapping[str, str]
+    page: Mapping[str, Mapping[str, str]]
+
+    def page_lang(self, lang: str) -> str:
+        """Return the language of the page for a rater who answers in a language."""
+        return lang if lang in self.page else DEFAULT_LANG
+
+
+VCR = PageTexts(vcr_texts.CONSENT, vcr_texts.INSTRUCTIONS, vcr_texts.PAGE)
+MCQ = PageTexts(mcq_texts.CONSENT, mcq_texts.INSTRUCTIONS, mcq_texts.PAGE)
+AUDIT = PageTexts(
+    audit_texts.CONSENT,
+    audit_texts.INSTRUCTIONS,
+    {lang: {**mcq_texts.PAGE[lang], **own} for lang, own in audit_texts.PAGE.items()},
+)
+
+
+def texts_for(design: StudyDesign) -> PageTexts:
+    """Return the texts of the pages of a study."""
+    return AUDIT if design.draw else MCQ if design.is_mcq else VCR
+
+
+def text_file(folder: Path, kind: str, lang: str) -> Path:
+    """Return the file of a text that the maintainers write: ``consent`` or ``instructions``."""
+    return folder / f"{kind.upper()}.{lang}.txt"
+
+
+def read_text(folder: Path, kind: str, lang: str) -> str:
+    """Read a text that the maintainers have written.
+
+    Raises:
+        StudyError: Its file is missing, too long, empty, or not UTF-8.
+    """
+    file = text_file(folder, kind, lang)
+    try:
+        text = file.read_text("utf-8").strip()
+    except OSError as problem:
+        raise StudyError(f"{file} cannot be read: {problem.strerror or problem}.") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+    if not 0 < len(text) <= MAX_TEXT:
+        raise StudyError(f"{file} is empty or longer than {MAX_TEXT:,} characters; raters have to read it.")
+    return text

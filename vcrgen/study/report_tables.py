@@ -1,0 +1,144 @@
+"""The tables of a study's report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import mean
+
+from vcrgen.report.escape import one_line
+from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
+from vcrgen.stats.agreement import count_equal_pairs, krippendorff_alpha
+from vcrgen.study import scoring
+from vcrgen.study.grading import ERROR_CAUSES, agreed_causes, question_of
+from vcrgen.study.model_answers import ModelAnswers
+from vcrgen.study.records import ErrorId, GradedResponse, Rater, StudyDesign, StudyItem
+from vcrgen.study.source import McqSource, StudySource
+from vcrgen.tasks.task import TASKS
+
+INTERVAL = "95 % interval"
+
+
+def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
+    """Return the scores as published: mean over passes and deviation over raters, of all errors and filtered."""
+    rows: list[Sequence[TableCell]] = []
+    for condition, mine in scoring.by_condition(design, graded):
+        exact, filtered, lenient = (
+            scoring.human_scores(mine, is_right, seed=design.seed)
+            for is_right in (scoring.exact_match, scoring.filtered_match, scoring.lenient_match)
+        )
+        interval = Interval(exact.interval.low, exact.interval.high)
+        first, sd, *rest = (cell for one in (exact, filtered, lenient) for cell in (Percent(one.mean), Percent(one.sd)))
+        rows.append((design.lang, condition.label, exact.spans, exact.raters, first, sd, interval, *rest))
+    heads = (
+        *("Language", "Mode and view", "Spans", "Raters", "Exact match", "sd", INTERVAL),
+        *("Filtered", "sd", "Lenient", "sd"),
+    )
+    return Table(title="People, exact match in percent", heads=heads, labels=2, rows=rows)
+
+
+def view_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
+    """Return the paired difference of two views of a task, such as with and without the picture."""
+    task = TASKS[design.task]
+    rows: list[Sequence[TableCell]] = [
+        (
+            mode, found.spans, *map(Percent, found.means), Percent(found.difference.value, sign=True),
+            Interval(found.difference.low, found.difference.high, sign=True),
+        )
+        for mode, found in scoring.view_differences(design, graded)
+    ]  # fmt: skip
+    heads = ("Mode", "Spans", *(view.label for view in task.view_contrast), task.contrast_label, INTERVAL)
+    return Table(title=f"People, {task.contrast_label}, paired", heads=heads, labels=1, rows=rows)
+
+
+def model_table(design: StudyDesign, graded: Sequence[GradedResponse], model: ModelAnswers) -> Table:
+    """Return the paired difference of people and a model, by condition."""
+    rows: list[Sequence[TableCell]] = []
+    for condition, mine in scoring.by_condition(design, graded):
+        right = model.right.get(condition.label, {})
+        found = scoring.human_minus_model(mine, right, seed=design.seed)
+        if found is None:
+            continue
+        both = [one for one in mine if (one.item, one.place) in right]
+        shares = (
+            mean(float(one.exact_match) for one in both),
+            mean(float(right[one.item, one.place]) for one in both),
+        )
+        spans = len({(one.item, one.place) for one in both})
+        difference = (Percent(found.value, sign=True), Interval(found.low, found.high, sign=True))
+        rows.append((condition.label, spans, *map(Percent, shares), *difference))
+    heads = ("Mode and view", "Spans", "People", "Model", f"People {MINUS} model", INTERVAL)
+    return Table(title=f"People and {one_line(model.name)}", heads=heads, labels=1, rows=rows)
+
+
+def agreement_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
+    """Return the agreement of raters, by condition."""
+    rows: list[Sequence[TableCell]] = []
+    for condition, mine in scoring.by_condition(design, graded):
+        found = scoring.agreement(mine)
+        same = Percent(found.same / found.pairs) if found.pairs else None
+        alphas = (Number(value, 3) for value in (found.nominal, found.edit, found.right, found.ac1))
+        rows.append((condition.label, found.pairs, same, *alphas))
+    heads = ("Mode and view", "Pairs", "Same, %", "alpha texts", "alpha edits", "alpha right", "AC1 right")
+    return Table(title="Agreement", heads=heads, labels=1, rows=rows)
+
+
+def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[Rater]) -> Table:
+    """Return a row for each rater who finished an item."""
+    known = {rater.number: rater for rater in raters}
+    rows: list[Sequence[TableCell]] = []
+    for one in statistics:
+        remarks = [*(["outlier"] if one.is_outlier else []), *(["excluded"] if one.is_excluded else [])]
+        rows.append(
+            (
+                known[one.rater].name, known[one.rater].languages, known[one.rater].state.value, ", ".join(remarks),
+                one.items, one.spans, Percent(one.exact_match), Percent(one.lenient_match), one.unread,
+                Number(one.seconds, 1), _ratio(one.checks), _ratio(one.repeats),
+                Percent(one.same[0] / one.same[1]) if one.same[1] else None,
+            )
+        )  # fmt: skip
+    heads = (
+        *("Rater", "Languages", "State", "Remark", "Items", "Spans", "Exact match", "Lenient", "Unread", "Seconds"),
+        *("Checks", "Repeats", "Same, %"),
+    )
+    return Table(title="Raters", heads=heads, labels=4, rows=rows)
+
+
+def cause_tables(graded: Sequence[GradedResponse], causes: Mapping[str, Mapping[ErrorId, str]]) -> Iterator[Table]:
+    """Yield the causes of errors, and the agreement of maintainers where two of them named causes."""
+    if not causes:
+        return
+    agreed, errors = agreed_causes(causes), [one for one in graded if not one.exact_match]
+    counts = Counter(agreed.get((one.item, one.place, one.typed), "") for one in errors if one.typed or not one.unread)
+    names = {**ERROR_CAUSES, "": "none, or not agreed on"}
+    rows = [(names[cause], counts[cause]) for cause in names if cause in counts]
+    unread = sum(one.unread and not one.typed for one in errors)
+    yield Table(title="Causes of errors", heads=("Cause", "Errors"), labels=1, rows=[*rows, ("not typed", unread)])
+    if len(causes) > 1:
+        units = [
+            [of_one[error] for of_one in causes.values() if error in of_one]
+            for error in sorted({error for of_one in causes.values() for error in of_one})
+        ]
+        same, pairs = count_equal_pairs(units)
+        share = Percent(same / pairs) if pairs else None
+        heads = ("Maintainers", "Pairs", "Same, %", "alpha")
+        row = (", ".join(causes), pairs, share, Number(krippendorff_alpha(units), 3))
+        yield Table(title="Agreement on causes", heads=heads, labels=1, rows=[row])
+
+
+def key_table(keys: Sequence[scoring.SuspectKey], items: Sequence[StudyItem], source: StudySource) -> Table:
+    """Return the answers that may be wrong."""
+    nobody = "nobody has it right" if isinstance(source, McqSource) else "nobody recovers it"
+    rows = [
+        (
+            items[key.item].question_id, key.place + 1, question_of(source, items[key.item]).answers[key.place],
+            "all agree on another" if key.consensus else nobody, "; ".join(filter(None, key.typed))[:200], key.raters,
+        )
+        for key in keys
+    ]  # fmt: skip
+    heads = ("Item", "Span", "Answer", "Why", "Typed", "Raters")
+    return Table(title="Answers that may be wrong", heads=heads, labels=5, rows=rows)
+
+
+def _ratio(counts: tuple[int, int]) -> str | None:
+    return f"{counts[0]} of {counts[1]}" if counts[1] else None

@@ -1,0 +1,298 @@
+"""Scores of people: graded responses in, numbers out. Nothing here reads a file.
+
+The published human scores (VCR, Table 3) are means over passes and standard deviations over raters. A pass is one
+response to each item: with three raters an item there are three. The deviation is that of a sample of raters.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from statistics import mean, median, quantiles, stdev
+from typing import NamedTuple, TypeVar
+
+from rapidfuzz.distance import Levenshtein
+
+from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1, krippendorff_alpha
+from vcrgen.stats.two_way import TwoWayMean, two_way_bootstrap_difference, two_way_bootstrap_mean
+from vcrgen.study.assignment import StepKind
+from vcrgen.study.grading import finished_steps, typed_form
+from vcrgen.study.records import Condition, GradedResponse, RaterStep, StudyDesign
+from vcrgen.tasks.task import TASKS
+
+Key = TypeVar("Key")
+IsRight = Callable[[GradedResponse], bool]
+MIN_RATERS_FOR_OUTLIERS = 4
+
+
+def exact_match(response: GradedResponse) -> bool:
+    """Return true for a response that would be right as a model's output."""
+    return response.exact_match
+
+
+def filtered_match(response: GradedResponse) -> bool:
+    """Return true for an exact match or an excused error in a name or date; the denominator stays."""
+    return response.exact_match or response.excused
+
+
+def lenient_match(response: GradedResponse) -> bool:
+    """Return true for a response that is right but for case, quotes, width and spaces."""
+    return response.lenient_match
+
+
+def by_condition(
+    design: StudyDesign, graded: Sequence[GradedResponse]
+) -> Iterator[tuple[Condition, list[GradedResponse]]]:
+    """Yield each condition that has responses, with these."""
+    for number, condition in enumerate(design.conditions):
+        if mine := [one for one in graded if one.condition == number]:
+            yield condition, mine
+
+
+class HumanScores(NamedTuple):
+    """The scores of people in one condition, as shares."""
+
+    spans: int  # different ones
+    raters: int
+    mean: float  # over passes
+    sd: float | None  # over raters; None of a single one
+    interval: TwoWayMean  # over images and raters
+
+
+def human_scores(graded: Sequence[GradedResponse], is_right: IsRight, *, seed: int) -> HumanScores:
+    """Return mean, deviation and interval of the responses in one condition, of which there is at least one."""
+    raters = [_share(mine, is_right) for mine in _grouped(graded, lambda one: one.rater).values()]
+    passes = [_share(mine, is_right) for mine in _grouped(graded, lambda one: one.turn).values()]
+    return HumanScores(
+        spans=len({(one.item, one.place) for one in graded}),
+        raters=len(raters),
+        mean=mean(passes),
+        sd=stdev(raters) if len(raters) > 1 else None,
+        interval=two_way_bootstrap_mean(
+            [float(is_right(one)) for one in graded],
+            [one.cluster for one in graded],
+            [one.rater for one in graded],
+            seed=seed,
+        ),
+    )
+
+
+def human_minus_model(
+    graded: Sequence[GradedResponse], model: Mapping[tuple[int, int], bool], *, seed: int
+) -> TwoWayMean | None:
+    """Return the paired difference of people and a model; None where they have no span in common.
+
+    Args:
+        graded: Responses in one condition.
+        model: True for the spans that the model recovers, by item and place; spans that it lacks are left out.
+        seed: Of the bootstrap.
+    """
+    both = [one for one in graded if (one.item, one.place) in model]
+    if not both:
+        return None
+    return two_way_bootstrap_difference(
+        [float(one.exact_match) - float(model[one.item, one.place]) for one in both],
+        [one.cluster for one in both],
+        [one.rater for one in both],
+        seed=seed,
+    )
+
+
+class ViewDifference(NamedTuple):
+    """The scores of people in two views, over the spans that were seen in both."""
+
+    spans: int  # different ones
+    means: tuple[float, float]  # in the first view and in the second
+    difference: TwoWayMean  # first minus second; its interval is over images and raters
+
+
+def view_difference(
+    first: Sequence[GradedResponse], second: Sequence[GradedResponse], *, seed: int
+) -> ViewDifference | None:
+    """Return the paired difference of two views: the mean over spans of the difference of their shares.
+
+    Example: of a span that two of three raters recovered in the first view and none of three in the second, the
+    difference is 2/3. The bootstrap is over images, with the responses in both views, and over raters.
+
+    Args:
+        first: Responses in the one view.
+        second: Responses in the other, in the same mode and language.
+        seed: Of the bootstrap.
+
+    Returns:
+        The difference, or None where no span was seen in both views.
+    """
+    seen = [_grouped(graded, lambda one: (one.item, one.place)) for graded in (first, second)]
+    both = seen[0].keys() & seen[1].keys()
+    if not both:
+        return None
+    means = [mean(_share(of_view[span], exact_match) for span in sorted(both)) for of_view in seen]
+    paired = [[one for one in graded if (one.item, one.place) in both] for graded in (first, second)]
+    count = sum(map(len, paired))
+    # Each response has its part of the difference, so that their mean is the difference. It is taken about the mean
+    # of its view: a rater who happens to have more items in one view is not one to whom the picture means more.
+    values = [
+        means[0]
+        - means[1]
+        + sign * (one.exact_match - middle) * count / (len(both) * len(of_view[one.item, one.place]))
+        for sign, of_view, middle, graded in zip((1, -1), seen, means, paired, strict=True)
+        for one in graded
+    ]
+    clusters, raters = ([getattr(one, name) for graded in paired for one in graded] for name in ("cluster", "rater"))
+    difference = two_way_bootstrap_difference(values, clusters, raters, seed=seed)
+    return ViewDifference(len(both), (means[0], means[1]), difference)
+
+
+def view_differences(design: StudyDesign, graded: Sequence[GradedResponse]) -> Iterator[tuple[str, ViewDifference]]:
+    """Yield the difference of the task's two views for each mode or language that was seen in both."""
+    views = TASKS[design.task].view_contrast
+    for mode in dict.fromkeys(condition.mode for condition in design.conditions):
+        first, second = (
+            [one for one in graded if design.conditions[one.condition] == Condition(mode, view)] for view in views
+        )
+        if found := view_difference(first, second, seed=design.seed):
+            yield mode, found
+
+
+class Agreement(NamedTuple):
+    """Agreement of raters in one condition."""
+
+    same: int  # pairs that typed the same but for case, quotes, width and spaces
+    pairs: int
+    nominal: float | None  # Krippendorff's alpha of the typed texts
+    edit: float | None  # the same, where near texts are nearer: by edit distance over the longer one's length
+    right: float | None  # alpha of right and wrong
+    ac1: float | None  # Gwet's AC1 of right and wrong
+
+
+def agreement(graded: Sequence[GradedResponse]) -> Agreement:
+    """Return the agreement of the raters of some responses."""
+    units = _grouped(graded, lambda one: (one.item, one.condition, one.place)).values()
+    texts = [[typed_form(one.typed) for one in unit] for unit in units]
+    rights = [[one.exact_match for one in unit] for unit in units]
+    edit = krippendorff_alpha(texts, lambda a, b: Levenshtein.normalized_distance(a, b))
+    return Agreement(
+        *count_equal_pairs(texts), krippendorff_alpha(texts), edit, krippendorff_alpha(rights), gwet_ac1(rights)
+    )
+
+
+class RaterStatistics(NamedTuple):
+    """Statistics of one rater, over all conditions."""
+
+    rater: int
+    items: int
+    spans: int
+    exact_match: float
+    lenient_match: float
+    unread: int  # spans that the rater could not read
+    seconds: float  # median on an item
+    checks: tuple[int, int]  # right, and all
+    repeats: tuple[int, int]  # texts typed as the first time, and all
+    same: tuple[int, int]  # pairs with others that typed the same, and all
+    is_outlier: bool = False  # agrees much less with others
+    is_excluded: bool = False  # by the rule of the study
+
+
+def rater_statistics(
+    graded: Sequence[GradedResponse], steps: Iterable[RaterStep], options: Mapping[str, float]
+) -> list[RaterStatistics]:
+    """Return the statistics of every rater who finished an item, with outliers and excluded raters marked.
+
+    A rater is an outlier whose share of pairs that typed the same is below the lower quartile of all by more than one
+    and a half times the interquartile range (Tukey's fence); among fewer than four, nobody is.
+    """
+    all_steps = list(steps)
+    by_rater = _grouped(graded, lambda one: one.rater)
+    pairs = _pairs(graded)
+    found = []
+    for rater, mine in sorted(by_rater.items()):
+        own = [step for step in all_steps if step.rater == rater]
+        checks, repeats = _checks(own), _repeats(own)
+        done = finished_steps(own)
+        found.append(
+            RaterStatistics(
+                rater=rater, items=len(done), spans=len(mine), exact_match=_share(mine, exact_match),
+                lenient_match=_share(mine, lenient_match),
+                unread=sum(one.unread for one in mine),
+                seconds=median(step.response.seconds for step in done if step.response),
+                checks=checks, repeats=repeats, same=pairs[rater],
+                is_excluded=_below(checks, options["min_checks"]) or _below(repeats, options["min_repeats"]),
+            )
+        )  # fmt: skip
+    shares = [same / count for same, count in (one.same for one in found) if count]
+    if len(shares) < MIN_RATERS_FOR_OUTLIERS:
+        return found
+    low, _, high = quantiles(shares, method="inclusive")
+    fence = low - 1.5 * (high - low)
+    return [one._replace(is_outlier=bool(one.same[1]) and one.same[0] / one.same[1] < fence) for one in found]
+
+
+class SuspectKey(NamedTuple):
+    """A span whose answer may be wrong."""
+
+    item: int
+    place: int
+    raters: int
+    consensus: str  # the text that all of them typed instead, or empty where nobody recovered it
+    typed: tuple[str, ...]  # the most common first
+
+
+def suspect_keys(graded: Sequence[GradedResponse]) -> list[SuspectKey]:
+    """Return spans that two raters or more saw and nobody recovered in any condition, by lenient match."""
+    found = []
+    for (item, place), unit in sorted(_grouped(graded, lambda one: (one.item, one.place)).items()):
+        if len(unit) < 2 or any(one.exact_match or one.lenient_match for one in unit):
+            continue
+        forms = defaultdict(list)
+        for one in unit:
+            forms[typed_form(one.typed)].append(one.typed)
+        ordered = sorted(forms.values(), key=lambda texts: (-len(texts), texts[0]))
+        all_same = len(ordered) == 1 and typed_form(ordered[0][0])
+        consensus = ordered[0][0] if all_same else ""
+        found.append(SuspectKey(item, place, len(unit), consensus, tuple(texts[0] for texts in ordered)))
+    return found
+
+
+def _pairs(graded: Sequence[GradedResponse]) -> dict[int, tuple[int, int]]:
+    """Count the pairs with others that typed the same, and all pairs, of each rater."""
+    same: dict[int, int] = defaultdict(int)
+    count: dict[int, int] = defaultdict(int)
+    for unit in _grouped(graded, lambda one: (one.item, one.condition, one.place)).values():
+        for one, other in permutations(unit, 2):
+            if other.rater != one.rater:
+                count[one.rater] += 1
+                same[one.rater] += typed_form(one.typed) == typed_form(other.typed)
+    return {one.rater: (same[one.rater], count[one.rater]) for one in graded}
+
+
+def _checks(steps: Sequence[RaterStep]) -> tuple[int, int]:
+    done = finished_steps(steps, StepKind.CHECK)
+    right = (one.response and typed_form(one.response.texts[0]) == one.step.word for one in done)
+    return sum(map(bool, right)), len(done)
+
+
+def _repeats(steps: Sequence[RaterStep]) -> tuple[int, int]:
+    first = {one.step.item: one.response for one in finished_steps(steps)}
+    pairs = [
+        (typed_form(a), typed_form(b))
+        for one in finished_steps(steps, StepKind.REPEAT)
+        if (before := first.get(one.step.item)) and one.response
+        for a, b in zip(before.texts, one.response.texts, strict=True)
+    ]
+    return sum(a == b for a, b in pairs), len(pairs)
+
+
+def _below(counts: tuple[int, int], least: float) -> bool:
+    return counts[1] > 0 and counts[0] / counts[1] < least
+
+
+def _share(graded: Collection[GradedResponse], is_right: IsRight) -> float:
+    return sum(map(is_right, graded)) / len(graded)
+
+
+def _grouped(graded: Iterable[GradedResponse], key: Callable[[GradedResponse], Key]) -> dict[Key, list[GradedResponse]]:
+    groups: dict[Key, list[GradedResponse]] = {}
+    for one in graded:
+        groups.setdefault(key(one), []).append(one)
+    return groups

@@ -1,0 +1,46 @@
+"""The design of a study, the secret of its links, and its maintainers."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import Connection, insert, select
+
+from vcrgen.bloom.audit.draw import draw_from_json, draw_to_json
+from vcrgen.dataset.views import View
+from vcrgen.files import canonical_json
+from vcrgen.study.records import Condition, StudyDesign
+from vcrgen.study.store import tables
+
+
+def write_design(connection: Connection, design: StudyDesign, secret: str) -> None:
+    """Store the design, and the secret from which the links of returning visitors are made."""
+    values = {name: getattr(design, name) for name in StudyDesign.__slots__}
+    values["draw"] = design.draw and draw_to_json(design.draw)
+    plain = json.loads(canonical_json(values))
+    connection.execute(insert(tables.designs).values(value=plain, secret=secret))
+
+
+def read_design(connection: Connection) -> StudyDesign:
+    """Return the design."""
+    values = dict(connection.execute(select(tables.designs.c.value)).scalar_one())
+    values["conditions"] = tuple(Condition(mode, View(view)) for mode, view in values["conditions"])
+    if values["draw"]:
+        values["draw"] = draw_from_json(values["draw"])
+    return StudyDesign(**values)
+
+
+def read_secret(connection: Connection) -> str:
+    """Return the secret that :func:`write_design` stored."""
+    return str(connection.execute(select(tables.designs.c.secret)).scalar_one())
+
+
+def add_maintainer(connection: Connection, token: str | None) -> None:
+    """Add a maintainer by the hash of a token."""
+    connection.execute(insert(tables.maintainers).values(token=token))
+
+
+def is_maintainer(connection: Connection, token: str | None) -> bool:
+    """Return true if the hash is that of a maintainer's token."""
+    found = select(tables.maintainers).where(tables.maintainers.c.token == token)
+    return connection.execute(found).first() is not None

@@ -1,0 +1,54 @@
+"""The items of a study, their questions and their pictures."""
+
+from __future__ import annotations
+
+import hashlib
+
+from sqlalchemy import Connection, insert, select
+from sqlalchemy.dialects.sqlite import insert as insert_or
+
+from vcrgen.study.records import StudyItem
+from vcrgen.study.store import tables
+from vcrgen.tasks.bloom import ChoiceQuestion
+
+
+def add_item(connection: Connection, item: StudyItem) -> None:
+    """Store an item."""
+    values = {"number": item.number, "question_id": item.question_id, "fields": item.fields, "answers": item.answers}
+    connection.execute(insert(tables.items).values(values))
+
+
+def read_items(connection: Connection) -> list[StudyItem]:
+    """Return all items, those of the training last."""
+    rows = connection.execute(select(tables.items).order_by(tables.items.c.number))
+    return [
+        StudyItem(number=number, question_id=name, fields=fields, answers=None if answers is None else tuple(answers))
+        for number, name, fields, answers in rows
+    ]
+
+
+def add_question(connection: Connection, item: int, lang: str, question: ChoiceQuestion) -> None:
+    """Store the question of an item of an MCQ benchmark in one language."""
+    values = {"item": item, "lang": lang, "text": question.text, "options": question.options}
+    connection.execute(insert(tables.questions).values(values))
+
+
+def read_questions(connection: Connection) -> dict[tuple[int, str], ChoiceQuestion]:
+    """Return all questions, by item and language."""
+    rows = connection.execute(select(tables.questions))
+    return {(item, lang): ChoiceQuestion(text, tuple(options)) for item, lang, text, options in rows}
+
+
+def add_picture(connection: Connection, item: int, condition: int, png: bytes) -> None:
+    """Store the picture of an item in a condition; equal pictures are stored once."""
+    digest = hashlib.sha256(png).hexdigest()
+    connection.execute(insert_or(tables.images).values(digest=digest, png=png).on_conflict_do_nothing())
+    connection.execute(insert(tables.pictures).values(item=item, condition=condition, image=digest))
+
+
+def read_picture(connection: Connection, item: int, condition: int) -> bytes:
+    """Return the picture of an item in a condition, as PNG."""
+    pictures = tables.pictures
+    wanted = select(tables.images.c.png).join(pictures, pictures.c.image == tables.images.c.digest)
+    found = connection.execute(wanted.where(pictures.c.item == item, pictures.c.condition == condition))
+    return bytes(found.scalar_one())

@@ -1,0 +1,79 @@
+"""The steps of raters, their responses, and the slots that nobody has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, false, func, insert, select, update
+
+from vcrgen.database.schema import AnyRow
+from vcrgen.study.assignment import Slot, Step, StepKind
+from vcrgen.study.records import RaterStep, Response, StudyDesign
+from vcrgen.study.store.tables import returned, steps
+
+_SLOT = (steps.c.item, steps.c.condition, steps.c.turn)
+
+
+def append_steps(connection: Connection, rater: int, added: Sequence[Step]) -> None:
+    """Store new steps of a rater, after those that the rater has."""
+    last = select(func.coalesce(func.max(steps.c.number), -1)).where(steps.c.rater == rater)
+    unanswered = {"seconds": 0.0, "done": False, "revision": 0}
+    start = connection.execute(last).scalar_one() + 1
+    rows = [
+        {"rater": rater, "number": number, **step._asdict(), **unanswered}
+        for number, step in enumerate(added, start=start)
+    ]
+    if rows:
+        connection.execute(insert(steps), rows)
+    for step in added:
+        if step.kind is StepKind.ITEM:
+            slot = (returned.c.item == step.item, returned.c.condition == step.condition, returned.c.turn == step.turn)
+            connection.execute(delete(returned).where(*slot))
+
+
+def read_step(connection: Connection, rater: int, number: int) -> RaterStep | None:
+    """Return a step of a rater with its response, or None if there is no such step."""
+    row = connection.execute(select(steps).where(steps.c.rater == rater, steps.c.number == number)).first()
+    return None if row is None else _rater_step(row)
+
+
+def read_steps(connection: Connection, rater: int | None = None) -> list[RaterStep]:
+    """Return the steps of a rater, or of all raters, in their order."""
+    wanted = select(steps).order_by(steps.c.rater, steps.c.number)
+    return [
+        _rater_step(row)
+        for row in connection.execute(wanted if rater is None else wanted.where(steps.c.rater == rater))
+    ]
+
+
+def save_response(connection: Connection, rater: int, number: int, response: Response) -> bool:
+    """Store the response to a step; False where the same or a newer one is there already."""
+    older = (steps.c.rater == rater, steps.c.number == number, steps.c.revision < response.revision)
+    return connection.execute(update(steps).where(*older).values(response._asdict())).rowcount > 0
+
+
+def open_slots(connection: Connection, design: StudyDesign) -> list[Slot]:
+    """Return the slots of the design that no rater has."""
+    held = {Slot(*row) for row in connection.execute(select(*_SLOT).where(steps.c.kind == StepKind.ITEM))}
+    return [slot for slot in design.slots() if slot not in held]
+
+
+def returned_slots(connection: Connection) -> list[Slot]:
+    """Return the slots that drop-outs left and nobody has taken over."""
+    return [Slot(*row) for row in connection.execute(select(returned).order_by(*returned.primary_key.columns))]
+
+
+def release_steps(connection: Connection, rater: int, *, everything: bool) -> int:
+    """Take steps from a rater, so that their slots are open again: unfinished ones, or all. Return their number."""
+    released = [steps.c.rater == rater, *([] if everything else [steps.c.done == false()])]
+    slots = select(*_SLOT).where(*released, steps.c.kind == StepKind.ITEM)
+    connection.execute(insert(returned).from_select(["item", "condition", "turn"], slots))
+    return connection.execute(delete(steps).where(*released)).rowcount
+
+
+def _rater_step(row: AnyRow) -> RaterStep:
+    step = Step(StepKind(row.kind), row.item, row.condition, row.turn, row.word)
+    response = None
+    if row.texts is not None:
+        response = Response(tuple(row.texts), tuple(row.unread), row.seconds, row.done, row.revision)
+    return RaterStep(row.rater, row.number, step, response)

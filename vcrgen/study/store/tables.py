@@ -1,0 +1,59 @@
+"""The tables of a study. A change here needs a new ``VERSION``: a study of another one is refused."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
+
+from vcrgen.database.schema import columns, new_metadata
+from vcrgen.study.assignment import StepKind
+
+VERSION = 3
+metadata = new_metadata()
+_JSON = sa.JSON(none_as_null=True)
+_SLOT = ("item", "condition", "turn")
+_of_items = sa.text(f"kind = '{StepKind.ITEM}'")
+
+designs = Table("designs", metadata, *columns(value=sa.JSON, secret=Text))
+items = Table(
+    "items", metadata, *columns(number=Integer, question_id=Text, fields=Integer, answers_=_JSON),
+    PrimaryKeyConstraint("number"),
+)  # fmt: skip
+questions = Table(
+    "questions", metadata, *columns(item=Integer, lang=Text, text=Text, options=sa.JSON),
+    PrimaryKeyConstraint("item", "lang"), ForeignKeyConstraint(["item"], ["items.number"]),
+)  # fmt: skip
+# An image is kept once, however many items and conditions show it.
+images = Table("images", metadata, *columns(digest=Text, png=sa.LargeBinary), PrimaryKeyConstraint("digest"))
+pictures = Table(
+    "pictures", metadata, *columns(item=Integer, condition=Integer, image=Text),
+    PrimaryKeyConstraint("item", "condition"), ForeignKeyConstraint(["item"], ["items.number"]),
+    ForeignKeyConstraint(["image"], ["images.digest"]),
+)  # fmt: skip
+# Token, shared link and visitor are hashes.
+raters = Table(
+    "raters", metadata, *columns(
+        number=Integer, lang=Text, state=Text, token_=Text, code=Text, shared_link_=Text, visitor_=Text, tab=Text,
+        consent=Text, languages=Text, began=Text, ended=Text,
+    ),
+    PrimaryKeyConstraint("number"), UniqueConstraint("token"), UniqueConstraint("shared_link", "visitor"),
+)  # fmt: skip
+steps = Table(
+    "steps", metadata, *columns(
+        rater=Integer, number=Integer, kind=Text, item=Integer, condition=Integer, turn=Integer, word=Text,
+        texts_=_JSON, unread_=_JSON, seconds=sa.Float, done=sa.Boolean, revision=Integer,
+    ),
+    PrimaryKeyConstraint("rater", "number"), ForeignKeyConstraint(["rater"], ["raters.number"]),
+    Index("one_rater_per_slot", *_SLOT, unique=True, sqlite_where=_of_items),
+    Index("one_condition_per_rater", "rater", "item", unique=True, sqlite_where=_of_items),
+)  # fmt: skip
+returned = Table(
+    "returned", metadata, *columns(item=Integer, condition=Integer, turn=Integer), PrimaryKeyConstraint(*_SLOT),
+    ForeignKeyConstraint(["item"], ["items.number"]),
+)  # fmt: skip
+consents = Table("consents", metadata, *columns(version=Text, text=Text), PrimaryKeyConstraint("version"))
+maintainers = Table("maintainers", metadata, *columns(token=Text), PrimaryKeyConstraint("token"))
+causes = Table(
+    "causes", metadata, *columns(maintainer=Text, item=Integer, place=Integer, typed=Text, cause=Text),
+    PrimaryKeyConstraint("maintainer", "item", "place", "typed"),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""The kinds of covers, one row each: option texts, messages, the gallery and tests follow from this table.
+
+To add a kind: a function in :mod:`vcrgen.typeset.patterns`, its row here, and a sentence in ``docs/covers.md``. The
+command line reads this module for its help, so it imports nothing heavy.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+REACH = 0.15  # of covers that do not end at the edge of a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverKind:
+    """A kind of cover."""
+
+    name: str  # as ``--cover`` and signatures give it
+    description: str  # a sentence for the gallery
+    # ``module:class`` that finds covers of a share of ink: (name, shaper, ink sample) -> Calibrator
+    calibrator: str = "vcrgen.typeset.calibrate:PatternCalibrator"
+    draw: str = ""  # ``module:function`` that draws it, Canvas -> Pattern; empty for white rows, which have no pattern
+    reach: float = 0.0  # distance that it extends beyond the text's place, in line heights
+
+
+_PATTERNS = "vcrgen.typeset.patterns"
+_ROWS = (
+    CoverKind(
+        name="rows",
+        description="White rows, as in VCR-WIKI: the default.",
+        calibrator="vcrgen.typeset.calibrate:RowCalibrator",
+    ),
+    CoverKind(name="stripes", description="Dark slanted bars.", draw=f"{_PATTERNS}:stripes"),
+    CoverKind(name="blinds", description="Slats from side to side.", draw=f"{_PATTERNS}:blinds"),
+    CoverKind(
+        name="stain", description="Drops of ink that have run, with soft edges.", draw=f"{_PATTERNS}:stain", reach=REACH
+    ),
+    CoverKind(
+        name="scribble",
+        description="A pen that goes up and down along the line.",
+        draw=f"{_PATTERNS}:scribble",
+        reach=REACH,
+    ),
+    CoverKind(
+        name="fold",
+        description="Creases across the lines, where the print has flaked off.",
+        draw=f"{_PATTERNS}:fold",
+    ),
+    CoverKind(
+        name="dropout", description="Print that has rubbed off, in specks and patches.", draw=f"{_PATTERNS}:dropout"
+    ),
+    CoverKind(name="leaf", description="Leaves laid over the line.", draw=f"{_PATTERNS}:leaf", reach=REACH),
+)
+
+COVER_KINDS: Mapping[str, CoverKind] = MappingProxyType({kind.name: kind for kind in _ROWS})
+ROWS = "rows"  # the kind of VCR-WIKI, and the default
+PATTERN_KINDS = tuple(name for name, kind in COVER_KINDS.items() if kind.draw)

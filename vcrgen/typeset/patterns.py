@@ -1,0 +1,245 @@
+"""Covers that are not rows: stripes, stains, scribbles and others, drawn by code from a seed.
+
+A pattern gives each pixel around a text a number, its *order*. Pixels of the lowest order are hidden first, so a larger
+cover hides all that a smaller one hides. The size of a cover is the share of a line's ink that it is expected to hide:
+one number means the same for every kind, width and font size. :mod:`vcrgen.typeset.calibrate` finds it.
+
+The form of a cover depends on its seed and its place alone, never on the text under it. A hidden pixel shows nothing of
+the text: soft edges are drawn in the fill.
+
+Only operations that every machine rounds alike are used here: no sine, no exponential, no matrix product.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw
+
+from vcrgen.resources import load_object
+from vcrgen.typeset.cover_kinds import COVER_KINDS
+from vcrgen.typeset.records import Box, Cover
+
+Floats = npt.NDArray[np.floating[Any]]
+PixelOrders = npt.NDArray[np.uint16]
+
+STEPS = 2048  # distinct orders
+FAR = 4.0  # an order beyond all that is hidden
+
+
+class Canvas(NamedTuple):
+    """The rectangle that a pattern is drawn in."""
+
+    line: int  # height of a line of text, in pixels
+    x: Floats  # pixels from the left end of the strip, shape (1, width)
+    y: Floats  # pixels from the top of the strip, shape (height, 1)
+    cell: Box  # the place of the text; the rectangle extends beyond it by the reach of the kind
+    rng: np.random.Generator
+
+
+class Pattern(NamedTuple):
+    """A cover of no particular size."""
+
+    orders: Floats  # the order of each pixel, shape (height, width): 0 is hidden first; all beyond 1 are hidden last
+    shade: Floats | int  # brightness of each hidden pixel, or of all of them
+    # Soft edge: range of orders in which the brightness fades to ``edge`` before the cover ends; 0 for a sharp edge.
+    softness: float = 0.0
+    edge: int = 255
+
+
+def _noise(canvas: Canvas, grain: float) -> Floats:
+    """Smooth random hills, about ``grain`` pixels wide, from 0 to 1."""
+    rng, height, width = canvas.rng, canvas.y.size, canvas.x.size
+    dots = rng.random((int(height / grain) + 2, int(width / grain) + 2), dtype=np.float32)
+    (row, down), (column, right) = (_smoothstep(size, grain) for size in (height, width))
+    left = dots[:, column] * (1 - right) + dots[:, column + 1] * right
+    hills: Floats = left[row] * (1 - down[:, None]) + left[row + 1] * down[:, None]
+    return hills
+
+
+def _smoothstep(size: int, grain: float) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return for each pixel the dot before it, and the eased share of the way to the next dot."""
+    place = np.arange(size, dtype=np.float32) / np.float32(grain)
+    dot = place.astype(np.intp)
+    share = place - dot
+    return dot, share * share * (3 - 2 * share)
+
+
+def _uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return low + (high - low) * float(rng.random())
+
+
+def stripes(canvas: Canvas) -> Pattern:
+    """Dark slanted bars."""
+    rng, line = canvas.rng, canvas.line
+    slant = _uniform(rng, 0.6, 1.0) * (1 if rng.random() < 0.5 else -1)
+    turns = (canvas.x + canvas.y * slant) / max(4.0, 0.45 * line) + _uniform(rng, 0, 1)
+    return Pattern(np.abs(2 * (turns - np.floor(turns)) - 1), 70)
+
+
+def blinds(canvas: Canvas) -> Pattern:
+    """Slats from side to side, a little aslant, each lighter at its top."""
+    rng, line = canvas.rng, canvas.line
+    slant = _uniform(rng, 0.02, 0.05) * (1 if rng.random() < 0.5 else -1)
+    turns = (canvas.y + canvas.x * slant) / max(4.0, 0.34 * line) + _uniform(rng, 0, 1)
+    part = turns - np.floor(turns)
+    return Pattern(np.abs(2 * part - 1), 235 - 60 * part)
+
+
+def stain(canvas: Canvas) -> Pattern:
+    """Drops of ink that have run into each other, dark inside and pale at the edge."""
+    line = canvas.line
+    far = np.full((canvas.y.size, canvas.x.size), FAR, dtype=np.float32)
+    for near, across, down in _centers(canvas, apart=1.0):
+        np.minimum(far[:, near], (across * across + down * down) / (line * line), out=far[:, near])
+    rough = _noise(canvas, 0.5 * line) + 0.3 * _noise(canvas, 0.2 * line)
+    return Pattern((far + 0.4 * rough) / 2, 60, softness=0.15, edge=215)
+
+
+def _centers(canvas: Canvas, *, apart: float) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Draw random centers along the line, about ``apart`` line heights from each other.
+
+    Yields:
+        The columns near a center, their distance to the right of it, and the distance of the rows below it.
+    """
+    rng, cell, line = canvas.rng, canvas.cell, canvas.line
+    count = max(1, round((cell.x1 - cell.x0) / (apart * line)))
+    step = (cell.x1 - cell.x0) / count
+    for number in range(count):
+        x = cell.x0 + (number + _uniform(rng, 0.2, 0.8)) * step
+        y = cell.y0 + _uniform(rng, 0.4, 0.75) * line
+        left = int(x - 2 * line - canvas.x[0, 0])
+        near = slice(max(0, left), max(0, left + 4 * line))
+        yield near, canvas.x[:, near] - x, canvas.y - y
+
+
+PASSES = 12  # of the pen over a line until all of it is hidden
+
+
+def scribble(canvas: Canvas) -> Pattern:
+    """A pen that goes up and down along the line, again and again; a smaller cover stops earlier."""
+    rng, line, cell = canvas.rng, canvas.line, canvas.cell
+    height, width = canvas.y.size, canvas.x.size
+    left, top = float(canvas.x[0, 0]), float(canvas.y[0, 0])
+    image = Image.new("L", (width, height), PASSES)
+    pen, thick = ImageDraw.Draw(image), max(1, round(0.1 * line))
+    number = np.arange(int((cell.x1 - cell.x0) / (0.25 * line)) + 3)
+    right, down = number - 1.5, 0.12 + 0.6 * (number % 2)  # where a pass would turn without jitter
+    for turn in reversed(range(PASSES)):
+        step = _uniform(rng, 0.25, 0.5) * line
+        count = int((cell.x1 - cell.x0) / step) + 3
+        points = rng.random((count, 2))  # jitter
+        points[:, 0] = cell.x0 - left + (right[:count] + 0.8 * points[:, 0]) * step
+        points[:, 1] = cell.y0 - top + line * (down[:count] + 0.22 * points[:, 1])
+        pen.line(points.ravel().tolist(), fill=turn, width=thick)
+    passes = np.asarray(image, dtype=np.float32)
+    along = (canvas.x - cell.x0) / max(1, cell.x1 - cell.x0)
+    beside = np.abs(canvas.y - cell.y0 - 0.55 * line) / line  # pixels that no pass meets are filled from the middle
+    return Pattern((passes + np.clip(np.where(passes < PASSES, along, beside), 0, 0.999)) / (PASSES + 1), 45)
+
+
+def fold(canvas: Canvas) -> Pattern:
+    """Creases from top to bottom, where the print has flaked off; they go on in the next line of the same text."""
+    rng, line = canvas.rng, canvas.line
+    apart, start, slant = 1.3 * line, _uniform(rng, 0, 1), _uniform(rng, -0.35, 0.35)
+    # Dots from the top of the strip on, so that a crease stands at the same place in every line.
+    dots = rng.random(int(canvas.cell.y1 / (0.25 * line)) + 3, dtype=np.float32)
+    row, down = _smoothstep(canvas.cell.y1, 0.25 * line)
+    ragged = (dots[row] * (1 - down) + dots[row + 1] * down)[canvas.cell.y0 :, None]
+    turns = (canvas.x + slant * canvas.y + 0.7 * line * ragged) / apart + start
+    far = np.abs(turns - np.floor(turns + 0.5))
+    rough = _noise(canvas, 0.15 * line)
+    return Pattern(far + 0.15 * rough, 255, softness=0.06, edge=165)
+
+
+def dropout(canvas: Canvas) -> Pattern:
+    """Print that has rubbed off, in specks and patches."""
+    line = canvas.line
+    return Pattern(0.6 * _noise(canvas, max(1.0, line / 20)) + 0.4 * _noise(canvas, 0.3 * line), 255)
+
+
+def leaf(canvas: Canvas) -> Pattern:
+    """Leaves laid over the line, with their veins."""
+    line = canvas.line
+    half = _uniform(canvas.rng, -0.15, 0.15)  # tangent of half the angle
+    cosine, sine = (1 - half * half) / (1 + half * half), 2 * half / (1 + half * half)
+    nearest = np.full((canvas.y.size, canvas.x.size), FAR, dtype=np.float32)
+    shade = np.full(nearest.shape, 110, dtype=np.float32)
+    for near, across, down in _centers(canvas, apart=1.8):
+        along, aside = across * cosine + down * sine, np.abs(down * cosine - across * sine)
+        far = along * along / (1.5 * line * line) + aside / (0.75 * line)
+        turns = (along + 0.9 * aside) / (0.3 * line)
+        veins = np.where(aside < 0.05 * line, 190, np.where(turns - np.floor(turns) < 0.18, 145, 110))
+        np.copyto(shade[:, near], veins, where=far < nearest[:, near])
+        np.minimum(nearest[:, near], far, out=nearest[:, near])
+    return Pattern(nearest / 3, shade)
+
+
+def draw_pattern(kind: str, seed: int, cell: Box) -> tuple[Box, PixelOrders, Pattern]:
+    """Draw a pattern at the place of a text.
+
+    Args:
+        kind: One of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
+        seed: Decides its form.
+        cell: The place, as high as a line.
+
+    Returns:
+        The rectangle of the pattern in pixels of the strip, which may extend beyond the strip; the order of each of its
+        pixels in whole steps; and the pattern.
+    """
+    line = cell.y1 - cell.y0
+    reach = round(COVER_KINDS[kind].reach * line)
+    box = Box(cell.x0 - reach, cell.y0 - reach, cell.x1 + reach, cell.y1 + reach)
+    x = np.arange(box.x0, box.x1, dtype=np.float32)[None, :]
+    y = np.arange(box.y0, box.y1, dtype=np.float32)[:, None]
+    rng = np.random.Generator(np.random.PCG64(seed))
+    pattern = load_object(COVER_KINDS[kind].draw)(Canvas(line, x, y, cell, rng))
+    orders = (np.clip(pattern.orders, 0, 1) * (STEPS - 1)).astype(np.uint16)
+    return box, orders, pattern
+
+
+_cached_pattern = lru_cache(maxsize=24)(draw_pattern)  # all modes of a pair show the same pattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternCover:
+    """The rule that hides a share of a line's ink under a pattern.
+
+    Attributes:
+        rows: Share of the ink of the fonts' text in each row of a line.
+    """
+
+    kind: str  # one of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`
+    hidden: float  # the share of the ink that it is expected to hide
+    rows: tuple[float, ...]
+    seed: int = 0  # decides its form
+
+    @property
+    def name(self) -> str:
+        """The kind and the share: ``"stain-0.516"``."""
+        return f"{self.kind}-{self.hidden:.3f}"
+
+    def cover(self, cell: Box) -> Cover:
+        """Hide the text of a cell; the cover may extend beyond the cell and the strip."""
+        box, orders, pattern = _cached_pattern(self.kind, self.seed, cell)
+        last = int(last_steps(box, orders, cell, self.rows, np.array([self.hidden]))[0])
+        shade: Floats | int = pattern.shade
+        if pattern.softness:
+            inside = np.clip((last - orders.astype(np.float32)) / np.float32(pattern.softness * STEPS), 0, 1)
+            shade = pattern.edge + (pattern.shade - pattern.edge) * inside
+        fill = shade if isinstance(shade, int) else (shade + 0.5).astype(np.uint8)
+        return Cover(box=box, mask=orders <= last, fill=fill)
+
+
+def last_steps(
+    box: Box, orders: PixelOrders, cell: Box, rows: tuple[float, ...], hidden: npt.NDArray[np.float64]
+) -> npt.NDArray[np.intp]:
+    """Return the step at which a pattern hides each share of a cell's ink, if a row's ink is spread evenly."""
+    inside = orders[cell.y0 - box.y0 : cell.y1 - box.y0, cell.x0 - box.x0 : cell.x1 - box.x0]
+    weights = np.repeat(np.asarray(rows), inside.shape[1])
+    shares = np.bincount(inside.ravel(), weights, minlength=STEPS).cumsum()
+    last: npt.NDArray[np.intp] = np.minimum(np.searchsorted(shares, hidden * shares[-1]), STEPS - 1)
+    return last

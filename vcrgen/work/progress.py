@@ -1,0 +1,28 @@
+"""The progress of a long job, reported to a listener."""
+
+from collections import Counter
+
+
+class ProgressListener:
+    """Receiver of a job's progress. This one ignores it; a command line shows it, a test counts it."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Take the number of items, and of those that an earlier run finished; called once."""
+
+    def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+        """Take progress since the last call; called every few items.
+
+        Args:
+            done: Items that were processed.
+            kept: Items that gave a result.
+            drops: Rejected items by reason.
+        """
+
+    def stage(self, text: str, /) -> None:
+        """Take the name of work on something other than items; the empty text ends it."""
+
+    def note(self, text: str, /) -> None:
+        """Take a text to show beside the count from now on.
+
+        The number of kept items is hidden then until an item is rejected.
+        """
