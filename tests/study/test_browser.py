@@ -276,6 +276,40 @@ def test_without_a_connection_answers_are_kept_and_sent_once(
     assert visitor.driver.execute_script("return JSON.stringify(localStorage)").endswith('"{}"}')
 
 
+# What a step held when the page asked for it arrives long after what the rater typed was sent again and saved.
+LATE = """
+    const real = window.fetch;
+    window.fetch = async (url, options) => {
+      const answer = await real(url, options);
+      if (/\\/step\\/\\d+$/.test(url) && !options.method) {
+        while (localStorage.length && Object.values(localStorage)[0] !== '{}') await new Promise((go) => setTimeout(go, 20));
+      }
+      return answer;
+    };"""
+
+
+def test_a_late_answer_does_not_bring_older_text_back(
+    make: Callable[..., StudyStore], people: Any, person: Any
+) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.open(people(store, 1)[0])
+    visitor.begin()
+    visitor.at_step(1)
+    visitor.driver.execute_script("window.fetch = () => Promise.reject(new TypeError())")
+    visitor.tab_to("#text-0")
+    visitor.keys("typed before the reload")
+    late = visitor.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LATE})
+    try:
+        visitor.driver.refresh()
+        visitor.at_step(1)
+        assert visitor.one("#text-0").get_attribute("value") == "typed before the reload"
+    finally:
+        visitor.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", late)
+    visitor.saved()
+    assert given_of(store)[0][0] == "typed before the reload"  # type: ignore[index]
+
+
 # The question whether there is more to do reaches the service when all is sent already, and is answered before that.
 OVERTAKEN = """
     const real = window.fetch, told = {};

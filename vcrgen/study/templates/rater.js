@@ -94,7 +94,8 @@
         break;
       }
       if (told.refused || told.revision >= (kept[number]?.revision ?? 0)) delete kept[number];
-      if (steps[number] && told.saved) {
+      if (told.saved && !steps[number]) delivered[number] = told;
+      else if (told.saved) {
         steps[number] = { ...steps[number], ...told };
         if (Number(number) === now) feedback();
       }
@@ -121,14 +122,17 @@
 
   // The steps
   const steps = {};
+  const delivered = {}; // what the service answered about a step that had not been loaded yet
   let done = [];
   let training = 0;
   let now = -1;
   let since = 0; // when the step came to the front, or 0
   const load = async (number) => {
     if (number < 0 || number >= done.length) return null;
-    steps[number] ??= await ask(`step/${number}`);
-    if (!steps[number]) delete steps[number];
+    if (steps[number]) return steps[number];
+    const step = await ask(`step/${number}`);
+    // While the service was asked, the same step may have been loaded, or newer texts may have been sent and saved.
+    if (step) steps[number] ??= delivered[number]?.revision > step.revision ? { ...step, ...delivered[number] } : step;
     return steps[number] ?? null;
   };
   const state = (number) => {
