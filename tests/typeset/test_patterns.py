@@ -15,10 +15,12 @@ from vcrgen.typeset.cover import clip_cover, cover_spans, is_covered, span_cells
 from vcrgen.typeset.cover_kinds import PATTERN_KINDS
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.patterns import PatternCover
 from vcrgen.typeset.records import Box, Cover
 from vcrgen.typeset.render import cover_strip, render_strip
 from vcrgen.typeset.style import Style, make_style
 
+WHOLE_LETTERS = ("bars", "blots")  # what they leave depends on the letters that they hide
 TEXT = "Muhammad Sadig Sanjrani, just a Pakistani (young) politician who jogs from Balochistan"
 SPANS = ("Sanjrani, just a", "politician who", "jogs", "from")  # the last two touch, one runs over a line's end
 
@@ -65,7 +67,9 @@ def test_every_kind_reaches_the_targets(kind: str) -> None:
     for lang, font, size in (("en", None, 6), ("zh", "lxgw-wenkai", 20)):
         for mode, cover in style_of(kind, lang, font, size).calibrations.items():
             assert abs(cover.visible - LANGUAGES[lang].cover_targets[mode].visible) <= TOLERANCE
-            assert cover.low <= cover.visible <= cover.high < cover.low + 0.2 and cover.is_even and cover.above is None
+            spread = 0.3 if kind in WHOLE_LETTERS else 0.2
+            assert cover.low <= cover.visible <= cover.high < cover.low + spread
+            assert cover.is_even and cover.above is None
             assert cover.rule.name.startswith(f"{kind}-0.")
 
 
@@ -148,3 +152,37 @@ def test_a_cover_that_finds_no_free_pixel_hides_nothing() -> None:
     cover = Cover(box=Box(2, 2, 6, 5), mask=np.ones((3, 4), bool), fill=np.full((3, 4), 9, np.uint8))
     assert not clip_cover(cover, np.ones((9, 9), bool)).mask.any()
     assert clip_cover(cover, np.zeros((4, 4), bool)).box == Box(2, 2, 4, 4)
+
+
+@pytest.mark.parametrize("kind", WHOLE_LETTERS)
+@pytest.mark.parametrize(("lang", "font", "pitch"), [("zh", None, 20), ("en", "liberation-mono", 12), ("en", None, 0)])
+def test_characters_of_one_width_are_hidden_whole(kind: str, lang: str, font: str | None, pitch: int) -> None:
+    """All but the last one that a cover reaches; where widths differ, a cover must not tell where letters end."""
+    rule = style_of(kind, lang, font).calibrations[Mode.EASY].rule
+    assert isinstance(rule, PatternCover) and rule.pitch == pitch
+    run = 2 * pitch if pitch == 12 else 20
+    cell = Box(31, 22, 31 + 10 * run, 44)
+    ends = set()
+    for seed in range(6):
+        cover = with_seed(rule, seed).cover(cell)
+        hidden = np.zeros((80, 400), bool)
+        hidden[cover.box.area] = cover.mask
+        inside = hidden[cell.area]
+        shares = inside.reshape(22, 10, run).mean(axis=(0, 2))
+        whole, none = np.count_nonzero(shares > 0.9), np.count_nonzero(shares < 0.3)
+        ends.add(int(np.flatnonzero(inside[11] & ~np.roll(inside[11], 1))[0] % run))
+        if pitch:
+            assert whole >= 2 and whole + none >= 9
+    assert (ends == {0}) == (bool(pitch) and kind == "bars")
+
+
+def test_hidden_runs_come_in_random_order() -> None:
+    """Each run of a cell is as often hidden as any other: the form tells nothing of the text."""
+    cell = Box(0, 0, 200, 22)
+    counts = np.zeros(10)
+    for seed in range(400):
+        rule = PatternCover(kind="bars", hidden=0.5, rows=(1.0,) * 22, pitch=20, seed=seed)
+        cover = rule.cover(cell)
+        assert cover.mask is not None
+        counts += cover.mask.reshape(22, 10, 20).mean(axis=(0, 2))
+    assert np.abs(counts / 400 - 0.5).max() < 0.1

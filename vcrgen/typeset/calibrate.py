@@ -152,10 +152,10 @@ class PatternCalibrator:
     """
 
     def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:
-        self._kind, self._rows = kind, sample.rows
+        self._kind, self._rows, self._pitch = kind, sample.rows, sample.pitch
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = sample.windows[:: max(1, len(sample.windows) // DRAWN_WINDOWS)]
-        drawn = (_visible_by_size(kind, seed, window, shaper, self._rows) for seed, window in enumerate(windows))
+        drawn = (_visible_by_size(kind, seed, window, shaper, sample) for seed, window in enumerate(windows))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
@@ -172,11 +172,11 @@ class PatternCalibrator:
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
         low, median, high = _spread(self._visible[:, best])
-        rule = PatternCover(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows)
+        rule = PatternCover(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows, pitch=self._pitch)
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
-def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows: tuple[float, ...]) -> Floats | None:
+def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, sample: InkSample) -> Floats | None:
     """Return the share of a window's ink that a pattern of each of :data:`SIZES` leaves; None if there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
@@ -186,8 +186,8 @@ def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, rows:
     if not ink.any():
         return None
     cell = Box(0, 0, layout.width, shaper.line_height)
-    box, orders, _ = draw_pattern(kind, seed, cell)
-    last = last_steps(box, orders, cell, rows, SIZES)
+    box, orders, _ = draw_pattern(kind, seed, cell, sample.pitch)
+    last = last_steps(box, orders, cell, sample.rows, SIZES)
     inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
     hidden = np.bincount(inside.ravel(), ink.ravel(), minlength=STEPS).cumsum()
     shares: Floats = 1 - hidden[last] / hidden[-1]

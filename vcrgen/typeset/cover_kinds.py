@@ -50,6 +50,8 @@ _ROWS = (
         name="dropout", description="Print that has rubbed off, in specks and patches.", draw=f"{_PATTERNS}:dropout"
     ),
     CoverKind(name="leaf", description="Leaves laid over the line.", draw=f"{_PATTERNS}:leaf", reach=REACH),
+    CoverKind(name="bars", description="Gray bars that hide whole letters.", draw=f"{_PATTERNS}:bars"),
+    CoverKind(name="blots", description="Round blots that hide whole letters.", draw=f"{_PATTERNS}:blots", reach=REACH),
 )
 
 COVER_KINDS: Mapping[str, CoverKind] = MappingProxyType({kind.name: kind for kind in _ROWS})

@@ -1,5 +1,6 @@
 """The calibration sample of a language in a font chain: its windows, and the ink of each above each row of a line."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,8 @@ WINDOW = {"word": 5, "character": 8, "uax14": 8}
 MAX_WINDOWS = 512
 # Maximal share of the sample's letters that a font may lack: rare ones.
 MAX_MISSING = 0.05
+# Minimal share of the glyphs that have the same width, in type of one pitch.
+SAME_WIDTH = 0.6
 
 Floats = npt.NDArray[np.float64]
 Glyphs = tuple[PlacedGlyph, ...]
@@ -34,6 +37,13 @@ class InkSample(NamedTuple):
     def rows(self) -> tuple[float, ...]:
         """The share of the sample's ink in each row of a line."""
         return tuple(np.diff(self.above.mean(axis=0)).tolist())
+
+    @property
+    def pitch(self) -> int:
+        """The width in pixels that most characters have, as in Chinese or a monospaced face; 0 if there is none."""
+        widths = Counter(placed.glyph.advance for window in self.windows for placed in window)
+        width, count = widths.most_common(1)[0]
+        return width if count >= SAME_WIDTH * widths.total() else 0
 
 
 def measure_sample(shaper: Shaper, language: LanguageRow, texts: Iterable[str]) -> InkSample:

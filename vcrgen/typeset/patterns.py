@@ -37,6 +37,7 @@ class Canvas(NamedTuple):
     x: Floats  # pixels from the left end of the strip, shape (1, width)
     y: Floats  # pixels from the top of the strip, shape (height, 1)
     cell: Box  # the place of the text; the rectangle extends beyond it by the reach of the kind
+    pitch: int  # width of a character in pixels, where nearly all have the same; else 0
     rng: np.random.Generator
 
 
@@ -178,13 +179,57 @@ def leaf(canvas: Canvas) -> Pattern:
     return Pattern(nearest / 3, shade)
 
 
-def draw_pattern(kind: str, seed: int, cell: Box) -> tuple[Box, PixelOrders, Pattern]:
+EM = 10 / 11  # of the height of a line
+BLOT = 0.8  # radius in ems: a blot hides a character that is as wide as high
+
+
+def bars(canvas: Canvas) -> Pattern:
+    """Gray bars that hide whole letters, one after the other in random order."""
+    start, width, ranks = _runs(canvas)
+    place = (canvas.x - start) / width
+    run = np.clip(np.floor(place), 0, len(ranks) - 1)
+    orders = (ranks[run.astype(np.intp)] + np.clip(place - run, 0, 0.999)) / len(ranks)
+    return Pattern(np.repeat(orders, canvas.y.size, axis=0), 160)
+
+
+def blots(canvas: Canvas) -> Pattern:
+    """Round blots that hide whole letters, dark inside and pale at the edge, one after the other in random order."""
+    line, radius = canvas.line, BLOT * EM * canvas.line
+    start, width, ranks = _runs(canvas)
+    rough = 0.25 * _noise(canvas, 0.4 * line)
+    down = canvas.y - canvas.cell.y0 - 0.5 * line
+    orders = np.full((canvas.y.size, canvas.x.size), FAR, dtype=np.float32)
+    shade = np.full(orders.shape, 200, dtype=np.float32)
+    for number, rank in enumerate(ranks):
+        across = canvas.x - start - (number + 0.5) * width
+        far = (across * across + down * down) / (radius * radius) * (1 + rough)
+        order = np.where(far < 1, (rank + np.clip(far, 0, 0.999)) / len(ranks), FAR)
+        np.copyto(shade, 80 + 120 * far * far, where=order < orders)
+        np.minimum(orders, order, out=orders)
+    return Pattern(orders, np.clip(shade, 80, 200))
+
+
+def _runs(canvas: Canvas) -> tuple[float, float, Floats]:
+    """Divide a cell into runs of about an em, of whole characters where all are as wide.
+
+    Returns:
+        The left end of the first run, the width of a run, and for each run its place in a random order.
+    """
+    rng, cell, em = canvas.rng, canvas.cell, EM * canvas.line
+    width = canvas.pitch * max(1, round(em / canvas.pitch)) if canvas.pitch else em
+    start = float(cell.x0) if canvas.pitch else cell.x0 - _uniform(rng, 0, 1) * width
+    count = max(1, int((cell.x1 - start) / width + 0.999))
+    return start, width, np.argsort(np.argsort(rng.random(count), kind="stable")).astype(np.float32)
+
+
+def draw_pattern(kind: str, seed: int, cell: Box, pitch: int = 0) -> tuple[Box, PixelOrders, Pattern]:
     """Draw a pattern at the place of a text.
 
     Args:
         kind: One of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
         seed: Decides its form.
         cell: The place, as high as a line.
+        pitch: Width of a character in pixels, where nearly all have the same.
 
     Returns:
         The rectangle of the pattern in pixels of the strip, which may extend beyond the strip; the order of each of its
@@ -196,7 +241,7 @@ def draw_pattern(kind: str, seed: int, cell: Box) -> tuple[Box, PixelOrders, Pat
     x = np.arange(box.x0, box.x1, dtype=np.float32)[None, :]
     y = np.arange(box.y0, box.y1, dtype=np.float32)[:, None]
     rng = np.random.Generator(np.random.PCG64(seed))
-    pattern = load_object(COVER_KINDS[kind].draw)(Canvas(line, x, y, cell, rng))
+    pattern = load_object(COVER_KINDS[kind].draw)(Canvas(line, x, y, cell, pitch, rng))
     orders = (np.clip(pattern.orders, 0, 1) * (STEPS - 1)).astype(np.uint16)
     return box, orders, pattern
 
@@ -210,11 +255,13 @@ class PatternCover:
 
     Attributes:
         rows: Share of the ink of the fonts' text in each row of a line.
+        pitch: Width of a character in pixels, where nearly all have the same.
     """
 
     kind: str  # one of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`
     hidden: float  # the share of the ink that it is expected to hide
     rows: tuple[float, ...]
+    pitch: int = 0
     seed: int = 0  # decides its form
 
     @property
@@ -224,7 +271,7 @@ class PatternCover:
 
     def cover(self, cell: Box) -> Cover:
         """Hide the text of a cell; the cover may extend beyond the cell and the strip."""
-        box, orders, pattern = _cached_pattern(self.kind, self.seed, cell)
+        box, orders, pattern = _cached_pattern(self.kind, self.seed, cell, self.pitch)
         last = int(last_steps(box, orders, cell, self.rows, np.array([self.hidden]))[0])
         shade: Floats | int = pattern.shade
         if pattern.softness:
