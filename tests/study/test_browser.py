@@ -282,7 +282,8 @@ LATE = """
     window.fetch = async (url, options) => {
       const answer = await real(url, options);
       if (/\\/step\\/\\d+$/.test(url) && !options.method) {
-        while (localStorage.length && Object.values(localStorage)[0] !== '{}') await new Promise((go) => setTimeout(go, 20));
+        while (localStorage.length && Object.values(localStorage)[0] !== '{}')
+          await new Promise((go) => setTimeout(go, 20));
       }
       return answer;
     };"""
