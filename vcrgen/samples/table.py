@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from vcrgen.samples import facts
+from vcrgen.samples.facts import Library
 from vcrgen.samples.scenery import SceneCanvas
 from vcrgen.samples.scenes import close_up, countryside, grounds, town, waterside, wilderness
+from vcrgen.samples.scenes.close_up import library
 
 F = TypeVar("F", bound=facts.Facts)
 Size = tuple[int, int]
@@ -56,7 +58,7 @@ SCENES: tuple[Scene[Any], ...] = (
     Scene(facts.Football, grounds.football, LANDSCAPE),
     Scene(facts.Bicycle, town.bicycle),
     Scene(facts.StillLife, close_up.still_life, LANDSCAPE),
-    Scene(facts.Library, close_up.library),
+    Scene(Library, library),
     Scene(facts.WindowCat, close_up.window_cat),
     Scene(facts.Birds, close_up.birds),
     Scene(facts.Chart, close_up.chart),
