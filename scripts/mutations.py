@@ -400,4 +400,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("study", "few raters tell a difference as well as many do", "(wider**2 - 1) * found.of_columns_alone", "0.0", "study"),
     M("study", "raters do not count beside few pictures", "groups = max(found.rows, found.groups_alike)", "groups = found.rows", "study"),
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
+    M("leaderboard", "a backup is not tried", 'restore(temporary, Path(trial) / "board", database="", data=())', "pass", "backup"),
+    M("hidden", "only one mode or split of a reference is read", 'for name, source in found.items() if _has_rows(source)}', 'for name, source in [*found.items()][:1] if _has_rows(source)}', "reference"),
 )

@@ -1,6 +1,7 @@
 """Pairs of a known dataset are found by picture and by caption, whatever happened to them on the way."""
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, dif
 from vcrgen.samples import sample_pair
 
 Change = Callable[[Image.Image], Image.Image]
+Make = Callable[..., HiddenResult]
+Answers = Callable[[Path], list[dict[str, Any]]]
 Pairs = list[tuple[bytes, str]]
 COUNT = 12
 LONG = "A grey heron stands on one leg in the shallow water, and waits for fish to come near."
@@ -247,3 +250,76 @@ def test_a_reference_that_is_damaged_within_leaves_nothing_behind(
     with pytest.raises(SourceError, match=r"known\.parquet"):
         make(tmp_path / "out", source=source, items=2, not_in=(str(file),))
     assert not (tmp_path / "out").exists()
+
+
+# A reference of several splits
+
+SPLITS = {"train": range(3), "validation": range(3, 6), "test": range(6, 9)}
+
+
+def table(numbers: range) -> pa.Table:
+    rows = [sample_pair("en", number) for number in numbers]
+    images = pa.array([row.image for row in rows], pa.binary())
+    return pa.table({"image": images, "caption": [row.caption for row in rows]})
+
+
+def as_saved_dictionary(folder: Path) -> None:
+    from datasets import Dataset, DatasetDict
+
+    DatasetDict({name: Dataset(table(rows)) for name, rows in SPLITS.items()}).save_to_disk(folder)
+
+
+def as_saved_modes(folder: Path) -> None:
+    from datasets import Dataset, DatasetDict
+
+    for mode, names in {"easy": ("train", "validation"), "hard": ("train", "test")}.items():
+        DatasetDict({name: Dataset(table(SPLITS[name])) for name in names}).save_to_disk(folder / mode)
+
+
+def as_repository(folder: Path) -> None:
+    (folder / "data").mkdir(parents=True)
+    for name, rows in SPLITS.items():
+        pq.write_table(table(rows), folder / f"data/{name}-00000-of-00001.parquet")
+
+
+def as_modes(folder: Path) -> None:
+    for mode, names in {"easy": ("train", "validation"), "hard": ("train", "test")}.items():
+        (folder / mode).mkdir(parents=True)
+        for name in names:
+            pq.write_table(table(SPLITS[name]), folder / f"{mode}/{name}-00000-of-00001.parquet")
+
+
+def as_image_folders(folder: Path) -> None:
+    for name, rows in SPLITS.items():
+        (folder / name).mkdir(parents=True)
+        pairs = [sample_pair("en", number) for number in rows]
+        for pair in pairs:
+            (folder / name / f"{pair.id}.png").write_bytes(pair.image)
+        lines = [json.dumps({"file_name": f"{pair.id}.png", "caption": pair.caption}) for pair in pairs]
+        (folder / name / "metadata.jsonl").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("write", "splits"),
+    [
+        (as_saved_dictionary, "train validation test"),
+        (as_saved_modes, "easy/train easy/validation hard/train hard/test"),
+        (as_repository, "data/train data/validation data/test"),
+        (as_modes, "easy/train easy/validation hard/train hard/test"),
+        (as_image_folders, "train validation test"),
+    ],
+)
+def test_every_split_and_mode_of_a_reference_is_read(
+    make: Make, answers: Answers, tmp_path: Path, write: Callable[[Path], None], splits: str
+) -> None:
+    """Only `train` of a folder was read: sets came from its other splits, and passed every check."""
+    write(tmp_path / "known")
+    pq.write_table(table(range(11)), tmp_path / "pairs.parquet")
+    options = {"source": tmp_path / "pairs.parquet", "not_in": (str(tmp_path / "known"),), "fonts": ("lato",)}
+    report = make(tmp_path / "out", items=2, **options).report
+    fresh = {sample_pair("en", number).caption for number in (9, 10)}
+    assert {answer["caption"] for answer in answers(tmp_path / "out")} == fresh
+    assert {each["split"]: each["pairs"] for each in report["compared"]} == dict.fromkeys(splits.split(), 3)
+    assert {each["source"] for each in report["compared"]} == {str(tmp_path / "known")}
+    with pytest.raises(NoPairsError, match="in_reference 9"):
+        make(tmp_path / "more", items=3, **options)

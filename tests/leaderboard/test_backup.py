@@ -15,6 +15,7 @@ import pytest
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatabaseError, LeaderboardError, OutputError
+from vcrgen.leaderboard import backup as backups
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
@@ -137,6 +138,18 @@ def test_nothing_is_overwritten(made: Path, board: Board, tmp_path: Path) -> Non
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
         restore(made, tmp_path / "new", database=f"sqlite:///{board.folder}/board.sqlite3", data=[])
     assert rows(board) == before
+
+
+def test_a_backup_that_cannot_be_restored_is_none(
+    board: Board, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written is restored once before it is called a backup."""
+    place(board, "A", {EASY: [0.5] * 20})
+    real = backups._plain
+    monkeypatch.setattr(backups, "_plain", lambda value: "AAAA" if isinstance(value, bytes) else real(value))
+    with pytest.raises(LeaderboardError, match="not those that the log tells of"):
+        backup(board, tmp_path / "board.tar.gz")
+    assert not list(tmp_path.glob("board.tar.gz*"))
 
 
 def test_a_backup_holds_no_password(

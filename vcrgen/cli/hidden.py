@@ -125,6 +125,9 @@ def _print_report(report: dict[str, Any]) -> None:
         if report[name]:
             counts = ", ".join(f"{escape(str(value))} {count:,}" for value, count in report[name].items())
             table.add_row(name.replace("set_aside", "rejected"), counts)
+    for reference in report.get("compared", ()):
+        name = f"{reference['source']} {reference['split']}".strip()
+        table.add_row("not in", f"{escape(name)}: {pluralize(reference['pairs'], 'pair')} compared")
     for mode, ink in report["visible_ink"].items():
         table.add_row(
             f"ink, {mode}", f"median {ink['median']}, target {ink['target']}; spans off target: {ink['off_target']}"

@@ -32,17 +32,20 @@ def part_digest(part: Path) -> str:
         raise _unusable(part, error.strerror or "a file is missing") from None
 
 
-def add_part(reference: Reference, part: Path) -> None:
-    """Add the pairs of a key, or the pictures of a public part.
+def add_part(reference: Reference, part: Path) -> int:
+    """Add the pairs of a key, or the pictures of a public part, and return their number.
 
     Raises:
         HiddenSetError: A file is damaged; the message quotes nothing of it.
     """
+    pairs = 0
     try:
         for picture, caption in _pairs_of_key(part) if is_key(part) else _pictures_of_public(part):
             reference.add_hash(picture, caption)
+            pairs += 1
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, Image.DecompressionBombError):
         raise _unusable(part, "a file of it is missing or damaged") from None
+    return pairs
 
 
 def _is_public(folder: Path) -> bool:

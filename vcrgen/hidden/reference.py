@@ -38,15 +38,18 @@ class Reference:
     def __len__(self) -> int:
         return len(self._captions)
 
-    def add_source(self, source: Source, config: BuildConfig) -> None:
-        """Add every pair of a source; a SourceError for unreadable rows or missing columns."""
+    def add_source(self, source: Source, config: BuildConfig) -> int:
+        """Add every pair of a source, and return their number; a SourceError for unreadable rows or missing columns."""
         check_columns(source, config)
+        pairs = 0
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):
                 if item.problem and item.caption is None:
                     start = f"{config.source} cannot be compared with, because not all of it can be read"
                     raise SourceError(f"{start}: {item.problem}, at {item.source_id}.")
                 self.add(item.image, item.caption)
+                pairs += 1
+        return pairs
 
     def add(self, image: bytes | None, caption: str | None) -> None:
         """Add one pair; without a decodable picture, by its caption alone."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.shards import BYTE_PACKAGES
-from vcrgen.builder.sources import check_columns, open_source
+from vcrgen.builder.sources import check_columns, open_every_split, open_source
 from vcrgen.config.build import load_build_config
 from vcrgen.config.hidden import HiddenOptions
 from vcrgen.dataset.key import REPORT, VERSION
@@ -102,7 +102,10 @@ class _Run:
         self._earlier = [part for parts in earlier.values() for part in parts]
         others = [name for name, parts in earlier.items() if not parts]
         known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in others]
-        self._references = [(open_source(config), config) for config in known]
+        self._references = [
+            (split, source, config) for config in known for split, source in open_every_split(config).items()
+        ]
+        self._compared: list[dict[str, Any]] = []  # every reference with the number of its pairs
         self._secret, self._made_secret = open_secret(secret_file, out)
         self._partitions = self._source.partitions()
         self._forms = range(max(options.forms, options.same_pairs))
@@ -148,12 +151,13 @@ class _Run:
     def _decide(self, ledger: Ledger) -> RoundSelector:
         """Select the pairs; the ledger holds the rounds of earlier runs."""
         known = Reference(self._config.max_pixels)
-        for source, config in self._references:
-            self._listener.stage(f"reading {config.source}")
-            known.add_source(source, config)
+        for split, source, config in self._references:
+            self._listener.stage(f"reading {config.source} {split}".strip())
+            pairs = known.add_source(source, config)
+            self._compared.append({"source": config.source, "split": split, "pairs": pairs})
         for part in self._earlier:
             self._listener.stage(f"reading {part}")
-            add_part(known, part)
+            self._compared.append({"source": str(part), "split": "", "pairs": add_part(known, part)})
         self._listener.stage("")
         rounds = RoundSelector(
             self._options, source=self._source, secret=self._secret, builder=self._builder, known=known,
@@ -187,11 +191,11 @@ class _Run:
             splits = draw_splits(self._secret, form, answers, round(self._options.feedback * len(answers)))
             answers = [answer | {"part": split} for answer, split in zip(answers, splits, strict=True)]
             report = summary_report(answers, language=language, rejected=dict(sorted(rejected.items())))
+            report |= {"form": form + 1, "overlap": overlap, "alike": similarity, "compared": self._compared}
             key = self._part(form, "key")
             key.mkdir(exist_ok=True)
             write_set(
-                self._part(form, "public"), key, PAIR_FORMAT, answers,
-                report | {"form": form + 1, "overlap": overlap, "alike": similarity}, secret=self._secret, number=form,
+                self._part(form, "public"), key, PAIR_FORMAT, answers, report, secret=self._secret, number=form,
                 fingerprint=self._fingerprint, signature=self._signature, canary=self._builder.canary(form),
                 language=language,
             )  # fmt: skip
@@ -232,7 +236,7 @@ class _Run:
             "censor": built["censor"], "layout": built["layout"],
             "partitions": [asdict(partition) for partition in self._partitions],
             **self._options.model_dump(include=set(_SET_OPTIONS)), "fonts": self._fonts,
-            "not_in": [[asdict(partition) for partition in source.partitions()] for source, _ in self._references],
+            "not_in": [[asdict(partition) for partition in source.partitions()] for _, source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
             "versions": {name: version(name) for name in BYTE_PACKAGES},
         }  # fmt: skip

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tarfile
+import tempfile
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ def backup(board: Board, target: Path) -> int:
 
     Raises:
         OutputError: The file is there, or cannot be written.
-        LeaderboardError: The board is damaged, so that the backup could not be restored.
+        LeaderboardError: The board or what was written is damaged, so that it could not be restored.
     """
     if target.exists():
         raise OutputError(f"{target} is there already; name a new file.")
@@ -66,6 +67,8 @@ def backup(board: Board, target: Path) -> int:
                     _add(archive, f"tables/{table.name}.jsonl", b"".join(_lines(connection, table)))
                 for digest in connection.execute(select(submissions.c.file).distinct().order_by("file")).scalars():
                     archive.add(board.vault.path(digest), f"files/{digest}", recursive=False)
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".vcrgen-") as trial:
+                restore(temporary, Path(trial) / "board", database="", data=())  # a backup is what can be restored
         return target.stat().st_size
 
 

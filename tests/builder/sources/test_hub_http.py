@@ -36,6 +36,16 @@ for text in sys.argv[1:]:
         found[text] = str(error)
 print(json.dumps(found))
 """
+OPEN_ALL = """
+import json, sys
+from vcrgen.builder.sources import open_every_split
+from vcrgen.config.build import BuildConfig
+found = {}
+for text in sys.argv[1:]:
+    every = open_every_split(BuildConfig(source=text))
+    found[text] = {name: sum(part.rows for part in source.partitions()) for name, source in every.items()}
+print(json.dumps(found))
+"""
 # How many captions are read of each source opened until then, after each change.
 CHANGE = """
 import sys
@@ -168,6 +178,19 @@ def test_what_is_opened(hub: Any, on_hub: Run, commits: dict[str, str]) -> None:
     assert opened(on_hub, expected, HF_TOKEN="hf_agreed") == expected
     storage = [headers for _, path, headers in hub.requests[before:] if re.fullmatch(r"/[0-9a-f]{64}", path)]
     assert storage and all("range" in headers and "authorization" not in headers for headers in storage)
+
+
+def test_every_split_and_configuration(on_hub: Run, commits: dict[str, str]) -> None:
+    expected = {
+        "me/pairs": {"default/train": 12, "default/test": 1},
+        "me/two": {"a/train": 1, "b/train": 2},
+        "me/two:b": {"b/train": 2},
+        "hf://datasets/me/pairs": {"data/train": 12, "data/test": 1},
+        "me/lines": {"lines/train": 2},
+    }
+    done = on_hub("-c", OPEN_ALL, *expected)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == expected
 
 
 def test_what_cannot_be_opened(on_hub: Run, commits: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
-from vcrgen.builder.sources.arrow import ParquetSource, is_saved_dataset, open_saved
+from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source
 from vcrgen.builder.sources.fields import (
     check_columns,
@@ -14,12 +14,12 @@ from vcrgen.builder.sources.fields import (
     iter_rows,
     limit_partitions,
 )
-from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_local, pinned
+from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hub_splits, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
 from vcrgen.builder.sources.tar import TarSource
 from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.storage import DiskFolder, Folder, open_folder, remote_url
 
 __all__ = [
@@ -31,11 +31,15 @@ __all__ = [
     "iter_items",
     "iter_rows",
     "limit_partitions",
+    "open_every_split",
     "open_source",
 ]
 
 _SAMPLES = re.compile(r"samples(?::(.*))?")
 _MOST_SAMPLES = 10**9
+_IMAGE_FOLDERS = ("metadata.jsonl", "metadata.csv")
+# The number of a shard at the end of a file's name: `-00003-of-00012`, `_7`, `000042`.
+_SHARD = re.compile(r"[-_]?\d+(?:-of-\d+)?$")
 _FORMATS: dict[str, tuple[type[FileSource], str]] = {
     ".parquet": (ParquetSource, "Parquet file"),
     ".tar": (TarSource, "WebDataset shard"),
@@ -87,6 +91,67 @@ def open_source(config: BuildConfig) -> Source:
         f"There is no file or folder {text[:300]!r}; give one, a quoted glob, "
         "a dataset of the Hub (org/name), or `samples`."
     )
+
+
+def open_every_split(config: BuildConfig) -> dict[str, Source]:
+    """Open all splits, modes and configurations of a source, by name; no row is read yet.
+
+    Of a folder, whatever its layout, these are all tables in it and in the folders below: image folders, Parquet files,
+    tar shards, and datasets saved by `datasets.save_to_disk`. A dataset of the Hub has its configurations and splits.
+    Files that are named, and built-in pairs, are one split without a name.
+
+    Raises:
+        SourceError: As of :func:`open_source`.
+    """
+    text = config.source
+    path = Path(text).expanduser()
+    try:
+        if text and path.is_dir():
+            found = _open_below(DiskFolder(path))
+        elif (url := remote_url(text)) and not is_pattern(url):
+            found = _open_below(open_folder(pinned(url)))
+        elif not (url or is_pattern(text) or _SAMPLES.fullmatch(text) or os.path.lexists(path)) and (
+            on_hub := _on_hub(text)
+        ):
+            return dict(open_hub_splits(on_hub))
+        else:
+            found = {}
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "not a usable path"
+        raise SourceError(f"{text[:300]!r} cannot be read: {reason}.") from None
+    # A split without rows is left out: there is nothing in it.
+    return {name: source for name, source in found.items() if _has_rows(source)} or {"": open_source(config)}
+
+
+def _open_below(folder: Folder) -> dict[str, Source]:
+    """Open the tables in a folder and in those below it, by their names without the numbers of shards."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    saved: list[PurePosixPath] = []
+    for path in map(PurePosixPath, folder.glob("**/*")):
+        suffix = path.suffix.lower()
+        if any(part.startswith((".", "_")) for part in path.parts):
+            continue
+        if path.name in SAVED_INDEXES:
+            saved.append(path.parent)
+        elif path.name in _IMAGE_FOLDERS:
+            groups.setdefault((str(path.parent), suffix), []).append(str(path))
+        elif suffix in (".parquet", ".tar"):
+            groups.setdefault((str(path.parent / _SHARD.sub("", path.stem)), suffix), []).append(str(path))
+    found: dict[str, Source] = {}
+    for (name, suffix), files in sorted(groups.items()):
+        own_name = name if name not in found else f"{name}{suffix}"
+        found[own_name] = _open_files(files, folder=folder, max_rows=None)
+    for place in saved if folder.local_path else ():
+        for split in saved_splits(Path(folder.local_path or "", place)):
+            found[str(place / split)] = open_saved(Path(folder.local_path or "", place), split=split, max_rows=None)
+    return found
+
+
+def _has_rows(source: Source) -> bool:
+    try:
+        return bool(source.partitions())
+    except NoPairsError:
+        return False
 
 
 def is_remote_source(text: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, first_line
 from vcrgen.dataset.reader import saved_files
+from vcrgen.dataset.tables import TableFile
 from vcrgen.errors import DatasetError, SourceError
 from vcrgen.storage import DiskFolder
 
@@ -156,10 +157,31 @@ def _decoded(batch: Any) -> Iterator[Row]:
                     yield from _decoded(part.slice(index, 1))
 
 
+SAVED_INDEXES = ("state.json", "dataset_dict.json")  # of one dataset, of a dictionary of splits
+
+
 def is_saved_dataset(folder: Path) -> bool:
     """Return True if ``datasets.save_to_disk`` wrote the folder."""
     saved = (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()
     return saved or (folder / "dataset_dict.json").is_file()
+
+
+def saved_splits(folder: Path) -> list[str]:
+    """Return the splits of a saved dictionary; the one without a name of a saved dataset; none of other folders.
+
+    Raises:
+        SourceError: The folder's index files are damaged.
+    """
+    if not is_saved_dataset(folder):
+        return []
+    return list(dict.fromkeys(file.split or "" for file in _files_of(folder)))
+
+
+def _files_of(folder: Path) -> list[TableFile]:
+    try:
+        return list(saved_files(DiskFolder(folder)))
+    except DatasetError as error:
+        raise SourceError(str(error)) from None
 
 
 def open_saved(folder: Path, *, split: str, max_rows: int | None) -> SavedSource:
@@ -168,10 +190,7 @@ def open_saved(folder: Path, *, split: str, max_rows: int | None) -> SavedSource
     Raises:
         SourceError: The split is not there, or the folder's index files are damaged.
     """
-    try:
-        files = list(saved_files(DiskFolder(folder)))
-    except DatasetError as error:
-        raise SourceError(str(error)) from None
+    files = _files_of(folder)
     splits = dict.fromkeys(file.split for file in files)
     if splits and None not in splits:
         if split not in splits:

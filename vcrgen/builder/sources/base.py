@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import SourceError
+from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.storage import Folder
 
 Row = Mapping[str, Any]
@@ -99,7 +99,7 @@ class FileSource(Source):
                 if self._max_rows is not None and rows >= self._max_rows:
                     break
             if not rows:
-                raise SourceError(f"The source ({self.description}) holds no rows.")
+                raise NoPairsError(f"The source ({self.description}) holds no rows.")
             self._partitions = partitions
         return list(self._partitions)
 

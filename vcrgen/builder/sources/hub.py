@@ -39,7 +39,8 @@ def open_local(folder: Path, *, split: str, max_rows: int | None) -> ParquetSour
     Raises:
         SourceError: The split is not there or is not stored as Parquet in the folder.
     """
-    files, _ = _data_files(str(folder.resolve()), split=split, shown=str(folder))
+    splits, _ = _data_files(str(folder.resolve()), shown=str(folder))
+    files = _files_of(splits, split, shown=str(folder))
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
         raise SourceError(f"The README.md of {folder} refers to files outside of the folder, which are not read.")
@@ -61,7 +62,38 @@ def open_hub(parsed: re.Match[str], *, split: str, max_rows: int | None) -> Parq
     text = parsed[0]
     name, config, revision = parsed.groups()
     commit = _commit(name, revision, shown=text)
-    files, chosen = _data_files(name, config=config, revision=commit, split=split, shown=text)
+    splits, chosen = _data_files(name, config=config, revision=commit, shown=text)
+    return _open_split(parsed, commit, splits, chosen, split=split, max_rows=max_rows)
+
+
+def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
+    """Open every split of the configuration that is named or, where none is, of all configurations.
+
+    Raises:
+        SourceError: As of :func:`open_hub`.
+    """
+    import datasets
+
+    text = parsed[0]
+    name, config, revision = parsed.groups()
+    commit = _commit(name, revision, shown=text)
+    with _resolving(text) as cache:
+        configs = [config] if config else datasets.get_dataset_config_names(name, revision=commit, cache_dir=cache)
+    found: dict[str, ParquetSource] = {}
+    for each in configs:
+        splits, chosen = _data_files(name, config=each, revision=commit, shown=text)
+        for split in splits:
+            found[f"{chosen}/{split}"] = _open_split(parsed, commit, splits, chosen, split=split, max_rows=None)
+    return found
+
+
+def _open_split(
+    parsed: re.Match[str], commit: str, splits: dict[str, list[str]], chosen: str, *, split: str, max_rows: int | None
+) -> ParquetSource:
+    """Open one split of a configuration, given the files of its splits."""
+    text = parsed[0]
+    name, config, revision = parsed.groups()
+    files = _files_of(splits, split, shown=text)
     url = f"hf://datasets/{name}@{commit}"
     if not _all_parquet(files):
         if revision and commit != _commit(name, None, shown=text):
@@ -123,22 +155,33 @@ def _commit(name: str, revision: str | None, *, shown: str) -> str:
 
 
 def _data_files(
-    name: str, *, split: str, shown: str, config: str | None = None, revision: str | None = None
-) -> tuple[list[str], str]:
-    """Return the data files of a split and the configuration, as `datasets` resolves them; no code is run."""
+    name: str, *, shown: str, config: str | None = None, revision: str | None = None
+) -> tuple[dict[str, list[str]], str]:
+    """Return the data files of each split and the configuration, as `datasets` resolves them; no code is run."""
     import datasets
 
+    with _resolving(shown) as cache:
+        builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
+    files_by_split = builder.config.data_files or {}
+    splits = {str(key): [str(file) for file in files] for key, files in files_by_split.items()}
+    return splits, str(builder.config.name)
+
+
+def _files_of(splits: dict[str, list[str]], split: str, *, shown: str) -> list[str]:
+    if split not in splits:
+        raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
+    return splits[split]
+
+
+@contextlib.contextmanager
+def _resolving(shown: str) -> Iterator[str]:
+    """Yield a folder for the cache of `datasets`, and turn what it raises into a SourceError."""
     with tempfile.TemporaryDirectory() as cache, _quiet():
         try:
-            builder = datasets.load_dataset_builder(name, name=config, revision=revision, cache_dir=cache)
+            yield cache
         except Exception as error:  # ValueError, OSError, errors of YAML and of the HTTP library
             reason = " ".join(str(error).partition("Example of usage")[0].split())[:300].rstrip(".")
             raise SourceError(f"{shown} cannot be opened as a dataset: {reason}.") from None
-    files_by_split = builder.config.data_files or {}
-    splits = {str(key): [str(file) for file in files] for key, files in files_by_split.items()}
-    if split not in splits:
-        raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
-    return splits[split], str(builder.config.name)
 
 
 def _all_parquet(files: list[str]) -> bool:
