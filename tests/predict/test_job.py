@@ -24,6 +24,7 @@ from vcrgen.predict.job import JobResult, predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.scorer import Options, Session
 from vcrgen.tasks.vcr import VCR
+from vcrgen.work.ledger import ledger_line
 from vcrgen.work.progress import ProgressListener
 
 SECRET = "sk-0123456789"
@@ -323,11 +324,11 @@ def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) ->
         run(dataset, out, server := serve())
     out.unlink()
     ledger = out.with_name("preds.ledger")
-    for content in ("mine", '{"key": "other", "value": 1}\n', "\0" * 100):
-        ledger.write_text(content)
+    for content in (b"mine", ledger_line("other", 1), b"\0" * 100):
+        ledger.write_bytes(content)
         with pytest.raises(OutputError, match="is not the ledger of a run"):
             run(dataset, out, server)
-        assert ledger.read_text() == content
+        assert ledger.read_bytes() == content
     ledger.unlink()
     for name in ("preds.ledger", ""):
         with pytest.raises(OutputError, match="no name for a file of outputs"):
@@ -338,10 +339,28 @@ def test_files_of_others_are_left_alone(dataset: Path, out: Path, serve: Any) ->
 @pytest.mark.parametrize("value", ['{"text": 1, "x": 2}', '{"text": 1, "model": "m"}', "3"])
 def test_a_ledger_that_somebody_changed(dataset: Path, out: Path, serve: Any, value: str) -> None:
     run(dataset, out, serve(), choice=PictureSelection(limit=1))
-    with out.with_name("preds.ledger").open("a") as ledger:
-        ledger.write(f'{{"key": "0", "value": {value}}}\n')
+    with out.with_name("preds.ledger").open("ab") as ledger:
+        ledger.write(ledger_line("0", json.loads(value)))
     with pytest.raises(OutputError, match=r"preds\.ledger is damaged"):
         run(dataset, out, serve())
+
+
+def test_a_damaged_line_costs_one_reply(dataset: Path, out: Path, serve: Any) -> None:
+    """Of a finished ledger, wherever it is: the reply alone is asked for again, and outputs are the same bytes."""
+    run(dataset, out, server := serve())
+    ledger, whole = out.with_name("preds.ledger"), out.read_bytes()
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + 12 + 1
+    for number in (4, 14):  # a reply, and the line that tells what the outputs hold
+        told: list[str] = []
+        listener = ProgressListener()
+        listener.warn = told.append  # type: ignore[method-assign, assignment]
+        calls = len(server.calls)
+        ledger.write_bytes(b"".join([*lines[: number - 1], lines[number - 1].replace(b"e", b"i", 1), *lines[number:]]))
+        assert run(dataset, out, server, listener=listener).finished and out.read_bytes() == whole
+        assert len(server.calls) - calls == (number == 4)
+        assert len(told) == 1 and f"1 line is damaged and left out (line {number})" in told[0]
+        assert sorted(ledger.read_bytes().splitlines(keepends=True)) == sorted(lines) or number == 4
 
 
 def test_one_run_at_a_time(dataset: Path, out: Path, serve: Any) -> None:

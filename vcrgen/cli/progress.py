@@ -87,6 +87,10 @@ class ConsoleProgress(ProgressListener):
         """Show a figure beside the count, from the next item on."""
         self._note = text
 
+    def warn(self, text: str, /) -> None:
+        """Print a sentence."""
+        self._console.print(f"Note: {text}", soft_wrap=True, markup=False, highlight=False)
+
 
 def _shown_rate(rate: float, unit: str) -> str:
     """Return a rate a second, or a minute if it is below 1."""

@@ -128,7 +128,7 @@ class _Run:
                     self._place.freeze(self._plan())
                     for form, view in product(self._unmoved, IMAGE_FOLDERS):
                         (self._part(form, "public") / view).mkdir(parents=True, exist_ok=True)
-                    with Ledger(self._work / DECISIONS) as ledger:
+                    with Ledger(self._work / DECISIONS, self._listener.warn) as ledger:
                         rounds = self._decide(ledger)
                     self._write_parts([decided.answers for decided in rounds.done], rounds.rejected)
                     if not self._options.reuse_secret:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -100,18 +100,19 @@ def predict(
     """
     pictures = open_selection(dataset, choice, answers=prompt.answer_logprobs)
     facts = {"version": VERSION, "dataset": pictures.identity, **model.facts, **prompt.facts}
-    with guard_output(out), open_ledger(out, facts) as ledger:
+    listener = listener or ProgressListener()
+    with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
         run = PictureRun(pictures, prompt.request, ledger)
         may_send = Budget(spent, max_cost, PLAN_CALLS if plan else None)
-        run.ask(model, listener or ProgressListener(), may_send=may_send, on_reply=may_send.count)
+        run.ask(model, listener, may_send=may_send, on_reply=may_send.count)
         finished = not plan and bool(run.lines) and (allow_failed or not run.rejected)
         tally = ReplyTally(price)
         replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
             earlier = _choices(ledger, out, type(choice))
             if choice not in earlier:
-                ledger.add(f"{_CHOICE}{len(earlier)}", asdict(choice))
+                ledger.add(next(key for n in count() if (key := f"{_CHOICE}{n}") not in ledger), asdict(choice))
             others = [other for other in earlier if not choice.includes(other)]
             lines = _merged(dataset, [choice, *others], prompt, ledger) if others else run.lines
             replies = write_outputs(out, lines, ledger, model.name)
@@ -157,7 +158,7 @@ def sibling(out: Path, end: str) -> Path:
 
 
 @contextmanager
-def open_ledger(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
+def open_ledger(out: Path, facts: Mapping[str, Any], listener: ProgressListener) -> Iterator[Ledger]:
     """Open the ledger of a file of outputs under a lock; an empty one is removed.
 
     Raises:
@@ -167,33 +168,25 @@ def open_ledger(out: Path, facts: Mapping[str, Any]) -> Iterator[Ledger]:
     if out.is_dir() or file == out:
         raise OutputError(f"{out} is no name for a file of outputs; choose another --out, as preds.jsonl.")
     busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
-    with locked(out.with_name(f".{out.name}.lock"), busy):
-        _check_ledger(file)
-        with Ledger(file) as ledger:
-            if out.exists() and f"{_CHOICE}0" not in ledger:
-                raise OutputError(f"{out} is there already; choose another --out, or remove it.")
-            if len(ledger) == 1:  # of a run that got no reply
+    with locked(out.with_name(f".{out.name}.lock"), busy), Ledger(file, listener.warn) as ledger:
+        if len(ledger) and _PLAN not in ledger:
+            raise OutputError(f"{file} is not the ledger of a run; choose another --out, or move that file.")
+        # The line that tells that the file is of this ledger may be a damaged one.
+        if out.exists() and not any(key.startswith(_CHOICE) for key in ledger) and not ledger.damaged:
+            raise OutputError(f"{out} is there already; choose another --out, or remove it.")
+        if len(ledger) == 1:  # of a run that got no reply
+            ledger.clear()
+        if _PLAN not in ledger:
+            ledger.add(_PLAN, facts)
+        there = ledger[_PLAN]
+        if there != facts:
+            what = f"{out} is of another run ({differences(there, facts)})"
+            raise OutputError(f"{what}; choose another --out, or remove {file}.")
+        try:
+            yield ledger
+        finally:
+            if len(ledger) == 1:
                 ledger.clear()
-            if _PLAN not in ledger:
-                ledger.add(_PLAN, facts)
-            there = ledger[_PLAN]
-            if there != facts:
-                what = f"{out} is of another run ({differences(there, facts)})"
-                raise OutputError(f"{what}; choose another --out, or remove {file}.")
-            try:
-                yield ledger
-            finally:
-                if len(ledger) == 1:
-                    ledger.clear()
-
-
-def _check_ledger(file: Path) -> None:
-    """Check the first bytes of a ledger before it is opened, which truncates damaged lines."""
-    start = f'{{"key": "{_PLAN}", "value": '.encode()
-    if file.exists():
-        with file.open("rb") as handle:
-            if not start.startswith(handle.read(len(start))):
-                raise OutputError(f"{file} is not the ledger of a run; choose another --out, or move that file.")
 
 
 def _damaged(out: Path) -> OutputError:
@@ -215,8 +208,7 @@ def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> 
 def _choices(ledger: Ledger, out: Path, kind: type[PictureSelection]) -> list[PictureSelection]:
     """Return the selections whose pictures are in the file of outputs."""
     found: list[PictureSelection] = []
-    while (key := f"{_CHOICE}{len(found)}") in ledger:
-        values = ledger[key]
+    for values in (ledger[key] for key in ledger if key.startswith(_CHOICE)):
         try:
             found.append(kind(**{**values, "views": tuple(View(view) for view in values["views"])}))
         except (TypeError, KeyError, ValueError):

@@ -69,21 +69,21 @@ def run_baseline(
         PipelineError: The model is not installed.
     """
     _check_new(out)
-    model = ModelPool(make_model, workers)
+    model, listener = ModelPool(make_model, workers), listener or ProgressListener()
     identity = canonical_json([pictures.identity, asdict(choice), model.facts])
     key = hashlib.sha256(identity.encode("utf-8")).hexdigest()[:16]
     with guard_output(out), _replies_folder(out) as folder:
         _check_new(out)  # a run that has just ended may have written it
-        with Ledger(folder / f"{key}.jsonl") as ledger:
+        with Ledger(folder / f"{key}.jsonl", listener.warn) as ledger:
             run = PictureRun(pictures, _picture_alone, ledger)
-            run.ask(model, listener or ProgressListener())
+            run.ask(model, listener)
             if not run.lines:
                 why = f"the first: {run.example}" if run.example else "there is none"
                 data = pictures.dataset
                 raise DatasetError(f"Not one picture of {data} can be read ({why}); copy or build the dataset again.")
             outputs = sum(1 for _ in write_outputs(out, run.lines, ledger, model.name))
         # Those of runs with other options, too: they cannot be resumed any more.
-        for file in folder.glob("*.jsonl"):
+        for file in folder.glob("*.jsonl*"):
             file.unlink()
     return PredictResult(path=out, model=model.name, outputs=outputs, rejected=run.reasons, example=run.example)
 

@@ -102,7 +102,7 @@ def find_threshold(
     total = max(len(modes), questions * len(modes) // SHARE)
     steps = Staircase(list(levels.values()), questions, total, seed=seed)
     target, problems = sibling(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
-    with guard_output(out), open_ledger(out, facts) as ledger:
+    with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
         budget = Budget(spent, max_cost, None)
         listener.begin(steps.questions, 0)

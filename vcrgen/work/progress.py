@@ -26,3 +26,6 @@ class ProgressListener:
 
         The number of kept items is hidden then until an item is rejected.
         """
+
+    def warn(self, text: str, /) -> None:
+        """Take a sentence that the user should see, whatever follows."""

@@ -32,6 +32,7 @@ from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.errors import OutputError
 from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel
+from vcrgen.work.ledger import ledger_line
 from vcrgen.work.lock import locked
 
 __all__ = ["categories"]  # a fixture of every test
@@ -314,20 +315,18 @@ def test_a_ledger_that_was_cut_off_in_its_first_line_goes_on(run: Run, whole: Wh
     assert Path("made.ledger").read_bytes().count(b"\n") == 3
 
 
-@pytest.mark.parametrize(("line", "offline"), [(b"\0" * 40 + b"\n", False), (b'{"key": "M x"}\n', True)])
-def test_a_ledger_that_is_damaged_in_its_midst_is_not_cut(run: Run, whole: Whole, offline: bool, line: bytes) -> None:
+@pytest.mark.parametrize("line", [b"\0" * 40 + b"\n", b'{"key": "M x"}\n'])
+def test_a_damaged_line_costs_one_reply(run: Run, whole: Whole, line: bytes) -> None:
+    """Offline it is told and nothing is changed."""
     lines = whole.ledger.splitlines(keepends=True)
-    damaged = b"".join([*lines[:3], line, *lines[4:]])
-    Path("made.ledger").write_bytes(damaged)
+    Path("made.ledger").write_bytes(damaged := b"".join([*lines[:3], line, *lines[4:]]))
+    code, _, err = run(*WORDS.split(), "--offline", "--out", "made")
+    assert code == 3 and "1 line is damaged and left out (line 4)." in err
+    assert Path("made.ledger").read_bytes() == damaged and not Path("made.ledger.damaged").exists()
     with FaultServer(good) as server:
-        more = ["--offline"] if offline else ["--endpoint", server.url]
-        code, _, err = run(*WORDS.split(), *more, "--out", "made")
-        assert code == 2 and "line 4" in err and "remove that line" in err and not server.calls
-    assert Path("made.ledger").read_bytes() == damaged
-    Path("made.ledger").write_bytes(b"".join([*lines[:3], *lines[4:]]))
-    with FaultServer(good) as server:
-        assert build(run, server, "made")[0] == 0 and len(server.calls) == 1
-    assert files("made") == whole.files
+        code, _, err = build(run, server, "made")
+        assert code == 0 and len(server.calls) == 1 and "is kept as made.ledger.damaged." in err
+    assert files("made") == whole.files and Path("made.ledger.damaged").read_bytes() == damaged
 
 
 @pytest.mark.parametrize(
@@ -338,7 +337,7 @@ def test_a_ledger_that_is_damaged_in_its_midst_is_not_cut(run: Run, whole: Whole
     ],
 )  # fmt: skip
 def test_a_ledger_of_something_else_is_a_sentence(run: Run, value: Any) -> None:
-    Path("made.ledger").write_text(json.dumps({"key": "M x", "value": value}) + "\n")
+    Path("made.ledger").write_bytes(ledger_line("M x", value))
     with FaultServer(good) as server:
         code, _, err = build(run, server, "made")
         assert code == 2 and "ledger of the replies is damaged" in err and not server.calls

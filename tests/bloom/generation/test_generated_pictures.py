@@ -24,6 +24,7 @@ from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.work.ledger import ledger_line
 
 WORDS = (
     *("bloom", "build", "--image-model", "I", "--model", "M", "--judge", "J"),
@@ -202,12 +203,12 @@ def test_no_path_of_a_ledger_is_trusted(run: Run) -> None:
     for line in changed:
         if line["value"]["reply"]["usage"].get("pictures"):
             line["value"]["reply"]["text"] = str(secret.absolute())
-    Path("made.ledger").write_text("\n".join(map(json.dumps, changed)) + "\n")
+    Path("made.ledger").write_bytes(b"".join(ledger_line(line["key"], line["value"]) for line in changed))
     code, _, err = run(*WORDS, "--offline", "--ledger", "made.ledger", "--out", "again")
     assert code == 2 and "lacks a picture" in err
     for rubbish in ({"text": 5}, {"usage": {"pictures": "many"}}, {"usage": 3}):
         other = [line | {"value": line["value"] | {"reply": line["value"]["reply"] | rubbish}} for line in changed]
-        Path("made.ledger").write_text("\n".join(map(json.dumps, other)) + "\n")
+        Path("made.ledger").write_bytes(b"".join(ledger_line(line["key"], line["value"]) for line in other))
         code, out, err = run(*WORDS, "--offline", "--ledger", "made.ledger", "--out", "again")
         assert code == 2 and "damaged" in err and "Traceback" not in out + err
 

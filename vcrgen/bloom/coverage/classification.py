@@ -183,10 +183,11 @@ def classify_sets(
             found[one.name] = _by_itself(one, taxonomy, listed)
     missing, usage = MissingReplies.of([]), None
     if for_model:
-        with output_errors(options.ledger), open_replies(options.ledger, offline=options.offline) as ledger:
+        listener = listener or ProgressListener()
+        with output_errors(options.ledger), open_replies(options.ledger, listener, offline=options.offline) as ledger:
             run = _ModelRun(for_model, taxonomy, options)
             scheduler = RequestScheduler(ledger, run.names, models, options)
-            missing = run.classify(scheduler, listener or ProgressListener())
+            missing = run.classify(scheduler, listener)
             found |= {one.name: one for one in run.classified()}
             usage = scheduler.ledger_usage
     return Classification(

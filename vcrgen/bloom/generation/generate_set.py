@@ -101,19 +101,19 @@ def generate_set(
     file = options.ledger or named.with_name(f"{named.name}.ledger")
     if file.resolve().is_relative_to(out.resolve()):
         raise ConfigError(f"--ledger {file} is inside of the new folder {out}; name a file that is not.")
-    folder = PictureFolder(file)
+    folder, listener = PictureFolder(file), listener or ProgressListener()
     with SpooledTemporaryFile(_KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
         pictures: Pictures = (
             GeneratedPictures(options, folder)
             if options.image_model
             else PictureSource(options, kept, categories=len(run.categories), slots=len(run.slots))
         )
-        with output_errors(file), open_replies(file, offline=options.offline) as ledger:
+        with output_errors(file), open_replies(file, listener, offline=options.offline) as ledger:
             if not options.offline:
                 folder.clean()
             out.parent.mkdir(parents=True, exist_ok=True)
             scheduler = RequestScheduler(ledger, names, models, options, folder)
-            run.fill_slots(scheduler, pictures, listener or ProgressListener())
+            run.fill_slots(scheduler, pictures, listener)
             manifest = None
             if not run.missing.counts or options.allow_failed:
                 manifest = _write(run, out, pictures, scheduler, taxonomy, themes, excluded)
