@@ -35,6 +35,7 @@ KERNEL = {
 STANDS_ON: dict[str, set[str]] = {
     "text": set(),
     "typeset": {"text"},
+    "pixels": {"text", "typeset"},
     "stats": set(),
     "work": set(),
     "models": {"text", "work"},
@@ -46,7 +47,7 @@ STANDS_ON: dict[str, set[str]] = {
     "reported_results": {"dataset", "tasks"},
     "web": {"config", "work"},
     "samples": {"text"},
-    "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "samples"},
+    "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "pixels", "samples"},
     "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder"},
     "bloom": {
         "text",
@@ -98,6 +99,7 @@ HEAVY = {
     "transformers",
     "peft",
 }
+HEAVY |= {"wordfreq"}
 HEAVY |= {"ray", "pyspark", "py4j", "scipy", "sklearn"}
 HEAVY |= {"httpx2", "sqlalchemy", "jinja2", "fastapi", "uvicorn"}
 

@@ -1,0 +1,152 @@
+"""The posterior against an enumeration of all texts, each rendered by the package itself."""
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vcrgen.pixels import posterior
+from vcrgen.pixels.lexicon import Lexicon, make_lexicon
+from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, visible_cells
+from vcrgen.pixels.templates import STEP, Templates
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.fonts import default_chain
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.records import Box
+from vcrgen.typeset.render import render_strip
+
+WORDS = {"a": 5.0, "if": 3.0, "fir": 2.0, "tar": 2.0, "AV": 1.0, "rat": 2.0, "art": 1.5, "jar": 0.7}
+CHARACTERS = {"大": 3.0, "太": 2.0, "犬": 1.0, "木": 0.5, "本": 0.4}
+SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=16))
+TOY = make_lexicon("toy", "en", WORDS, " ")
+TOY_ZH = make_lexicon("toy", "zh", CHARACTERS, "")
+TEMPLATES = {lexicon: Templates(SHAPER, lexicon) for lexicon in (TOY, TOY_ZH)}
+CELL_ROWS = SHAPER.line_height
+
+
+def render(text: str) -> np.ndarray:
+    """Draw one line that is as wide as its pen positions."""
+    layout = layout_caption(text, SHAPER, width=2000, max_lines=1, break_unit="word")
+    return render_strip(layout)[:CELL_ROWS, : SHAPER.advance(text)]
+
+
+def cell_of(text: str, hidden: np.ndarray) -> VisibleCell:
+    strip = render(text)
+    (cell,) = visible_cells(strip, hidden[:, : strip.shape[1]], [Box(0, 0, *strip.shape[::-1])], SHAPER.baseline)
+    return cell
+
+
+def enumerate_texts(lexicon: Lexicon, count: int) -> dict[str, float]:
+    """All texts of so many units, with their probabilities."""
+    prior = dict(zip(lexicon.units, np.exp(lexicon.log_prior), strict=True))
+    chosen = itertools.product(lexicon.units, repeat=count)
+    return {lexicon.separator.join(units): math.prod(prior[unit] for unit in units) for units in chosen}
+
+
+def slow_posterior(texts: Mapping[str, float], cell: VisibleCell, sigma: float) -> dict[str, float]:
+    """Bayes' rule, text by text."""
+    weights = {}
+    for text, prior in texts.items():
+        if SHAPER.advance(text) == cell.width:
+            apart = (255 - render(text)).astype(int) // STEP - cell.ink.astype(int) // STEP
+            energy = float((apart**2 * cell.visible).sum())
+            weights[text] = math.log(prior) - energy / (2 * (sigma / STEP) ** 2)
+    top = max(weights.values())
+    total = sum(math.exp(weight - top) for weight in weights.values())
+    return {text: math.exp(weight - top) / total for text, weight in weights.items()}
+
+
+def entropy(distribution: Mapping[str, float]) -> float:
+    return -sum(share * math.log2(share) for share in distribution.values() if share > 0)
+
+
+def random_mask(seed: int, share: float) -> np.ndarray:
+    return np.random.default_rng(seed).random((CELL_ROWS, 400)) < share
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from([(TOY, 3), (TOY_ZH, 3)]),
+    st.randoms(use_true_random=False),
+    st.integers(0, 99),
+    st.sampled_from([0.5, 0.97, 0.995, 1.0]),
+    st.sampled_from([4.0, 20.0, 90.0]),
+)
+def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigma) -> None:
+    lexicon, count = kind
+    text = lexicon.separator.join(random.choices(lexicon.units, k=count))
+    cell = cell_of(text, random_mask(seed, share))
+    expected = slow_posterior(enumerate_texts(lexicon, count), cell, sigma)
+    found = read_span(TEMPLATES[lexicon], [cell], count, sigma)
+    assert found.bits == pytest.approx(entropy(expected), abs=1e-6)
+    assert expected[found.text] == pytest.approx(max(expected.values()))
+
+
+def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:
+    cells = [cell_of("fir a", random_mask(1, 0.99)), cell_of("tar", random_mask(2, 0.95))]
+    texts = {}
+    for count in (2, 3):
+        for text, prior in enumerate_texts(TOY, count).items():
+            words = text.split()
+            for split in range(1, count):
+                texts[" ".join(words[:split]), " ".join(words[split:])] = prior
+    weights = []
+    for parts, prior in texts.items():
+        if [SHAPER.advance(part) for part in parts] == [cell.width for cell in cells]:
+            apart = [(255 - render(part)).astype(int) // STEP - cell.ink.astype(int) // STEP
+                     for part, cell in zip(parts, cells, strict=True)]  # fmt: skip
+            energy = sum(float((a**2 * cell.visible).sum()) for a, cell in zip(apart, cells, strict=True))
+            weights.append(math.log(prior) - energy / (2 * (20 / STEP) ** 2))
+    shares = np.exp(np.array(weights) - max(weights))
+    found = read_span(TEMPLATES[TOY], cells, (2, 3), 20.0)
+    assert found.bits == pytest.approx(entropy(dict(enumerate(shares / shares.sum()))), abs=1e-6)
+    assert found.text == "fir a tar" and found.fit == pytest.approx(1)
+
+
+@pytest.mark.parametrize("lexicon", [TOY, TOY_ZH])
+def test_more_visible_pixels_leave_fewer_bits(lexicon: Lexicon) -> None:
+    """On the average over the texts: one text may become less certain, as a wrong one can look more probable."""
+    texts = enumerate_texts(lexicon, 2)
+    widths = {SHAPER.advance(text) for text in texts}
+    order = np.random.default_rng(5).random((CELL_ROWS, 400))
+    left = []
+    for share in (1.0, 0.99, 0.97, 0.8, 0.0):
+        bits = [prior * read_span(TEMPLATES[lexicon], [cell_of(text, order < share)], 2, 2.0).bits
+                for text, prior in texts.items()]  # fmt: skip
+        left.append(sum(bits))
+    assert left == sorted(left, reverse=True) and left[0] > left[1] > left[-1] == pytest.approx(0, abs=1e-6)
+    of_width = [sum(p for text, p in texts.items() if SHAPER.advance(text) == width) for width in widths]
+    assert left[0] == pytest.approx(entropy(texts) + sum(p * math.log2(p) for p in of_width))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    # Words whose ink stays between their first and last pen position.
+    st.lists(st.sampled_from(["a", "art", "tar", "rat"]), min_size=2, max_size=3),
+    st.integers(0, 99),
+    st.sampled_from([0.97, 0.995]),
+)
+def test_known_places_leave_the_entropy_of_each_word(words, seed, share) -> None:
+    text, mask = " ".join(words), random_mask(seed, share)
+    expected, pen = 0.0, 0
+    for word in words:
+        cell = cell_of(word, np.pad(mask[:, pen:], ((0, 0), (0, 400))))
+        expected += entropy(slow_posterior(enumerate_texts(TOY, 1), cell, 20.0))
+        pen += SHAPER.advance(word + " ")
+    assert lower_bound(TEMPLATES[TOY], [cell_of(text, mask)], [text], 20.0) == pytest.approx(expected, abs=0.02)
+
+
+def test_a_text_of_other_words_is_not_explained() -> None:
+    seen = np.zeros((CELL_ROWS, 400), dtype=bool)
+    assert read_span(TEMPLATES[TOY], [cell_of("gut gut", seen)], 2).fit < posterior.LEAST_FIT
+    assert read_span(TEMPLATES[TOY], [cell_of("tar if", seen)], 2).fit == pytest.approx(1)
+
+
+def test_no_text_is_as_wide() -> None:
+    found = read_span(TEMPLATES[TOY], [cell_of("i", np.zeros((CELL_ROWS, 400), dtype=bool))], 3)
+    assert (found.text, found.fit) == ("", 0.0) and math.isnan(found.bits)

@@ -1,0 +1,211 @@
+"""Lexicons: the units that a span may consist of, and their prior probabilities.
+
+Units are words, or characters in languages that write no spaces between words. In Korean they are syllables and the
+space, as particles make more written words than a list has. Frequencies are those of the package ``wordfreq`` (Robyn
+Speer; data CC BY-SA 4.0), or of a list of the user.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from vcrgen.errors import ConfigError
+from vcrgen.text.languages import language_row
+
+WORDS = 50_000  # most frequent words of a lexicon
+CHARACTERS = 7_000  # most frequent characters
+# Prior of a word's three forms. A form that another word has already (German "Morgen") adds to it.
+FORMS = {"lower": 0.84, "title": 0.15, "upper": 0.01}
+MAX_LETTERS = 24  # of a word; longer ones are rarer than one in a million
+MAX_LIST_BYTES = 64 << 20
+_CHARACTER_UNITS = frozenset({"zh", "ja", "ko"})
+_INSIDE = str.maketrans("", "", "'’-")  # what words have beside letters
+_SPACE_SHARE = 0.25  # of a Korean text's characters
+
+Ints = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The nodes of a prefix tree at one depth, in the order of their parents."""
+
+    code: Ints  # the character, an index into ``Lexicon.alphabet``
+    first: Ints  # first child in the next level; children of a node are adjacent, and end at ``first[node + 1]``
+    unit: Ints  # the unit that ends here, or -1
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Units with their prior.
+
+    Attributes:
+        name: Source, size and hash, for signatures.
+        units: The units, in code point order.
+        log_prior: Natural logarithm of each one's probability.
+        separator: Between two units: a space, or nothing.
+    """
+
+    name: str
+    lang: str
+    units: tuple[str, ...]
+    log_prior: npt.NDArray[np.float64]
+    separator: str
+
+    @cached_property
+    def alphabet(self) -> tuple[str, ...]:
+        """The characters of all units, in code point order."""
+        return tuple(sorted({character for unit in self.units for character in unit}))
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.int16]:
+        """The characters of each unit as indices into the alphabet, shape (units, longest unit), -1 after the end."""
+        index = {character: code for code, character in enumerate(self.alphabet)}
+        codes = np.full((len(self.units), max(map(len, self.units))), -1, dtype=np.int16)
+        for row, unit in zip(codes, self.units, strict=True):
+            row[: len(unit)] = [index[character] for character in unit]
+        return codes
+
+    @cached_property
+    def tree(self) -> tuple[Level, ...]:
+        """The prefix tree of the units, from the first character on."""
+        codes, levels = self.codes, []
+        # Units are in code point order, as codes are, so units with a common prefix are adjacent.
+        differs = np.ones(codes.shape, dtype=bool)
+        differs[1:] = np.logical_or.accumulate(codes[1:] != codes[:-1], axis=1)
+        for depth in range(codes.shape[1]):
+            begins = np.flatnonzero(differs[:, depth] & (codes[:, depth] >= 0))
+            ends_here = (codes[begins, depth + 1] < 0) if depth + 1 < codes.shape[1] else np.ones(len(begins), bool)
+            below = (
+                np.flatnonzero(differs[:, depth + 1] & (codes[:, depth + 1] >= 0))
+                if depth + 1 < codes.shape[1]
+                else begins[:0]
+            )
+            levels.append(
+                Level(
+                    code=codes[begins, depth].astype(np.intp),
+                    first=np.append(np.searchsorted(below, begins), len(below)),
+                    unit=np.where(ends_here, begins, -1),
+                )
+            )
+        return tuple(levels)
+
+
+def make_lexicon(name: str, lang: str, weights: Mapping[str, float], separator: str) -> Lexicon:
+    """Return the lexicon of units with their weights, which need not sum to 1."""
+    units = sorted(unit for unit, weight in weights.items() if unit and weight > 0)
+    values = np.array([weights[unit] for unit in units])
+    digest = sha256("\n".join(units).encode()).hexdigest()[:8]
+    if not units:
+        raise ConfigError(f"The word list of {name} has no words.")
+    total = math.fsum(values)
+    return Lexicon(f"{name}-{len(units)}#{digest}", lang, tuple(units), np.log(values / total), separator)
+
+
+@lru_cache(maxsize=16)
+def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None) -> Lexicon:
+    """Return the lexicon of a language.
+
+    Args:
+        lang: Language code.
+        size: The number of words or characters, the most frequent ones; None for the usual number.
+        file: A word list instead of ``wordfreq``: a word a line, and after a tab its frequency (1 if not given).
+
+    Raises:
+        ConfigError: The language is unknown its letters are not drawn one by one, or the file has no words.
+    """
+    row = language_row(lang)
+    if row.shaper != "basic":
+        raise ConfigError(
+            f"Letters of {row.name} change their forms with their neighbours, so its words have no templates: the bits "
+            "of its spans are unknown."
+        )
+    counts = _word_list(file) if file else _word_frequencies(lang)
+    source = f"list-{lang}" if file else f"wordfreq-{version('wordfreq')}-{lang}"
+    if lang in _CHARACTER_UNITS:
+        return make_lexicon(source, lang, _character_weights(lang, counts, size or CHARACTERS), "")
+    return make_lexicon(source, lang, _word_weights(counts, size or WORDS), " ")
+
+
+def _word_frequencies(lang: str) -> Mapping[str, float]:
+    import wordfreq
+
+    frequencies: Mapping[str, float] = wordfreq.get_frequency_dict(lang)
+    return frequencies
+
+
+def _word_list(file: Path) -> Mapping[str, float]:
+    """Read a word list of the user, gzipped or not."""
+    try:
+        if file.stat().st_size > MAX_LIST_BYTES:
+            raise ConfigError(f"The word list {file} is larger than {MAX_LIST_BYTES >> 20} MiB.")
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8-sig")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The word list {file} cannot be read: {error}.") from None
+    counts: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        word, _, count = line.partition("\t")
+        counts[unicodedata.normalize("NFC", word.strip())] = _frequency(count or "1", f"{file}, line {number}")
+    return counts
+
+
+def _frequency(text: str, place: str) -> float:
+    try:
+        frequency = float(text)
+    except ValueError:
+        frequency = math.nan
+    if not 0 <= frequency < math.inf:
+        raise ConfigError(f"{place}: {text!r} is no frequency; write a word, a tab, a number.")
+    return frequency
+
+
+def _most_frequent(
+    counts: Mapping[str, float], size: int, accepts: Callable[[str], bool]
+) -> Iterator[tuple[str, float]]:
+    """Yield the most frequent of the accepted entries."""
+    ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return islice((entry for entry in ranked if accepts(entry[0])), size)
+
+
+def _word_weights(counts: Mapping[str, float], size: int) -> dict[str, float]:
+    """Return the weights of the forms of the most frequent words of letters."""
+    weights: defaultdict[str, float] = defaultdict(float)
+    for word, count in _most_frequent(counts, size, _is_word):
+        weights[word] += FORMS["lower"] * count
+        weights[word[0].upper() + word[1:]] += FORMS["title"] * count
+        weights[word.upper()] += FORMS["upper"] * count
+    return weights
+
+
+def _is_word(word: str) -> bool:
+    letters = word.translate(_INSIDE)
+    if letters.isascii():  # most words, quickly
+        return letters.isalpha() and len(word) <= MAX_LETTERS
+    return len(word) <= MAX_LETTERS and all(unicodedata.category(letter)[0] in "LM" for letter in letters)
+
+
+def _character_weights(lang: str, counts: Mapping[str, float], size: int) -> dict[str, float]:
+    """Return the weights of the most frequent characters of the language's scripts."""
+    row = language_row(lang)
+    scripts = tuple({row.script, *row.other_scripts})
+    characters: defaultdict[str, float] = defaultdict(float)
+    for word, count in counts.items():
+        for character in word:
+            characters[character] += count
+    weights = dict(_most_frequent(characters, size, lambda letter: unicodedata.name(letter, "").startswith(scripts)))
+    if row.joiner == " ":
+        weights[" "] = _SPACE_SHARE * math.fsum(weights.values())
+    return weights

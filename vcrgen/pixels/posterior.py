@@ -1,0 +1,410 @@
+"""The posterior of a covered text given its visible pixels, and its entropy: the equivocation (Shannon) in bits.
+
+A text is drawn from the lexicon, unit by unit and independently, and rendered; what is seen differs from its pixels by
+white noise. Then the posterior of all texts that fill a cell is a sum over paths through its pen positions, and exact.
+The method is that of Hill, Zhou, Saul and Shacham, "On the (In)effectiveness of Mosaicing and Blurring as Tools for
+Document Redaction" (PoPETs 2016), for pixels that are seen or not at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from vcrgen.pixels.lexicon import Level
+from vcrgen.pixels.templates import STEP, Ints, Templates
+from vcrgen.typeset.records import WHITE, Box
+
+SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's rounding, and three letters that overlap
+# Nats by which a beginning of a unit may explain the pixels worse than white noise does; the next one where no text
+# is left; and nats below the best beginning of a text.
+LIMITS = (60.0, 600.0, math.inf)
+BEAM = 40.0
+LEAST_FIT = 0.98
+
+Doubles = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VisibleCell:
+    """The visible pixels of a span in one line, from its first pen position to its last one.
+
+    Attributes:
+        ink: Darkness, shape (height of a line, width); 0 where nothing is seen.
+        visible: Pixels that are seen.
+        baseline: Rows from the top to the baseline.
+    """
+
+    ink: npt.NDArray[np.uint8]
+    visible: Bools
+    baseline: int
+
+    @property
+    def width(self) -> int:
+        """Pixels from the first pen position to the last one."""
+        return int(self.ink.shape[1])
+
+
+def visible_cells(
+    strip: npt.NDArray[np.uint8], hidden: Bools, boxes: Sequence[Box], baseline: int
+) -> tuple[VisibleCell, ...]:
+    """Return the visible pixels of a span.
+
+    Args:
+        strip: Brightness of the strip, shape (height, width), covered or not.
+        hidden: Pixels that tell nothing of the span: under covers, or with ink of other text.
+        boxes: Its cells, as :func:`vcrgen.typeset.cover.span_cells` returns them.
+        baseline: Pixels from the top of a line to its baseline.
+    """
+    cells = []
+    for box in boxes:
+        visible = ~hidden[box.area]
+        cells.append(VisibleCell((WHITE - strip[box.area]) * visible, visible, baseline))
+    return tuple(cells)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The most probable text of a span, and the uncertainty about it.
+
+    Attributes:
+        text: The maximum a posteriori text.
+        bits: Entropy of the posterior over all texts.
+        fit: Share of the visible ink (its squares) that the text explains, at most 1; 1 if no ink is visible. Below
+            :data:`LEAST_FIT` the text is not of the lexicon or of these fonts, and the bits say nothing.
+    """
+
+    text: str
+    bits: float
+    fit: float
+
+
+class _Energies:
+    """Squared differences between templates and the visible pixels of a cell, in steps of darkness.
+
+    Without the squares of the observed ink, so that energies of adjacent characters add up.
+    """
+
+    def __init__(self, templates: Templates, cell: VisibleCell) -> None:
+        self.templates = templates
+        rows, columns = templates.ink.shape[1:]
+        height, width = cell.ink.shape
+        shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
+        seen, ink = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        first = max(0, -templates.top - cell.baseline)  # rows of letters above the line
+        place = slice(first, first + height), slice(-templates.left, width - templates.left)
+        seen[place] = cell.visible
+        ink[place] = (cell.ink // STEP) * cell.visible
+        top = first + cell.baseline + templates.top
+        self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
+        self._known = np.zeros(width, dtype=bool)
+        self._table = np.empty((width, len(templates.ink)))
+        self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.codes.shape[1] > 1 else 0
+        self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
+        self.pixels = np.append(0.0, np.cumsum(cell.visible.sum(axis=0, dtype=np.float64)))
+
+    def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
+        """Return the energies of characters, each at its pen position; both of one shape."""
+        stride = self.templates.stride
+        for rest in {int(pen) % stride for pen in np.unique(pens[~self._known[pens]])}:
+            at = np.arange(rest, len(self._known), stride)
+            flat = len(at), -1
+            seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
+            self._table[at] = (seen @ self.templates.flat_square.T).astype(np.float64)
+            self._table[at] -= 2.0 * (ink @ self.templates.flat.T)
+            self._known[at] = True
+        energy: Doubles = self._table[pens, codes]
+        return energy
+
+    def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
+        """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
+        overlaps, energy = self.templates.overlaps, np.zeros(len(pairs))
+        touching = np.flatnonzero(pairs >= 0)
+        seen = self._seen[pens[touching]][:, :, : self._overlap_columns]
+        ink = self._ink[pens[touching]][:, :, : self._overlap_columns]
+        square, linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]
+        energy[touching] = np.einsum("nij,nij->n", square, seen) - 2.0 * np.einsum("nij,nij->n", linear, ink)
+        return energy
+
+
+def lower_bound(
+    templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float = SIGMA
+) -> float:
+    """Return a quick lower bound of a span's bits: its units are uncertain, their places and widths are known.
+
+    Args:
+        templates: Lexicon and fonts.
+        cells: The span's cells.
+        texts: The text in each cell.
+        sigma: Standard deviation of the noise, in grey levels.
+    """
+    bits = 0.0
+    for cell, text in zip(cells, texts, strict=True):
+        energies = _Energies(templates, cell)
+        for pen, width in _places(templates, text):
+            units = templates.units_of_width(width)
+            if len(units):
+                energy = _unit_energies(templates, energies, units, pen)
+                bits += _entropy(templates.lexicon.log_prior[units] - energy / _scale(sigma))
+    return bits / math.log(2)
+
+
+def _scale(sigma: float) -> float:
+    """Return the energy of one nat."""
+    return 2.0 * (sigma / STEP) ** 2
+
+
+def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
+    """Yield pen position and advance of each unit of a text."""
+    advance = dict(zip(templates.lexicon.alphabet, templates.advance.tolist(), strict=True))
+    pen = 0
+    for unit in text.split(templates.lexicon.separator) if templates.lexicon.separator else text:
+        width = sum(advance.get(character, 0) for character in unit)
+        yield pen, width
+        pen += width + templates.space
+
+
+def _unit_energies(templates: Templates, energies: _Energies, units: Ints, pen: int) -> Doubles:
+    """Return the energies of units at one pen position."""
+    codes = templates.lexicon.codes[units].astype(np.intp)
+    codes = codes[:, : int((codes >= 0).sum(axis=1).max())]
+    advance = np.where(codes >= 0, templates.advance[codes], 0)
+    pens = pen + np.cumsum(advance, axis=1) - advance
+    row, column = np.nonzero(codes >= 0)
+    energy = np.bincount(row, energies.glyphs(codes[row, column], pens[row, column]), minlength=len(units)).astype(
+        np.float64
+    )
+    if codes.shape[1] > 1:
+        pairs = np.where(codes[:, 1:] >= 0, templates.overlaps.number[codes[:, :-1], codes[:, 1:]], -1)
+        row, column = np.nonzero(pairs >= 0)
+        added = energies.of_overlaps(pairs[row, column].astype(np.intp), pens[row, column + 1])
+        energy += np.bincount(row, added, minlength=len(units))
+    return energy
+
+
+def _entropy(log_weights: Doubles) -> float:
+    """Return the entropy in nats of a distribution, given the logarithms of its weights."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return float(-(weights * np.log(np.maximum(weights, 1e-300))).sum())
+
+
+def read_span(
+    templates: Templates, cells: Sequence[VisibleCell], words: int | Collection[int] | None = 5, sigma: float = SIGMA
+) -> Reading:
+    """Return the posterior of a span: its most probable text and its entropy.
+
+    Args:
+        templates: Lexicon and fonts.
+        cells: The span's cells, in reading order; a unit is never broken between two of them.
+        words: The number of units, if the lexicon's units are words; or the possible numbers, all equally probable.
+        sigma: Standard deviation of the noise, in grey levels.
+    """
+    counts = {words} if isinstance(words, int) else words and set(words)
+    if not templates.lexicon.separator:
+        counts = None
+    energies = [_Energies(templates, cell) for cell in cells]
+    for limit in LIMITS:
+        end = _Lattice(templates, energies, cells, counts, sigma, limit).end()
+        if end is not None:
+            break
+    else:
+        return Reading(text="", bits=math.nan, fit=0.0)
+    squares = sum(float(energy.squares[-1]) for energy in energies)
+    residual = squares - end.explained
+    return Reading(
+        text=templates.lexicon.separator.join(end.units),
+        bits=end.entropy / math.log(2),
+        fit=1 - residual / squares if squares else 1.0,
+    )
+
+
+class _State(NamedTuple):
+    """All texts that end at one place, with one number of units.
+
+    Attributes:
+        weight: Logarithm of the sum of their weights; the weight of a text is its prior by its likelihood.
+        entropy: Entropy of the texts in nats.
+        best: Logarithm of the greatest weight.
+        units: The text of that weight.
+        explained: Squared visible darkness that this text explains, in steps.
+    """
+
+    weight: float
+    entropy: float
+    best: float
+    units: tuple[str, ...]
+    explained: float
+
+
+class _Edge(NamedTuple):
+    """All units from one pen position to another one."""
+
+    end: int  # advance of the last unit included, of the separator not
+    weight: float
+    entropy: float
+    best: float
+    unit: int
+    explained: float
+
+
+class _Lattice:
+    """Paths through the pen positions of cells.
+
+    Args:
+        templates: Lexicon and fonts.
+        energies: Those of each cell.
+        cells: The cells.
+        counts: The possible numbers of units, or None for any.
+        sigma: Standard deviation of the noise, in grey levels.
+        limit: One of :data:`LIMITS`.
+    """
+
+    def __init__(
+        self, templates: Templates, energies: Sequence[_Energies], cells: Sequence[VisibleCell],
+        counts: Collection[int] | None, sigma: float, limit: float,
+    ) -> None:  # fmt: skip
+        self._templates, self._energies, self._cells, self._counts = templates, energies, cells, counts
+        self._scale, self._limit = _scale(sigma), limit
+        self._most = max(counts) if counts else None
+
+    def end(self) -> _State | None:
+        """Return the texts that fill all cells; None if there is none."""
+        states = {0: _State(0.0, 0.0, 0.0, (), 0.0)}
+        for energies, cell in zip(self._energies, self._cells, strict=True):
+            states = self._through(energies, cell, states)
+        ends = [state for count, state in states.items() if self._counts is None or count in self._counts]
+        return _merge(ends) if ends else None
+
+    def _through(self, energies: _Energies, cell: VisibleCell, states: dict[int, _State]) -> dict[int, _State]:
+        """Return the texts at the end of a cell by their number of units, given those at its start."""
+        waiting: dict[int, dict[int, list[_State]]] = {0: {count: [state] for count, state in states.items()}}
+        ends: dict[int, list[_State]] = {}
+        top = {count: state.weight for count, state in states.items()}
+        for pen in range(cell.width):
+            here = {count: _merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
+            here = {c: s for c, s in here.items() if s.weight >= top[c] - BEAM or self._limit == math.inf}
+            if not here:
+                continue
+            for edge in self._edges(energies, cell, pen):
+                for count, state in here.items():
+                    number = 0 if self._most is None else count + 1
+                    if self._most is not None and number > self._most:
+                        continue
+                    longer = self._extend(state, edge)
+                    if edge.end == cell.width:
+                        ends.setdefault(number, []).append(longer)
+                    elif (start := edge.end + self._templates.space) < cell.width:
+                        waiting.setdefault(start, {}).setdefault(number, []).append(longer)
+                        top[number] = max(top.get(number, -math.inf), longer.weight)
+        return {count: _merge(arrived) for count, arrived in ends.items()}
+
+    def _extend(self, state: _State, edge: _Edge) -> _State:
+        return _State(
+            state.weight + edge.weight,
+            state.entropy + edge.entropy,
+            state.best + edge.best,
+            (*state.units, self._templates.lexicon.units[edge.unit]),
+            state.explained + edge.explained,
+        )
+
+    def _edges(self, energies: _Energies, cell: VisibleCell, pen: int) -> list[_Edge]:
+        """Return the units from a pen position on, by their ends."""
+        found = self._units_from(energies, cell, pen)
+        if not len(found.unit):
+            return []
+        weight = self._templates.lexicon.log_prior[found.unit] - found.energy / self._scale
+        # So that texts of different lengths compare: less the squares of all pixels up to the next pen position.
+        after = np.minimum(found.end + self._templates.space, cell.width)
+        weight -= (energies.squares[after] - energies.squares[pen]) / self._scale
+        order = np.argsort(found.end, kind="stable")
+        ends, starts = np.unique(found.end[order], return_index=True)
+        edges = []
+        for end, group in zip(ends.tolist(), np.split(order, starts[1:]), strict=True):
+            own = weight[group]
+            best = int(own.argmax())
+            total = _log_sum(own)
+            edges.append(
+                _Edge(
+                    end, total, _entropy(own), float(own[best]), int(found.unit[group[best]]),
+                    float(-found.energy[group[best]]),
+                )
+            )  # fmt: skip
+        return edges
+
+    def _units_from(self, energies: _Energies, cell: VisibleCell, pen: int) -> _Found:
+        """Walk the prefix tree from a pen position, level by level, and keep what explains the pixels."""
+        templates, tree = self._templates, self._templates.lexicon.tree
+        nodes = np.arange(len(tree[0].code), dtype=np.intp)
+        before, begin = np.full(len(nodes), -1, dtype=np.intp), np.full(len(nodes), pen, dtype=np.intp)
+        energy = np.zeros(len(nodes))
+        found = []
+        for depth, level in enumerate(tree):
+            code = level.code[nodes]
+            end = begin + templates.advance[code]
+            good = np.flatnonzero((end <= cell.width) & (end > begin))
+            code, begin, end, energy = code[good], begin[good], end[good], energy[good]
+            energy = energy + energies.glyphs(code, begin)
+            if depth:
+                energy += energies.of_overlaps(templates.overlaps.number[before[good], code].astype(np.intp), begin)
+            explains = np.flatnonzero(self._residual(energies, pen, end, energy) <= self._limit * self._scale)
+            nodes, code, end, energy = nodes[good[explains]], code[explains], end[explains], energy[explains]
+            unit = level.unit[nodes]
+            whole = np.flatnonzero(unit >= 0)
+            found.append(_Found(unit[whole], end[whole], energy[whole]))
+            parent, nodes = _children(level, nodes)
+            if not len(nodes):
+                break
+            before, begin, energy = code[parent], end[parent], energy[parent]
+        units, ends, sums = zip(*found, strict=True)
+        return _Found(np.concatenate(units), np.concatenate(ends), np.concatenate(sums))
+
+    def _residual(self, energies: _Energies, pen: int, end: Ints, energy: Doubles) -> Doubles:
+        """Return the squared differences in the columns of beginnings of units, less those that noise makes.
+
+        Columns into which the next glyph may reach are left out, so the result is rather too small.
+        """
+        sure = np.maximum(end + self._templates.left, pen)
+        noise = self._scale / 2 * (energies.pixels[sure] - energies.pixels[pen])
+        residual: Doubles = energy + energies.squares[sure] - energies.squares[pen] - noise
+        return residual
+
+
+class _Found(NamedTuple):
+    """Units, the pen positions after them, and their energies."""
+
+    unit: Ints
+    end: Ints
+    energy: Doubles
+
+
+def _children(level: Level, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return the children of nodes: the position of each one's parent in ``nodes``, and their own numbers."""
+    first, count = level.first[nodes], level.first[nodes + 1] - level.first[nodes]
+    parent = np.repeat(np.arange(len(nodes)), count)
+    return parent, np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count) + first[parent]
+
+
+def _merge(states: Sequence[_State]) -> _State:
+    """Return all texts of several groups without a common text."""
+    if len(states) == 1:
+        return states[0]
+    weights = np.array([state.weight for state in states])
+    total = _log_sum(weights)
+    share = np.exp(weights - total)
+    inner = float((share * np.array([state.entropy for state in states])).sum())
+    best = max(states, key=lambda state: state.best)
+    return _State(total, inner + _entropy(weights), best.best, best.units, best.explained)
+
+
+def _log_sum(log_weights: Doubles) -> float:
+    """Return the logarithm of a sum, given the logarithms of its terms."""
+    top = float(log_weights.max())
+    return top + math.log(float(np.exp(log_weights - top).sum()))

@@ -1,0 +1,138 @@
+"""Templates: the glyphs of a lexicon in a face at a size, as they are drawn next to each other.
+
+Darkness has 128 steps here, so that all sums of products are whole numbers below 2**24: they are exact in 32 bits, in
+any order, on any processor.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vcrgen.pixels.lexicon import Lexicon
+from vcrgen.typeset.records import Glyph
+from vcrgen.typeset.shaping import Shaper
+
+STEP = 2  # grey levels in a step of darkness
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.intp]
+
+
+class Overlaps(NamedTuple):
+    """Pairs of characters whose inks overlap, and what the overlap adds to the sum of their templates.
+
+    Columns are counted from ``Templates.left`` before the pen position of the second character.
+
+    Attributes:
+        number: Number of the pair, shape (characters, characters), -1 for pairs without overlap.
+        square: Squared darkness of both together less that of each, shape (pairs, rows, columns).
+        linear: Darkness of both together less that of each, of the same shape.
+    """
+
+    number: npt.NDArray[np.int32]
+    square: Floats
+    linear: Floats
+
+
+class Templates:
+    """The glyphs of a lexicon's characters in a chain of fonts.
+
+    Args:
+        shaper: Sets one glyph a character: the basic shaper, in the fonts at their size.
+        lexicon: The units.
+
+    Attributes:
+        advance: Pixels to the next pen position, by character; 0 for characters without a glyph.
+        space: The advance of the separator.
+        stride: Pixels between pen positions that one text has: 1 for words, the usual advance for characters.
+        left: Least column of any ink, from the pen position; at most 0.
+        top: Least row of any ink, from the baseline.
+        ink: Darkness, shape (characters, rows, columns), from ``left`` and ``top`` on.
+    """
+
+    def __init__(self, shaper: Shaper, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        drawn = [shaper.chain.glyph(character) for character in lexicon.alphabet]
+        glyphs = [glyph for glyph in drawn if glyph is not None and glyph.ink.size]
+        separator = shaper.chain.glyph(lexicon.separator) if lexicon.separator else None
+        self.space = separator.advance if separator else 0
+        self.advance: Ints = np.array([glyph.advance if glyph else 0 for glyph in drawn], dtype=np.intp)
+        usual = np.bincount(self.advance[self.advance > 0], minlength=2)
+        self.stride = 1 if lexicon.separator else int(usual.argmax())
+        self.left = min([0, *(glyph.x for glyph in glyphs)])
+        self.top = min([0, *(glyph.y for glyph in glyphs)])
+        right = max([1, *self.advance, *(glyph.x + glyph.ink.shape[1] for glyph in glyphs)])
+        bottom = max([1, *(glyph.y + glyph.ink.shape[0] for glyph in glyphs)])
+        self.ink = np.zeros((len(drawn), bottom - self.top, right - self.left), dtype=np.uint8)
+        for image, glyph in zip(self.ink, drawn, strict=True):
+            if glyph is not None:
+                self._draw(image, glyph)
+
+    def _draw(self, image: npt.NDArray[np.uint8], glyph: Glyph) -> None:
+        rows, columns = glyph.ink.shape
+        if rows and columns:
+            y, x = glyph.y - self.top, glyph.x - self.left
+            image[y : y + rows, x : x + columns] = glyph.ink
+
+    @cached_property
+    def flat(self) -> Floats:
+        """The ink in steps, for matrix products, shape (characters, pixels)."""
+        return (self.ink // STEP).reshape(len(self.ink), -1).astype(np.float32)
+
+    @cached_property
+    def flat_square(self) -> Floats:
+        """The squares of :attr:`flat`."""
+        return self.flat * self.flat
+
+    @cached_property
+    def widths(self) -> Ints:
+        """The advance of each unit; -1 of units with a character that has no glyph."""
+        codes = self.lexicon.codes
+        advance = np.append(self.advance, 0)[codes]  # code -1, after the end, is the appended 0
+        widths: Ints = advance.sum(axis=1)
+        widths[((advance == 0) & (codes >= 0)).any(axis=1)] = -1
+        return widths
+
+    @cached_property
+    def _by_width(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.widths, kind="stable")
+        return order, self.widths[order]
+
+    def units_of_width(self, width: int) -> Ints:
+        """Return the units of an advance, by their number."""
+        order, widths = self._by_width
+        first, last = np.searchsorted(widths, [width, width + 1])
+        return order[first:last]
+
+    @cached_property
+    def overlaps(self) -> Overlaps:
+        """The pairs of adjacent characters of the units whose inks overlap."""
+        codes, count = self.lexicon.codes, len(self.ink)
+        inside = codes[:, 1:] >= 0
+        pairs = np.unique(codes[:, :-1][inside].astype(np.int64) * count + codes[:, 1:][inside])
+        first, second = np.divmod(pairs, count)
+        tails, heads = self._tails_and_heads(set(first.tolist()))
+        meets = (tails.reshape(count, -1) > 0).astype(np.float32) @ (heads.reshape(count, -1) > 0).astype(np.float32).T
+        touching = np.flatnonzero(meets[first, second])
+        first, second = first[touching], second[touching]
+        index = np.full((count, count), -1, dtype=np.int32)
+        index[first, second] = np.arange(len(touching))
+        a, b = tails[first].astype(np.int32), heads[second].astype(np.int32)
+        both = (a + ((255 - a) * b + 127) // 255) // STEP  # as typeset.render draws one over the other
+        a, b = a // STEP, b // STEP
+        return Overlaps(index, (both * both - a * a - b * b).astype(np.float32), (both - a - b).astype(np.float32))
+
+    def _tails_and_heads(self, first: set[int]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Return ends and beginnings of all characters around the next one's and their own pen position."""
+        right = np.flatnonzero(self.ink.any(axis=(0, 1))).max(initial=0) + self.left + 1
+        least = min((int(self.advance[code]) for code in first if self.advance[code]), default=0)
+        at = np.arange(self.left, max(self.left + 1, right - least))  # columns from the second pen position
+        columns = self.advance[:, None] + at - self.left
+        known = columns < self.ink.shape[2]
+        tails = np.take_along_axis(self.ink, np.where(known, columns, 0)[:, None, :], axis=2) * known[:, None, :]
+        used = np.flatnonzero(tails.any(axis=(0, 1))).max(initial=0) + 1
+        return tails[:, :, :used], self.ink[:, :, :used]
