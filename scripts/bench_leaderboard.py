@@ -1,6 +1,7 @@
 """A leaderboard under load, with ratios to yardsticks measured in the same run.
 
     python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL] [--flood]
+    python scripts/bench_leaderboard.py --models 50 500 2000
 
 Clients hand in submissions at once to a real server, while a reader fetches the index, tables, models' pages and pages
 of submissions one after another, until everything is scored. Each file is another model's and holds an output for each
@@ -9,6 +10,11 @@ in a process that does nothing else.
 
 The exit code is 1 if a submission was lost or scored twice, an answer was 5xx, or the 95th percentile of reading while
 it scores is above 200 ms. Use an empty PostgreSQL database with --database.
+
+With --models 50 500 2000 boards with so many models of two sets are made and looked at: how long a page takes to be
+made, how large it is, how long it takes from the cache, how long it takes until pages are made anew after one file, and
+what finishing a file takes. The exit code is 1 if the first page has 60 kB or more as it is sent, or takes 100 ms or
+more from the cache (the median of 20 times).
 
 With --flood two attacks are made instead, one after the other, each while 20 honest clients fetch pages: 1,010
 connections of another address (on Linux) that never finish the header of their request and are opened anew, once a
@@ -24,6 +30,7 @@ import json
 import multiprocessing as mp
 import random
 import re
+import secrets
 import socket
 import statistics
 import subprocess
@@ -37,19 +44,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import text
+from starlette.testclient import TestClient
 
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.commands import give_token
+from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
+from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.service.app import make_app
+from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store.log import check_log, read_log
+from vcrgen.leaderboard.site.listing import TableRequest
+from vcrgen.leaderboard.store import results, submissions
+from vcrgen.leaderboard.store.log import check_log, now, read_log, record
 from vcrgen.leaderboard.store.submissions import list_submissions
+from vcrgen.leaderboard.worker import finish
 from vcrgen.scorer.run import Options
 from vcrgen.scorer.span_session import Session
+from vcrgen.stats.bootstrap import BootstrapMean
 
 MOST_MS = 200.0
+MOST_CACHED_MS, MOST_SENT = 100.0, 60_000  # of the first page of a large board
+FIRST_TABLE = "board-set-0-any-stacked.html"
 HONEST, PAGES_EACH, HALF_SENT = 20, 20, 1010
 PATIENCE = 1800.0
 SET = "bench"
@@ -67,10 +86,123 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=500, help="outputs in each file")
     parser.add_argument("--database", default="", help="URL of an empty PostgreSQL database; SQLite without")
     parser.add_argument("--flood", action="store_true", help="attack it, in place of handing in")
+    parser.add_argument("--models", type=int, nargs="+", help="sizes of boards to look at, in place of handing in")
     args = parser.parse_args()
+    if args.models:
+        return grow(args.models)
     with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
         bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
         return bench.flood() if args.flood else bench.run()
+
+
+def grow(sizes: list[int]) -> int:
+    """Look at boards of several sizes; the exit code."""
+    print("| models | | made | sent | from the cache |")
+    print("|---|---|---|---|---|")
+    bad = False
+    for models in sizes:
+        with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
+            bad |= look_at(Path(folder), models)
+    return int(bad)
+
+
+def look_at(folder: Path, models: int) -> bool:
+    """Print the figures of a board with so many models on two sets; true if they are not what is wanted."""
+    board, finish_ms = grown_board(folder, models)
+    pages = LivePages(board)
+    client = TestClient(make_app(board, lambda: True, pages))
+    started = time.perf_counter()
+    assert client.get("/about.html").status_code == 200
+    print(f"| {models:,} | all of the board, read once | {1000 * (time.perf_counter() - started):,.0f} ms | | |")
+    first = pages.get(FIRST_TABLE)
+    assert first is not None
+    index_ms, index_bytes = 0.0, 0
+    for name in (
+        FIRST_TABLE,
+        f"{FIRST_TABLE}?page=2&search=model",
+        "gap.html",
+        "history.html",
+        "board.csv",
+        "board.json",
+    ):
+        state = pages._state
+        assert state is not None
+        for rows in state.rows.values():
+            rows.tables.clear()
+        path, _, asked = name.partition("?")
+        started = time.perf_counter()
+        page = pages._make(path, state, TableRequest.parse(dict(parse_qsl(asked))))
+        made = time.perf_counter() - started
+        assert page is not None
+        times = []
+        client.get(f"/{name}")
+        for _ in range(20):
+            started = time.perf_counter()
+            client.get(f"/{name}")
+            times.append(1000 * (time.perf_counter() - started))
+        cached = statistics.median(times)
+        if name == FIRST_TABLE:
+            index_ms, index_bytes = cached, len(page.packed)
+        print(f"| | {name} | {1000 * made:,.0f} ms | {len(page.packed) / 1000:,.0f} kB | {cached:.1f} ms |")
+    print(f"| | a file is finished: its ranks counted among {models:,} | {finish_ms:,.0f} ms | | |")
+    return index_ms >= MOST_CACHED_MS or index_bytes >= MOST_SENT
+
+
+def grown_board(folder: Path, models: int) -> tuple[Board, float]:
+    """A board with scores that were not made by scoring; and the milliseconds that finishing a file takes on it."""
+    import numpy as np
+
+    keys = []
+    for number in range(2):
+        keys.append(folder / f"key{number}.jsonl")
+        line = {"question_id": f"q{number}", "crossed_text": [TEXT[:20]], "language": "en"}
+        keys[-1].write_text(json.dumps(line) + "\n", "utf-8")
+    data = [f"set-{number}:{key}" for number, key in enumerate(keys)]
+    board = init_board(folder / "board", data, Settings(title="Bench"), with_reported=True)
+    rng = np.random.default_rng(0)
+    ids: list[str] = []
+    times: list[float] = []
+    for number in range(models):
+        facts = check_facts(
+            team=f"Team {number % 40}", model=f"Model {number}", size=f"{rng.integers(1, 900)}B", access="open",
+            released=f"20{rng.integers(20, 27)}-0{rng.integers(1, 10)}-11", link=f"https://example.org/{number}",
+        )  # fmt: skip
+        skill = rng.uniform(0.1, 0.95)
+        for name in ("set-0", "set-1"):
+            cells = []
+            for view in ("stacked", "tei"):
+                value = float(np.clip(skill + rng.normal(0, 0.02), 0, 1))
+                means = BootstrapMean(500, value, np.clip(value + rng.normal(0, 0.02, 1000), 0, 1))
+                three = (value, max(value - 0.04, 0), min(value + 0.04, 1))
+                estimates = {"exact": three, "jaccard": three}
+                cells.append(
+                    CellOutcome(
+                        mode="any", view=view, estimates=estimates, difference=estimates if view == "stacked" else None,
+                        means={"exact": means.to_bytes(), "jaccard": means.to_bytes()}, hits=bytes(8),
+                    )
+                )  # fmt: skip
+            outcome = ScoringOutcome(signature="metric:made|seed:0", result={"scores": []}, cells=tuple(cells))
+            started = time.perf_counter()
+            with board.writing() as connection:
+                one = Submission(
+                    id=secrets.token_hex(16), set=name, facts=facts, file=secrets.token_hex(32), file_name="made.jsonl",
+                    bytes=1, channel="api", received=now(),
+                )  # fmt: skip
+                submissions.add(connection, one)
+                if number < models - 10:  # quickly: their ranks are not counted
+                    results.add_run(connection, one.id, name, outcome)
+                    submissions.change(connection, one.id, status="scored", current=True)
+                    record(connection, actor="bench", what="scored", subject=facts.entry, facts=one.log_details)
+            if number >= models - 10:
+                started = time.perf_counter()
+                finish(board, one, outcome)
+                times.append(1000 * (time.perf_counter() - started))
+            ids.append(one.id)
+        if number == models - 11:
+            with board.writing() as connection:
+                connection.execute(text("UPDATE cells SET better = run / 4, worse = 0"))
+                connection.execute(text("UPDATE sets SET hidden = 1 WHERE name = 'set-1'"))  # so that there are gaps
+    return board, statistics.median(times)
 
 
 @dataclass

@@ -377,7 +377,7 @@ def test_scores_are_drawn_over_date_and_size() -> None:
     page = pages.board(table)
     known = table.rankings[0].rows
     drawn = page.split('<svg class="sc"')[1:]
-    assert len(drawn) == 2 and "Exact match by date of release" in page and "Exact match by size" in page
+    assert len(drawn) == 2 and "Exact match by date of release" in page and "Exact match by parameters" in page
     dated, sized = (part.partition("</svg>")[0].count("<circle") for part in drawn)
     assert dated == sum(row.facts.released is not None for row in known)
     assert sized == sum(row.facts.size is not None for row in known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
+from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
 from vcrgen.leaderboard.site.render import Pages
 
 PARAMETRIC = ("board", "model", "compare")  # kinds of pages that this module makes
@@ -16,14 +17,14 @@ def is_page_name(name: str) -> bool:
     return not row.is_form if row else (names.parse_name(name) or ("",))[0] in PARAMETRIC
 
 
-def page_of(pages: Pages, queries: BoardQueries, name: str) -> str | None:
+def page_of(pages: Pages, queries: BoardQueries, name: str, asked: TableRequest = WHOLE) -> str | None:
     """Return the HTML of a page, or None if there is no such page, set, model or pair."""
     if name == names.INDEX:
         tracks = queries.tracks()
-        return pages.board(queries.table(tracks[0])) if tracks else pages.empty()
+        return pages.board(queries.table(tracks[0]), asked) if tracks else pages.empty()
     if row := BOARD_PAGES.get(name):
         exists = row.exists(pages.site) and not row.is_form
-        return pages.page(row, getattr(queries, row.query)() if row.query else ()) if exists else None
+        return pages.page(row, getattr(queries, row.query)() if row.query else (), asked) if exists else None
     kind, *parameters = names.parse_name(name) or ("",)
     if kind == "model":
         model = queries.model(*parameters)
@@ -33,4 +34,4 @@ def page_of(pages: Pages, queries: BoardQueries, name: str) -> str | None:
         return pages.compare(pair) if pair else None
     found = (track for track in queries.tracks() if [track.set, track.mode, track.view.value] == parameters)
     track = next(found, None) if kind == "board" else None
-    return pages.board(queries.table(track)) if track else None
+    return pages.board(queries.table(track), asked) if track else None

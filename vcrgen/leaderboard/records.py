@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from vcrgen.dataset.key import FEEDBACK, FINAL
@@ -399,7 +400,7 @@ class PublicHiddenGap:
     difference: Estimate  # hidden minus public
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Site:
     """Settings, sets, tracks and models that every page of a board shows."""
 
@@ -412,7 +413,7 @@ class Site:
     compared: frozenset[tuple[str, str]]  # pairs of entries with a page that compares them, where it is not live
     updated: datetime | None  # when the newest thing on the board happened; None if it is new
 
-    @property
+    @cached_property
     def models_by_entry(self) -> Mapping[str, ModelFacts]:
         """The models by the twelve digits that stand for them."""
         return {facts.entry: facts for facts in self.models}

@@ -390,7 +390,6 @@ def test_comparing_redirects(desk: Any, hand: Any, public_key: AnswerKey) -> Non
 def test_pages_are_kept_until_something_happens(
     desk: Any, hand: Any, public_key: AnswerKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_pages, "STALE_SECONDS", -1.0)
     made = []
     real = service_pages.page_of
     monkeypatch.setattr(service_pages, "page_of", lambda *args: made.append(args[2]) or real(*args))  # type: ignore[func-returns-value]

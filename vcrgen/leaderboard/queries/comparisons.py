@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -28,10 +28,11 @@ class ComparisonQueries(BoardState):
 
     def compare(self, a: str, b: str) -> records.ComparePage | None:
         """Two models wherever both are ranked in one ranking; None if one is not on the board."""
-        facts = {row.entry: as_facts(row) for row in self.rows if row.entry in (a, b)}
+        rows = results.board_rows(self.connection, entries=(a, b))
+        facts = {row.entry: as_facts(row) for row in rows}
         if a == b or len(facts) < 2:
             return None
-        ours, theirs = self._evidence(a), self._evidence(b)
+        ours, theirs = (self._evidence({row.run for row in rows if row.entry == entry}) for entry in (a, b))
         common = [key for key in ours if key in theirs]
         common.sort(key=lambda key: (list(self.sets).index(key.set), key.mode, VIEWS.index(View(key.view))))
         comparisons = [self._pairwise(key, ours[key], theirs[key], facts[a].model, facts[b].model) for key in common]
@@ -45,7 +46,7 @@ class ComparisonQueries(BoardState):
         best: dict[tuple[str, str], int] = {}
         for ranks in rankings.values():
             for a, b in combinations(sorted(ranks), 2):
-                best[a, b] = min(best.get((a, b), len(self.rows)), ranks[a] + ranks[b])
+                best[a, b] = min(best.get((a, b), ranks[a] + ranks[b]), ranks[a] + ranks[b])
         return sorted(best, key=lambda pair: (best[pair], pair))
 
     def public_hidden_gaps(self) -> list[records.PublicHiddenGap]:
@@ -65,8 +66,7 @@ class ComparisonQueries(BoardState):
                         gaps.append(self._gap(alike, secret))
         return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
 
-    def _evidence(self, entry: str) -> dict[results.CellKey, results.Evidence]:
-        runs = {row.run for row in self.rows if row.entry == entry}
+    def _evidence(self, runs: Collection[int]) -> dict[results.CellKey, results.Evidence]:
         return {key: row for run in runs for key, row in results.evidence(self.connection, run).items()}
 
     def _pairwise(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from vcrgen.database.schema import AnyRow
@@ -28,14 +30,19 @@ class ModelQueries(BoardState):
         rows = [row for row in results.runs_of(self.connection, entry) if not self._is_sealed(row)]
         if not rows:
             return None
-        return records.ModelPage(facts=as_facts(rows[0]), runs=tuple(self._model_run(row) for row in rows))
+        cells: dict[int, list[AnyRow]] = defaultdict(list)
+        for cell in results.board_rows(self.connection, entries=[entry]):
+            cells[cell.run].append(cell)
+        runs = tuple(self._model_run(row, cells[row.run]) for row in rows)
+        return records.ModelPage(facts=as_facts(rows[0]), runs=runs)
 
     def cells_of(self, submission_id: str) -> Sequence[records.ModelCell]:
         """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
-        run = results.ranked_run(self.connection, submission_id)
-        if run is not None:
-            return [self._model_cell(cell, {}) for cell in self.rows if cell.run == run]
         one = submissions.find(self.connection, submission_id)
+        run = results.ranked_run(self.connection, submission_id)
+        if one is not None and run is not None:
+            rows = results.board_rows(self.connection, entries=[one.facts.entry])
+            return [self._model_cell(cell, {}) for cell in rows if cell.run == run]
         if one is None or not one.private or self.sets[one.set].lifecycle.ladder_open:
             return []
         last = results.last_run(self.connection, one.id, split=self.sets[one.set].lifecycle.split)
@@ -84,16 +91,19 @@ class ModelQueries(BoardState):
             },
         )
 
+    @cached_property
+    def _ranking_sizes(self) -> Mapping[results.CellKey, int]:
+        return results.ranking_sizes(self.connection)
+
     def _is_sealed(self, run: AnyRow) -> bool:
         return run.split == FINAL and self.sets[run.set].lifecycle.ladder_open
 
-    def _model_run(self, row: AnyRow) -> records.ModelRun:
-        cells = [cell for cell in self.rows if cell.run == row.run]
+    def _model_run(self, row: AnyRow, cells: Sequence[AnyRow]) -> records.ModelRun:
         one = self.sets[row.set]
-        paired = {
-            cell.mode: view_difference(one.task, self.views_of_run[row.run, cell.mode], set_rounding_step(one))
-            for cell in cells
-        }
+        views: dict[str, dict[str, AnyRow]] = defaultdict(dict)
+        for cell in cells:
+            views[cell.mode][cell.view] = cell
+        paired = {mode: view_difference(one.task, of, set_rounding_step(one)) for mode, of in views.items()}
         details = {(cell[one.task.axis], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
             set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
@@ -107,7 +117,7 @@ class ModelQueries(BoardState):
 
     def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
         track = self.track(cell.set, cell.mode, cell.view)
-        models = sum(other.short == cell.short for other in self.cells[cell.set, cell.mode, cell.view])
+        models = self._ranking_sizes[results.CellKey(cell.set, cell.mode, cell.view, cell.short)]
         rank, worst_rank = rank_range(cell.better, cell.worse, models)
         detail = {} if track.hidden else details.get(scorer_cell(cell), {})
         return records.ModelCell(

@@ -33,7 +33,7 @@ class RankingQueries(BoardState):
         for one in self.sets.values():
             modes = one.modes or (NO_MODE,)
             names = {(mode, one.lifecycle.view.value) for mode in modes}
-            names |= {(mode, view) for name, mode, view in [*self.cells, *self._humans] if name == one.name}
+            names |= {*self.ranked(one.name).cells, *(place[1:] for place in self._humans if place[0] == one.name)}
             # Last the modes of scores from before the set was changed.
             order = list(dict.fromkeys([*modes, NO_MODE, *sorted(mode for mode, _ in names)]))
             for mode, view in sorted(names, key=lambda name: (order.index(name[0]), VIEWS.index(View(name[1])))):
@@ -42,10 +42,17 @@ class RankingQueries(BoardState):
 
     def table(self, track: Track) -> records.BoardTable:
         """The models of a track, ranked within each signature."""
+        made = self.ranked(track.set).tables
+        if track not in made:
+            made[track] = self._table(track)
+        return made[track]
+
+    def _table(self, track: Track) -> records.BoardTable:
+        ranked = self.ranked(track.set)
         by_signature: dict[str, list[AnyRow]] = defaultdict(list)
-        for cell in self.cells.get((track.set, track.mode, track.view.value), ()):
+        for cell in ranked.cells.get((track.mode, track.view.value), ()):
             by_signature[cell.short].append(cell)
-        newest = sorted(by_signature, key=lambda short: self.signatures[short][1], reverse=True)
+        newest = sorted(by_signature, key=lambda short: ranked.signatures[short][1], reverse=True)
         language = track.mode if track.task.axis == "lang" else track.language
         return records.BoardTable(
             track=track,
@@ -127,10 +134,10 @@ class RankingQueries(BoardState):
 
     def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
         rows = sorted((self._row(track, cell, len(cells)) for cell in cells), key=_by_rank)
-        return records.Ranking(signature=self.signatures[short][0], short=short, rows=tuple(rows))
+        return records.Ranking(signature=self.ranked(track.set).signatures[short][0], short=short, rows=tuple(rows))
 
     def _row(self, track: Track, cell: AnyRow, models: int) -> RankedModel:
-        views = self.views_of_run[cell.run, cell.mode]
+        views = self.ranked(track.set).views_of_run[cell.run, cell.mode]
         rank, worst_rank = rank_range(cell.better, cell.worse, models)
         scores = {View(view): disclosed_estimates(other.estimates, track.step) for view, other in views.items()}
         return RankedModel(

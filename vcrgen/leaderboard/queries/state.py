@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -11,7 +11,7 @@ from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, set_rounding_step
-from vcrgen.leaderboard.records import Estimate, Estimates, TestSet, Track
+from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.sets import all_sets
@@ -21,20 +21,45 @@ from vcrgen.tasks.task import ScoredTask
 VIEWS = list(View)
 
 
-class BoardState:
-    """Sets, ranked cells and signatures of a board in one state of its database."""
+class SetRows:
+    """What is ranked on one set, in one state of the database; also the tables made of it, each once."""
 
-    def __init__(self, board: Board, connection: Connection) -> None:
+    def __init__(self, connection: Connection, set_name: str) -> None:
+        self.rows = results.board_rows(connection, set_name=set_name)
+        self.cells: dict[tuple[str, str], list[AnyRow]] = defaultdict(list)
+        self.views_of_run: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
+        for row in self.rows:
+            self.cells[row.mode, row.view].append(row)
+            self.views_of_run[row.run, row.mode][row.view] = row
+        self.signatures = results.signatures(connection, set_name)
+        self.tables: dict[Track, BoardTable] = {}
+
+
+class BoardState:
+    """Sets and ranked rows of a board.
+
+    Args:
+        board: The board.
+        connection: Sees one state of its database.
+        kept: Rows by set, of this state or one before; those of other sets are added when they are needed.
+    """
+
+    def __init__(self, board: Board, connection: Connection, kept: dict[str, SetRows] | None = None) -> None:
         self.board = board
         self.connection = connection
         self.sets: Mapping[str, TestSet] = {one.name: one for one in all_sets(connection)}
-        self.rows = results.board_rows(connection)
-        self.cells: dict[tuple[str, str, str], list[AnyRow]] = defaultdict(list)
-        self.views_of_run: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
-        for row in self.rows:
-            self.cells[row.set, row.mode, row.view].append(row)
-            self.views_of_run[row.run, row.mode][row.view] = row
-        self.signatures = results.signatures(connection)
+        self._kept = {} if kept is None else kept
+
+    def ranked(self, set_name: str) -> SetRows:
+        """What is ranked on a set."""
+        if set_name not in self._kept:
+            self._kept[set_name] = SetRows(self.connection, set_name)
+        return self._kept[set_name]
+
+    @property
+    def rows(self) -> Iterator[AnyRow]:
+        """Every ranked cell, set by set."""
+        return (row for name in self.sets for row in self.ranked(name).rows)
 
     def track(self, set_name: str, mode: str, view: View | str) -> Track:
         """Return the track of a set, mode and view."""

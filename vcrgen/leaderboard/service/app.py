@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from tempfile import gettempdir
 
-from fastapi import Response
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
@@ -16,9 +16,10 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
-from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.teams import FORM_PAGES, UNKNOWN, TeamRoutes, is_token_request
+from vcrgen.leaderboard.service.pages import CachedPage, LivePages
+from vcrgen.leaderboard.service.teams import FORM_PAGES, NO_STORE, UNKNOWN, TeamRoutes, is_token_request
 from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
 from vcrgen.reading import encodable
@@ -32,11 +33,17 @@ TYPES = {
 }  # fmt: skip
 
 
-def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
-    """The service of a board; ``worker_alive`` tells its health page whether the process that scores is there."""
-    service = _Service(board, worker_alive)
+def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | None = None) -> ASGIApp:
+    """The service of a board.
+
+    Args:
+        board: The board.
+        worker_alive: Tells the health page whether the process that scores is there.
+        pages: Those of the board; by default pages that every request looks after.
+    """
+    service = _Service(board, worker_alive, pages or LivePages(board))
     app = new_app()
-    app.add_api_route("/", lambda: service.page(names.INDEX), response_class=HTMLResponse)
+    app.add_api_route("/", service.page)
     app.add_api_route("/health", service.health)
     tokens = TokenAuthenticator(401, UNKNOWN)
     for routes in (TeamRoutes, MaintainerRoutes):
@@ -49,16 +56,28 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     )  # fmt: skip
 
 
+def _answer(request: Request, page: CachedPage, kind: str) -> Response:
+    """A page that may be kept: packed for those who can unpack it, and not sent to those who have it."""
+    headers = {"cache-control": "no-cache", "etag": page.tag, "vary": "accept-encoding"}
+    if page.tag in {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}:
+        return Response(status_code=304, headers=headers)
+    accepted = {one.strip().lower() for one in request.headers.get("accept-encoding", "").split(",")}
+    if page.packed and "gzip" in accepted:  # whoever gives it a weight is sent the page as it is
+        return Response(page.packed, media_type=kind, headers=headers | {"content-encoding": "gzip"})
+    return Response(page.body, media_type=kind, headers=headers)
+
+
 class _Service:
     """Handlers of the routes."""
 
-    def __init__(self, board: Board, worker_alive: Callable[[], bool]) -> None:
+    def __init__(self, board: Board, worker_alive: Callable[[], bool], pages: LivePages) -> None:
         self._board = board
         self._worker_alive = worker_alive
-        self.pages = LivePages(board)
+        self.pages = pages
 
-    def page(self, name: str, a: str = "", b: str = "") -> Response:
+    def page(self, request: Request, name: str = names.INDEX) -> Response:
         """A page or a file of the board."""
+        a, b = (request.query_params.get(field, "") for field in "ab")
         if name == names.COMPARE and a and b and a != b:
             chosen = names.compare_name(a, b)
             if names.parse_name(chosen):
@@ -74,13 +93,12 @@ class _Service:
             return HTMLResponse(self.pages.manage("", []))
         if parsed is not None and parsed[0] == "submission":
             text = self.pages.status(parsed[1])
-            body = None if text is None else encodable(text).encode()  # a problem can quote what no page can hold
-            headers = {"cache-control": "no-store"}
-        else:
-            body, headers = self.pages.get(name), {"cache-control": "no-cache"}
-        if body is None:
+            if text is None:
+                raise Refusal(404, NOT_THERE)
+            return HTMLResponse(encodable(text), headers=NO_STORE)  # a problem can quote what no page can hold
+        if (page := self.pages.get(name, TableRequest.parse(request.query_params))) is None:
             raise Refusal(404, NOT_THERE)
-        return Response(body, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
+        return _answer(request, page, TYPES[name.rpartition(".")[2]])
 
     def health(self) -> Response:
         """Report whether the board can be read, and whether new submissions will be scored."""

@@ -11,6 +11,7 @@ from vcrgen.config.service import ServiceOptions
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.service.events import sending_events
+from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.web.serve import run_service, single_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
@@ -31,5 +32,6 @@ def serve(board: Board, options: ServiceOptions) -> None:
             if left.stat().st_mtime < time.time() - LEFT_SECONDS:
                 left.unlink(missing_ok=True)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
-        with sending_events(board):
-            run_service(partial(make_app, board), options, command)
+        pages = LivePages(board)
+        with sending_events(board), pages.watching():
+            run_service(partial(make_app, board, pages=pages), options, command)

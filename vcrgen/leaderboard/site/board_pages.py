@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from vcrgen.leaderboard.records import Site
-from vcrgen.leaderboard.site import names, texts
+from vcrgen.leaderboard.records import OverallScore, Site
+from vcrgen.leaderboard.site import names, tables, texts
+from vcrgen.leaderboard.site.listing import Listing, TableRequest
 
 
 def _always(site: Site) -> bool:
@@ -30,6 +32,7 @@ class BoardPage:
     label: str  # in the navigation
     query: str = ""  # the method of BoardQueries that gives the template its `rows`
     values: Callable[[Site], Mapping[str, Any]] = _no_values  # further values of the template
+    listing: Callable[[Sequence[Any], TableRequest, Site], Listing] | None = None  # the rows that a page shows
     exists: Callable[[Site], bool] = _always
     template: str = ""
     is_form: bool = False  # answers a request of a team, so that only the service has it
@@ -60,6 +63,31 @@ def _overall_values(site: Site) -> Mapping[str, Any]:
     return {"sets": [each for each in site.sets if each.name in site.settings.overall]}
 
 
+def _list_overall(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
+    by_set = {name: partial(_of_set, name) for name in site.settings.overall}
+    return tables.list_models(rows, asked, {"overall": lambda row: row.exact, **by_set})
+
+
+def _of_set(name: str, row: OverallScore) -> float:
+    return row.by_set[name]
+
+
+def _list_gaps(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
+    keys = {
+        "gap": lambda row: row.difference.value, "public": lambda row: row.public_score.value,
+        "hidden": lambda row: row.hidden_score.value,
+    }  # fmt: skip
+    return tables.list_models(rows, asked, keys)
+
+
+def _list_reported(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
+    return tables.list_reported(rows, asked)
+
+
+def _list_events(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
+    return tables.list_events(rows, asked, site.models_by_entry)
+
+
 def _pairs(site: Site) -> Mapping[str, Any]:
     """Pairs of models with a page, where only some comparisons were exported."""
     known = site.models_by_entry
@@ -80,13 +108,14 @@ def _about_values(site: Site) -> Mapping[str, Any]:
 _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is one of the tables
     BoardPage(name=names.INDEX, title="", label="Leaderboard"),
     BoardPage(name="overall.html", title="Overall", label="Overall", query="overall", values=_overall_values,
-              exists=_has_overall),
+              listing=_list_overall, exists=_has_overall),
     BoardPage(name="gap.html", title="Public and hidden sets", label="Public and hidden", query="public_hidden_gaps",
-              exists=_has_both_kinds),
+              listing=_list_gaps, exists=_has_both_kinds),
     BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, exists=_has_pairs,
               template="choose.html"),
-    BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported"),
-    BoardPage(name="history.html", title="History", label="History", query="events"),
+    BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported",
+              listing=_list_reported),
+    BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
     BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", exists=_is_live, is_form=True),
     BoardPage(name=names.TEAM, title="Our files", label="Our files", exists=_is_live, is_form=True),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 INDEX = "index.html"
 REPORTED = "reported.html"
 ABOUT = "about.html"
+HISTORY = "history.html"
 SUBMIT = "submit.html"
 TEAM = "team.html"
 MANAGE = "manage.html"
@@ -22,6 +23,8 @@ FIRST_ROWS, FIRST_EVENTS = (
     10,
     50,
 )  # of reported results and of the history; others are on further pages of the same table
+
+PAGE_ROWS = 100  # of tables of models
 
 _ENTRY = "[0-9a-f]{12}"
 _VIEWS = "|".join(view.value for task in TASKS.values() for view in task.board_views)

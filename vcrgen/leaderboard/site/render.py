@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from vcrgen.leaderboard import records
@@ -10,6 +11,7 @@ from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
+from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
 from vcrgen.leaderboard.tables import human_table
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates, page_templates
@@ -25,22 +27,36 @@ class Pages:
     def __init__(self, site: records.Site) -> None:
         self.site = site
 
-    def board(self, table: records.BoardTable) -> str:
+    def board(self, table: records.BoardTable, asked: TableRequest = WHOLE) -> str:
         """One table; the first one is also the index."""
         track = table.track
-        rankings = [(ranking, tables.rows_of(table, ranking)) for ranking in table.rankings if ranking.rows]
+        ranked = [ranking for ranking in table.rankings if ranking.rows]
+        asked = self._settle(asked, *(len(ranking.rows) for ranking in ranked), len(table.ladder_rows))
+        others = replace(asked, page=1, sort="")  # of tables below the first one, of which the address says no page
+        rankings = [
+            (ranking, tables.list_ranking(table, ranking, asked if ranking is ranked[0] else others))
+            for ranking in ranked
+        ]
         return self._render(
-            "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track,
+            "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track, asked=asked,
             step=in_points(track.step) if track.step else "", navigation=tables.navigation(self.site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            columns=list(tables.columns_of(table)), rankings=rankings, ladder_rows=table.ladder_rows,
-            charts_shown=tables.charts_of(rankings[0][0], track) if rankings else [], reported=table.reported,
+            columns=list(tables.columns_of(table)), rankings=rankings, ladder=tables.list_ladder(table, asked),
+            charts_shown=tables.charts_of(ranked[0], track) if ranked else [],
+            reported=tables.list_reported(table.reported, others),
             humans=human_table(track.task, table.humans) if table.humans else None,
         )  # fmt: skip
 
-    def page(self, row: BoardPage, rows: Sequence[Any] = ()) -> str:
+    def page(self, row: BoardPage, rows: Sequence[Any] = (), asked: TableRequest = WHOLE) -> str:
         """Render a page of the registry with the rows of its query."""
-        return self._render(row.template_name, row.title, row.name, rows=rows, **row.values(self.site))
+        asked = self._settle(asked, len(rows))
+        listing = row.listing(rows, asked, self.site) if row.listing else None
+        return self._render(
+            row.template_name, row.title, row.name, rows=rows, asked=asked, listing=listing, **row.values(self.site)
+        )
+
+    def _settle(self, asked: TableRequest, *sizes: int) -> TableRequest:
+        return settle(asked, *sizes) if self.site.live else WHOLE
 
     def empty(self) -> str:
         """The index of a board without sets."""

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
+from vcrgen.dataset.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Site, Track
-from vcrgen.leaderboard.site.names import board_name, model_name
-from vcrgen.leaderboard.site.texts import decimals_of, estimate_texts, language_name, mode_name, web_address
+from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, Event, RankedModel, Ranking, Site, Track
+from vcrgen.leaderboard.site.listing import Listing, RowTraits, TableRequest, list_rows
+from vcrgen.leaderboard.site.names import PAGE_ROWS, board_name, model_name
+from vcrgen.leaderboard.site.texts import (
+    day,
+    decimals_of,
+    estimate_texts,
+    language_name,
+    measured_on,
+    mode_name,
+    reported_setting,
+    web_address,
+)
+from vcrgen.plurals import pluralize
 from vcrgen.report.charts import interval_bar, scatter
-from vcrgen.report.table import DASH
+from vcrgen.report.table import DASH, percent
 from vcrgen.reported_results.fields import Access, show_size
 from vcrgen.reported_results.results import ReportedResult
 
@@ -45,27 +59,103 @@ def describe(of: ModelFacts | ReportedResult) -> ModelTexts:
     )  # fmt: skip
 
 
-def columns_of(table: BoardTable) -> Iterator[tuple[str, str, bool]]:
-    """Metric and view of each column of figures, and whether a drawing stands before it.
+class FigureColumn(NamedTuple):
+    """A column of figures."""
 
-    Both metrics of the view that ranks come first, then those of the other views, then the difference.
-    """
+    key: str  # by which an address names it
+    label: str  # of the metric
+    note: str  # of the view
+    drawn: bool  # whether a drawing stands before it
+    value: Callable[[RankedModel], float | None]
+
+
+def columns_of(table: BoardTable) -> Iterator[FigureColumn]:
+    """The columns of figures: of the view that ranks, then those of the other views, then the difference."""
     task = table.track.task
     for view in table.views:
         for metric in task.main_metrics:
-            yield task.metrics[metric].label, view.label, view == table.track.view and metric == task.main_metrics[0]
+            drawn = view == table.track.view and metric == task.main_metrics[0]
+            value = partial(_score, view, metric)
+            yield FigureColumn(f"{metric}-{view.value}", task.metrics[metric].label, view.label, drawn, value)
     if table.has_differences:
-        yield "Difference", task.contrast_label, False
+        value = partial(_difference, task.main_metrics[0])
+        yield FigureColumn("difference", "Difference", task.contrast_label, False, value)
 
 
-def rows_of(table: BoardTable, ranking: Ranking) -> Iterator[tuple[RankedModel, Markup]]:
-    """The models of one ranking, each with its cells under the columns of the whole page.
+def _score(view: View, metric: str, row: RankedModel) -> float | None:
+    estimate = row.scores.get(view, {}).get(metric)
+    return None if estimate is None else estimate.value
 
-    The cells are made here and not by the template, as there are thousands on a page of 500 models.
+
+def _difference(metric: str, row: RankedModel) -> float | None:
+    estimate = (row.difference or {}).get(metric)
+    return None if estimate is None else estimate.value
+
+
+def list_models(rows: Sequence[Any], asked: TableRequest, keys: Mapping[str, Callable[[Any], Any]]) -> Listing:
+    """The models of a table that a page shows, each with ``facts`` and perhaps the time when it was ``received``."""
+
+    def traits(row: Any) -> RowTraits:
+        model = describe(row.facts)
+        received = day(row.received) if hasattr(row, "received") else ""
+        return RowTraits(f"{model.name} {model.team}", model.access, model.billions, model.released, received)
+
+    return list_rows(rows, asked, traits=traits, keys={"model": lambda row: row.facts.model.casefold(), **keys})
+
+
+def list_ranking(table: BoardTable, ranking: Ranking, asked: TableRequest) -> Listing:
+    """The models of a ranking that a page shows, each with its cells."""
+    keys: dict[str, Callable[[RankedModel], Any]] = {column.key: column.value for column in columns_of(table)}
+    keys |= {"rank": lambda row: row.rank, "received": lambda row: row.received}
+    listing = list_models(ranking.rows, asked, keys)
+    return replace(listing, rows=list(cells_of(table, listing.rows)))
+
+
+def list_ladder(table: BoardTable, asked: TableRequest) -> Listing:
+    """The models of a set that is still open."""
+    return list_models(table.ladder_rows, asked, {"best": lambda row: row.best, "received": lambda row: row.received})
+
+
+def list_reported(rows: Sequence[ReportedResult], asked: TableRequest) -> Listing:
+    """Results of publications."""
+
+    def traits(row: ReportedResult) -> RowTraits:
+        model = describe(row)
+        text = " ".join((row.model, measured_on(row), row.source, row.note, reported_setting(row)))
+        return RowTraits(text, model.access, model.billions, model.released)
+
+    metrics = {metric for row in rows for metric in row.task.main_metrics}
+    keys: dict[str, Callable[[ReportedResult], Any]] = {name: partial(_reported_share, name) for name in metrics}
+    keys |= {
+        "model": lambda row: row.model.casefold(), "setting": reported_setting, "data": measured_on,
+        "source": lambda row: row.source,
+    }  # fmt: skip
+    return list_rows(rows, asked, traits=traits, keys=keys)
+
+
+def _reported_share(metric: str, row: ReportedResult) -> float | None:
+    return row.score(metric)[0] if metric in row.task.main_metrics else None
+
+
+def list_events(rows: Sequence[Event], asked: TableRequest, models: Mapping[str, ModelFacts]) -> Listing:
+    """Lines of the history, the newest first."""
+
+    def traits(line: Event) -> RowTraits:
+        facts = models.get(line.subject)
+        said = (line.what, facts.model if facts else line.subject, line.actor, line.chain, *line.facts.values())
+        return RowTraits(" ".join(said), received=day(line.at))
+
+    return list_rows(list(reversed(rows)), asked, traits=traits)
+
+
+def cells_of(table: BoardTable, rows: Iterable[RankedModel]) -> Iterator[tuple[RankedModel, Markup]]:
+    """Models, each with its cells under the columns of the whole page.
+
+    The cells are made here and not by the template, as there are thousands on a page of a hundred models.
     """
     decimals, views, differences = decimals_of(table.track), table.views, table.has_differences
     metrics = table.track.task.main_metrics
-    for row in ranking.rows:
+    for row in rows:
         cells = [
             _cell(row.scores.get(view), metric, decimals, drawn=view == table.track.view and metric == metrics[0])
             for view in views
@@ -87,7 +177,10 @@ def _cell(estimates: Estimates | None, metric: str, decimals: int, *, sign: bool
 
 
 def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
-    """Return charts of the leading metric over release date and size, of models with both, from two models on."""
+    """Return charts of the leading metric over release date and size, from two models on.
+
+    Of a long ranking its best models stand there, so that a page does not grow with it.
+    """
     metric = track.task.main_metrics[0]
     shown = [(row.facts, row.scores.get(track.view, {}).get(metric)) for row in ranking.rows]
     estimates = [(facts, of) for facts, of in shown if of is not None]
@@ -96,24 +189,52 @@ def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
     sized = [(math.log10(facts.size), facts, of) for facts, of in estimates if facts.size]
     powers = [(float(power), show_size(10.0**power)) for power in range(-3, 6)]
     years = [(float(date(year, 1, 1).toordinal()), str(year)) for year in range(1950, 2100)]
-    found = ((f"{label} by date of release", _scatter(dated, years)), (f"{label} by size", _scatter(sized, powers)))
-    return [(title, drawing) for title, drawing in found if drawing is not None]
+    titles = (f"{label} by date of release", dated, years), (f"{label} by parameters", sized, powers)
+    found = []
+    for title, models, ticks in titles:
+        drawn = models[:PAGE_ROWS]
+        more = f", {pluralize(PAGE_ROWS, 'model')} of {len(models):,}" if len(models) > PAGE_ROWS else ""
+        if (drawing := _scatter(drawn, ticks, title + more, frontier=models)) is not None:
+            found.append((title + more, drawing))
+    return found
 
 
-def _scatter(models: Sequence[tuple[float, ModelFacts, Estimate]], ticks: Sequence[tuple[float, str]]) -> Markup | None:
-    """A drawing that begins at the last tick before the first model and ends at the first one after the last."""
+Point: TypeAlias = tuple[float, ModelFacts, Estimate]
+
+
+def _scatter(
+    models: Sequence[Point], ticks: Sequence[tuple[float, str]], title: str, *, frontier: Sequence[Point]
+) -> Markup | None:
+    """A drawing from the last tick before the first model to the first one after the last; what it shows is in words.
+
+    A broken line leads along the best of all models up to each place.
+    """
     places = sorted({place for place, _, _ in models})
     if len(places) < 2:
         return None
     first = max((tick for tick, _ in ticks if tick <= places[0]), default=places[0])
     last = min((tick for tick, _ in ticks if tick >= places[-1]), default=places[-1])
+    steps: list[tuple[float, float]] = []
+    for place, _, of in sorted(frontier, key=lambda point: (point[0], point[2].value)):
+        height = steps[-1][1] if steps else of.value
+        if of.value > height or not steps:
+            steps += [((place - first) / (last - first), height), ((place - first) / (last - first), of.value)]
+    steps.append(((places[-1] - first) / (last - first), steps[-1][1]))
+    (_, lowest, low), (_, highest, high) = min(models, key=_height), max(models, key=_height)
     return scatter(
         [
             ((place - first) / (last - first), of.value, of.low, of.high, f"{facts.model} ({facts.team})")
             for place, facts, of in models
         ],
         [((tick - first) / (last - first), text) for tick, text in ticks if first <= tick <= last],
+        other=steps,
+        text=f"{title}: {pluralize(len(models), 'model')}, from {percent(low.value)} % ({lowest.model}) to "
+        f"{percent(high.value)} % ({highest.model}). The table has every score.",
     )
+
+
+def _height(point: Point) -> float:
+    return point[2].value
 
 
 def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str, bool, bool]]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -208,6 +208,14 @@ def reported_setting(row: ReportedResult) -> str:
 def measured_on(row: ReportedResult) -> str:
     """The data of a publication's row."""
     return ", ".join(filter(None, (row.data, pluralize(row.items, "image") if row.items else ""))) or DASH
+
+
+def iso_day(text: str) -> str:
+    """A day as it was typed, ``2026-01-31``, or nothing if it is none."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""
 
 
 def day(moment: datetime) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, and_, func, insert, select, update
 
 from vcrgen.database.schema import AnyRow
 from vcrgen.errors import LeaderboardError
@@ -22,6 +22,8 @@ from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
+
+MAX_IN_QUERY = 10_000  # runs that one statement names; a database takes some 30,000
 
 
 class CellKey(NamedTuple):
@@ -122,8 +124,10 @@ def remove_from_ranking(connection: Connection, run: int) -> None:
         _count_in_others(connection, key, packed, -1)
 
 
-def board_rows(connection: Connection, *, set_name: str | None = None) -> Sequence[AnyRow]:
-    """Every ranked cell with its model, of one set or all; without what is large."""
+def board_rows(
+    connection: Connection, *, set_name: str | None = None, entries: Collection[str] | None = None
+) -> Sequence[AnyRow]:
+    """Every ranked cell with its model, of one set or some models; without what is large."""
     of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "estimates", "difference")
     of_submissions = ("entry", "team", "model", "link", "access", "size", "released", "received")
     columns = [cells.c[name] for name in of_cells] + [submissions.c[name] for name in of_submissions]
@@ -131,13 +135,24 @@ def board_rows(connection: Connection, *, set_name: str | None = None) -> Sequen
     wanted = select(*columns).select_from(joined).where(cells.c.better.is_not(None))
     if set_name is not None:
         wanted = wanted.where(cells.c.set == set_name)
+    if entries is not None:
+        wanted = wanted.where(submissions.c.entry.in_(list(entries)))
     return connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
 
 
-def signatures(connection: Connection) -> dict[str, tuple[str, Any]]:
-    """Short form of each signature to the whole one and the time it was last used."""
-    wanted = select(runs.c.short, runs.c.signature, runs.c.scored).order_by(runs.c.id)
-    return {row.short: (row.signature, row.scored) for row in connection.execute(wanted)}
+def ranking_sizes(connection: Connection) -> dict[CellKey, int]:
+    """The number of models in each ranking."""
+    key = [cells.c[name] for name in CellKey._fields]
+    counted = select(*key, func.count()).where(cells.c.better.is_not(None)).group_by(*key)
+    return {CellKey(*row[:-1]): int(row[-1]) for row in connection.execute(counted)}
+
+
+def signatures(connection: Connection, set_name: str) -> dict[str, tuple[str, Any]]:
+    """Short form of each signature of a set to the whole one and the time it was last used."""
+    of_set = runs.join(submissions, submissions.c.id == runs.c.submission)
+    wanted = select(runs.c.short, func.max(runs.c.signature), func.max(runs.c.scored)).select_from(of_set)
+    found = connection.execute(wanted.where(submissions.c.set == set_name).group_by(runs.c.short))
+    return {short: (signature, scored) for short, signature, scored in found}
 
 
 def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
@@ -203,15 +218,13 @@ def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: in
     ours, theirs = BootstrapMean.from_bytes(packed), [BootstrapMean.from_bytes(other.means) for other in others]
     better, worse = better_and_worse(ours, theirs)
     for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
-        if found:
-            changed = update(cells).where(_cell(key, bindparam("other"))).values({column: column + by})
-            connection.execute(changed, [{"other": others[i].run} for i in found])
+        for start in range(0, len(found), MAX_IN_QUERY):
+            some = [others[i].run for i in found[start : start + MAX_IN_QUERY]]
+            changed = update(cells).where(cells.c.run.in_(some), cells.c.mode == key.mode, cells.c.view == key.view)
+            connection.execute(changed.values({column: column + by}))
     return len(better), len(worse)
 
 
 def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
-    connection.execute(update(cells).where(_cell(key, run)).values(better=better, worse=worse))
-
-
-def _cell(key: CellKey, run: Any) -> ColumnElement[bool]:
-    return and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
+    mine = and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
+    connection.execute(update(cells).where(mine).values(better=better, worse=worse))

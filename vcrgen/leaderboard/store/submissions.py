@@ -26,6 +26,7 @@ COUNTED_STATUSES = (
 )
 _FACTS = [field.name for field in fields(ModelFacts)]
 _OWN = [field.name for field in fields(Submission) if field.name != "facts"]
+_SHOWN = [table.c[name] for name in (*_OWN, *_FACTS)]  # without the outputs, which may be megabytes
 
 
 def add(connection: Connection, submission: Submission) -> None:
@@ -87,7 +88,7 @@ def count(
 def claim(connection: Connection, *, skip: Collection[str] = ()) -> Submission | None:
     """Take the oldest submission that waits, unless its set is one to skip; None if there is none."""
     waits = (table.c.status == SubmissionStatus.QUEUED.value) & table.c.set.not_in(list(skip))
-    row = connection.execute(select(table).where(waits).order_by(table.c.received, table.c.id).limit(1)).one_or_none()
+    row = connection.execute(select(*_SHOWN).where(waits).order_by(table.c.received, table.c.id).limit(1)).one_or_none()
     if row is None:
         return None
     change(connection, row.id, status=SubmissionStatus.SCORING.value, attempts=row.attempts + 1)
@@ -177,5 +178,5 @@ def _of_model(entry: str, set_name: str) -> ColumnElement[bool]:
 
 def _select(connection: Connection, *conditions: ColumnElement[bool]) -> Sequence[Submission]:
     """The submissions that meet all conditions, in the order in which they came."""
-    rows = connection.execute(select(table).where(*conditions).order_by(table.c.received, table.c.id))
+    rows = connection.execute(select(*_SHOWN).where(*conditions).order_by(table.c.received, table.c.id))
     return [as_submission(row) for row in rows]
