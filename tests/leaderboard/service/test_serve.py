@@ -352,12 +352,14 @@ def test_without_its_database(small: Board, visit: Visit) -> None:
     """The service says so, the log stays JSON, and both recover."""
     server, desk = visit(small)
     server.wait_for("worker ready")
+    page = desk.client.get("/")
     with small.engine.connect() as connection:
         for name in ("events", "submissions"):
             connection.exec_driver_sql(f"ALTER TABLE {name} RENAME TO {name}_elsewhere")
         connection.exec_driver_sql("COMMIT")
     assert desk.client.get("/health").status_code == 503
-    assert desk.client.get("/").status_code == 503
+    assert desk.client.get("/").text == page.text, "what was made can still be read"
+    assert desk.client.get(f"/submission-{'0' * 32}.html").status_code == 503
     assert desk.api(b"x").status_code == 503
     server.wait_for("worker died")
     with small.engine.connect() as connection:
