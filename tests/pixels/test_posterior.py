@@ -25,7 +25,7 @@ CHARACTERS = {"大": 3.0, "太": 2.0, "犬": 1.0, "木": 0.5, "本": 0.4}
 SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=16))
 TOY = make_lexicon("toy", "en", WORDS, " ")
 TOY_ZH = make_lexicon("toy", "zh", CHARACTERS, "")
-TEMPLATES = {lexicon: Templates(SHAPER, lexicon) for lexicon in (TOY, TOY_ZH)}
+TEMPLATES = {lexicon: Templates(SHAPER.chain.glyph, lexicon) for lexicon in (TOY, TOY_ZH)}
 CELL_ROWS = SHAPER.line_height
 
 

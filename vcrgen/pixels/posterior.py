@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.lexicon import Level
-from vcrgen.pixels.templates import STEP, Ints, Templates
+from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates, entropy_of
 from vcrgen.typeset.records import WHITE, Box
 
 SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's rounding, and three letters that overlap
@@ -28,7 +28,6 @@ LIMITS = (60.0, 600.0, math.inf)
 BEAM = 40.0
 LEAST_FIT = 0.98
 
-Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -90,10 +89,15 @@ class _Energies:
     """Squared differences between templates and the visible pixels of a cell, in steps of darkness.
 
     Without the squares of the observed ink, so that energies of adjacent characters add up.
+
+    Args:
+        templates: Lexicon and fonts.
+        cell: The visible pixels.
+        ahead: All pen positions that a text may have are needed, not only those that are asked for.
     """
 
-    def __init__(self, templates: Templates, cell: VisibleCell) -> None:
-        self.templates = templates
+    def __init__(self, templates: Templates, cell: VisibleCell, *, ahead: bool = True) -> None:
+        self.templates, self._ahead = templates, ahead
         rows, columns = templates.ink.shape[1:]
         height, width = cell.ink.shape
         shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
@@ -112,9 +116,7 @@ class _Energies:
 
     def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
         """Return the energies of characters, each at its pen position; both of one shape."""
-        stride = self.templates.stride
-        for rest in {int(pen) % stride for pen in np.unique(pens[~self._known[pens]])}:
-            at = np.arange(rest, len(self._known), stride)
+        for at in self._missing(pens):
             flat = len(at), -1
             seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
             self._table[at] = (seen @ self.templates.flat_square.T).astype(np.float64)
@@ -122,6 +124,15 @@ class _Energies:
             self._known[at] = True
         energy: Doubles = self._table[pens, codes]
         return energy
+
+    def _missing(self, pens: Ints) -> Iterator[Ints]:
+        """Yield groups of pen positions that are not in the table yet."""
+        missing = np.unique(pens[~self._known[pens]])
+        if len(missing) and not self._ahead:
+            yield missing
+        elif len(missing):
+            for rest in np.unique(missing % self.templates.stride):
+                yield np.arange(rest, len(self._known), self.templates.stride)
 
     def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
         """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
@@ -145,15 +156,20 @@ def lower_bound(
         texts: The text in each cell.
         sigma: Standard deviation of the noise, in grey levels.
     """
-    bits = 0.0
+    entropy = 0.0
     for cell, text in zip(cells, texts, strict=True):
-        energies = _Energies(templates, cell)
+        energies = _Energies(templates, cell, ahead=False)
         for pen, width in _places(templates, text):
+            seen = cell.visible[:, pen : pen + width]
             units = templates.units_of_width(width)
-            if len(units):
+            if seen.all() or not len(units):
+                continue
+            if not seen.any():
+                entropy += templates.entropy_of_width(width)
+            else:
                 energy = _unit_energies(templates, energies, units, pen)
-                bits += _entropy(templates.lexicon.log_prior[units] - energy / _scale(sigma))
-    return bits / math.log(2)
+                entropy += entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
+    return entropy / math.log(2)
 
 
 def _scale(sigma: float) -> float:
@@ -187,13 +203,6 @@ def _unit_energies(templates: Templates, energies: _Energies, units: Ints, pen: 
         added = energies.of_overlaps(pairs[row, column].astype(np.intp), pens[row, column + 1])
         energy += np.bincount(row, added, minlength=len(units))
     return energy
-
-
-def _entropy(log_weights: Doubles) -> float:
-    """Return the entropy in nats of a distribution, given the logarithms of its weights."""
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return float(-(weights * np.log(np.maximum(weights, 1e-300))).sum())
 
 
 def read_span(
@@ -333,7 +342,7 @@ class _Lattice:
             total = _log_sum(own)
             edges.append(
                 _Edge(
-                    end, total, _entropy(own), float(own[best]), int(found.unit[group[best]]),
+                    end, total, entropy_of(own), float(own[best]), int(found.unit[group[best]]),
                     float(-found.energy[group[best]]),
                 )
             )  # fmt: skip
@@ -401,7 +410,7 @@ def _merge(states: Sequence[_State]) -> _State:
     share = np.exp(weights - total)
     inner = float((share * np.array([state.entropy for state in states])).sum())
     best = max(states, key=lambda state: state.best)
-    return _State(total, inner + _entropy(weights), best.best, best.units, best.explained)
+    return _State(total, inner + entropy_of(weights), best.best, best.units, best.explained)
 
 
 def _log_sum(log_weights: Doubles) -> float:

@@ -6,6 +6,7 @@ any order, on any processor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,11 +15,11 @@ import numpy.typing as npt
 
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.typeset.records import Glyph
-from vcrgen.typeset.shaping import Shaper
 
 STEP = 2  # grey levels in a step of darkness
 
 Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 
@@ -39,10 +40,11 @@ class Overlaps(NamedTuple):
 
 
 class Templates:
-    """The glyphs of a lexicon's characters in a chain of fonts.
+    """The glyphs of a lexicon's characters in a face at a size.
 
     Args:
-        shaper: Sets one glyph a character: the basic shaper, in the fonts at their size.
+        glyph_of: Function from a character to its glyph: ``chain.glyph`` of fonts at their size, or glyphs cut from
+            images.
         lexicon: The units.
 
     Attributes:
@@ -54,11 +56,12 @@ class Templates:
         ink: Darkness, shape (characters, rows, columns), from ``left`` and ``top`` on.
     """
 
-    def __init__(self, shaper: Shaper, lexicon: Lexicon) -> None:
+    def __init__(self, glyph_of: Callable[[str], Glyph | None], lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        drawn = [shaper.chain.glyph(character) for character in lexicon.alphabet]
+        self._entropies: dict[int, float] = {}
+        drawn = [glyph_of(character) for character in lexicon.alphabet]
         glyphs = [glyph for glyph in drawn if glyph is not None and glyph.ink.size]
-        separator = shaper.chain.glyph(lexicon.separator) if lexicon.separator else None
+        separator = glyph_of(lexicon.separator) if lexicon.separator else None
         self.space = separator.advance if separator else 0
         self.advance: Ints = np.array([glyph.advance if glyph else 0 for glyph in drawn], dtype=np.intp)
         usual = np.bincount(self.advance[self.advance > 0], minlength=2)
@@ -108,6 +111,12 @@ class Templates:
         first, last = np.searchsorted(widths, [width, width + 1])
         return order[first:last]
 
+    def entropy_of_width(self, width: int) -> float:
+        """Return the entropy in nats of a unit of which nothing but its advance is known."""
+        if width not in self._entropies:
+            self._entropies[width] = entropy_of(self.lexicon.log_prior[self.units_of_width(width)])
+        return self._entropies[width]
+
     @cached_property
     def overlaps(self) -> Overlaps:
         """The pairs of adjacent characters of the units whose inks overlap."""
@@ -136,3 +145,10 @@ class Templates:
         tails = np.take_along_axis(self.ink, np.where(known, columns, 0)[:, None, :], axis=2) * known[:, None, :]
         used = np.flatnonzero(tails.any(axis=(0, 1))).max(initial=0) + 1
         return tails[:, :, :used], self.ink[:, :, :used]
+
+
+def entropy_of(log_weights: Doubles) -> float:
+    """Return the entropy in nats of a distribution, given the logarithms of its weights."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return float(-(weights * np.log(np.maximum(weights, 1e-300))).sum())
