@@ -66,7 +66,7 @@ def recall(model: OcrModel, source: list[Item], lang: str, degrade: str | None) 
 def strip_of(pipeline: Pipeline, prepared: PreparedItem) -> Image.Image:
     """Return the strip without covers, degraded as by a build."""
     (rule,) = (cover.rule for mode, cover in prepared.style.calibrations.items() if mode in pipeline.config.modes)
-    composed = pipeline.compose(prepared, draw_parts(prepared, ()), rule, tuple)
+    composed = pipeline.compose(prepared, draw_parts(prepared, ()), rule, tuple, {})
     assert not isinstance(composed, Reject)
     return Image.fromarray(stack_bands(composed.only_it_small))
 

@@ -9,14 +9,15 @@ from enum import StrEnum
 from typing import ClassVar
 
 MIN_INK, MAX_INK = 0.05, 0.95  # attainable by whole rows of pixels in every font size
-_LEVEL = re.compile(r"ink-(0\.\d\d)")
+MAX_BITS = 20  # what is left of an English span when nothing but the widths of its words can be seen
+_LEVEL = re.compile(r"ink-(0\.\d\d)|bits-([1-9]\d?)")
 
 
 class Mode(str):
     """The mode of a cover: ``easy``, ``hard``, or a level.
 
-    A level says the share of the ink that stays visible: ``ink-0.20``. In alphabetical order easy comes before hard,
-    and both before the levels, which rise.
+    A level says the share of the ink that stays visible, ``ink-0.20``, or the bits that the visible pixels leave at
+    least, ``bits-4``. In alphabetical order easy comes before hard, and both before levels of ink, which rise.
 
     Raises:
         ValueError: It is none of these.
@@ -39,9 +40,15 @@ class Mode(str):
 
     @property
     def ink(self) -> float | None:
-        """Return the share of ink that a level leaves; None for easy and hard, which depend on the language."""
+        """Return the share of ink that a level names; None for other modes, which depend on the language."""
         level = _LEVEL.fullmatch(self)
-        return float(level[1]) if level else None
+        return float(level[1]) if level and level[1] else None
+
+    @property
+    def bits(self) -> int:
+        """Return the bits that the visible pixels of every span leave at least; 0 if the mode says nothing of them."""
+        level = _LEVEL.fullmatch(self)
+        return int(level[2]) if level and level[2] else 0
 
 
 def is_mode(name: object) -> bool:
@@ -49,7 +56,9 @@ def is_mode(name: object) -> bool:
     if not isinstance(name, str):
         return False
     level = _LEVEL.fullmatch(name)
-    return name in ("easy", "hard") or (level is not None and MIN_INK <= float(level[1]) <= MAX_INK)
+    if level is None:
+        return name in ("easy", "hard")
+    return MIN_INK <= float(level[1]) <= MAX_INK if level[1] else int(level[2]) <= MAX_BITS
 
 
 Mode.EASY, Mode.HARD = Mode("easy"), Mode("hard")
@@ -75,6 +84,7 @@ class RejectReason(StrEnum):
     TOO_TALL = "too_tall"
     NO_NGRAM = "no_maskable_ngram"
     COVER_MISSED = "cover_missed_the_text"
+    SETTLED = "settled_by_pixels"
     NO_ROOM = "no_room_for_distractors"
     ANSWER_NOT_SHOWN = "answer_not_shown"
     DUPLICATE = "duplicate"

@@ -41,7 +41,7 @@ def test_two_ways_to_write_the_same_levels_are_the_same_build() -> None:
         ("ink=", "'' is no share"),
         ("ink=nan", "'nan' is no share"),
         ("ink=0.1,0.10", "names a share twice"),
-        ("medium", "'medium' is not easy, hard, both, or shares of ink"),
+        ("medium", "'medium' is not easy, hard, both, shares of ink by commas"),
     ],
 )
 def test_levels_that_make_no_sense(mode: str, message: str) -> None:

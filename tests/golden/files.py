@@ -132,6 +132,23 @@ def cover_patterns(bench: Bench) -> Any:
     return found | {"files": of_files(built, without=("manifest.json",))}
 
 
+@golden("cover-bits", *BYTES)
+def cover_bits(bench: Bench) -> Any:
+    """Covers that go by bits: spans, bits and pixels."""
+    found: dict[str, Any] = {}
+    for lang, cover in (("en", "bars"), ("zh", "blots")):
+        built = bench.build(f"bits-{lang}", "samples:4", lang=lang, mode="bits=4,8", cover=cover, seed=5)
+        for file, row in rows_of(built):
+            ink = [span["visible_ink"] for span in row["spans"]]
+            found[f"{file.partition('/')[0]} {lang} {row['source_id']}"] = {
+                "spans": row["crossed_text"], "bits": row["pixel_bits"], "ink": ink,
+                "mask": of_image(row["cover_mask"]["bytes"]),
+            }  # fmt: skip
+        manifest = json.loads((built / "manifest.json").read_text("utf-8"))
+        found[f"signature {lang}"] = manifest["signature"]
+    return found
+
+
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""

@@ -75,8 +75,12 @@ def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
 
 def describe_covers(config: Mapping[str, Any]) -> str:
     """Return the end of a sentence on covers, and sentences on distractors and degradation."""
-    cover, distractors, degraded = (config.get(name, value) for name, value in OMIT_WHEN_DEFAULT.items())
+    names = ("cover", "distractors", "degrade", "least_bits")
+    cover, distractors, degraded, least_bits = (config.get(name, OMIT_WHEN_DEFAULT[name]) for name in names)
     how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
+    if least_bits or config["mode"].startswith("bits="):
+        levels = config["mode"].removeprefix("bits=") if config["mode"].startswith("bits=") else f"{least_bits:g}"
+        how += f", accepted if the visible pixels of a span leave at least {levels} bits"
     if distractors:
         how += f". {distractors} more covers of a pair hide no text"
     return how + (f". The images with a strip were then degraded: `{degraded}`" if degraded else "")

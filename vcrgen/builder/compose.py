@@ -5,12 +5,11 @@ from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
 from vcrgen.builder.records import Distractors, PairImages, PairParts, PreparedItem
 from vcrgen.records import Span
-from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, span_cells, surrounding_ink
+from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
 from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
@@ -81,12 +80,6 @@ def compose_images(
         strip_y=strip_y,
         only_it_strip_y=above,
     )
-
-
-def mark_hidden(mask: npt.NDArray[np.bool_], covers: Iterable[Cover]) -> None:
-    """Set the pixels of a mask that covers hide, whose boxes are counted from its top left corner."""
-    for cover in covers:
-        mask[cover.box.area] |= True if cover.mask is None else cover.mask
 
 
 def has_uncovered_span(spans: Iterable[MaskedSpan]) -> bool:

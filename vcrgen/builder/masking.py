@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 WORD_TIES = frozenset("-‐‑–'’_/&@")
 
 
-def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bool) -> tuple[Span, ...]:
-    """Choose the spans of a shown caption.
+def plan_mask(
+    doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bool, refused: Collection[Span] = ()
+) -> tuple[Span, ...]:
+    """Choose the spans of a shown caption, none of them one of ``refused``.
 
     Returns:
         Spans in reading order; no two are adjacent, and each text occurs once in the caption.
@@ -39,10 +41,12 @@ def plan_mask(doc: Doc, rng: Random, config: BuildConfig, *, word_boundaries: bo
         budget = min(budget, math.ceil(config.percentage * tokens))
     caption = doc.text
     folded = caption.casefold()
+    not_usable = {(span.start, span.end) for span in refused}
 
     def usable(span: TokenSpan) -> bool:
         begins_and_ends = not word_boundaries or is_whole_words(caption, span.start_char, span.end_char)
-        return begins_and_ends and occurs_once(span.text.casefold(), folded)
+        is_refused = (span.start_char, span.end_char) in not_usable
+        return begins_and_ends and not is_refused and occurs_once(span.text.casefold(), folded)
 
     choose = load_object(MASK_KINDS[config.mask].choose)
     chosen = sorted(choose(doc, rng, config.ngram_size, budget, usable), key=lambda span: span.start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -10,6 +10,7 @@ from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts, has_uncovered_span
 from vcrgen.builder.degrade import degrade, skew_mask
@@ -66,6 +67,7 @@ class Pipeline:
         )  # fmt: skip
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
+        self.acceptance = Acceptance(config.lang, config.least_ink) if config.is_selective else None
         if config.mask == "nouns" and not self.text.tags_nouns:
             raise PipelineError(
                 f"--mask nouns needs parts of speech, which {self.text.eligibility} does not give; "
@@ -77,7 +79,8 @@ class Pipeline:
         """Return the signature of this pipeline's datasets."""
         config, language, shaper = self.config, self.language, self.style.shaper
         covers = (f"{mode}={self.style.calibrations[mode].rule.name}" for mode in config.modes)
-        optional = {"distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
+        accepted = f"{config.least_bits:g},{self.acceptance.name}" if self.acceptance else ""
+        optional = {"bits": accepted, "distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -117,7 +120,9 @@ class Pipeline:
             docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
             for entry in batch:
                 if isinstance(entry, PreparedItem):
-                    spans = self.plan(entry.item, next(docs), rng_for(self.config.seed, stage, entry.keys.pair))
+                    plan = partial(self._plan, entry, next(docs), stage)
+                    spans = plan()
+                    entry = replace(entry, replan=plan) if self.acceptance else entry
                     yield spans if isinstance(spans, Reject) else (entry, spans)
                 else:
                     yield entry
@@ -161,25 +166,35 @@ class Pipeline:
         keys = PairKeys.of(item.image, caption, layout.text)
         return PreparedItem(item=item, keys=keys, style=style, image=image, layout=layout)
 
-    def plan(self, item: Item, doc: Doc, rng: Random) -> tuple[Span, ...] | Reject:
-        """Select the spans of an item whose shown caption is ``doc``."""
+    def _plan(
+        self, prepared: PreparedItem, doc: Doc, stage: str, refused: Collection[Span] = ()
+    ) -> tuple[Span, ...] | Reject:
+        return self.plan(prepared.item, doc, rng_for(self.config.seed, stage, prepared.keys.pair), refused)
+
+    def plan(self, item: Item, doc: Doc, rng: Random, refused: Collection[Span] = ()) -> tuple[Span, ...] | Reject:
+        """Select the spans of an item whose shown caption is ``doc``, none of them one of ``refused``."""
         if item.answers is not None:
             spans = locate_answers(doc, item.answers)
             reason, detail = RejectReason.ANSWER_NOT_SHOWN, "a given text is not in the shown caption exactly once"
         else:
-            spans = plan_mask(doc, rng, self.config, word_boundaries=self.language.word_boundaries)
+            spans = plan_mask(doc, rng, self.config, word_boundaries=self.language.word_boundaries, refused=refused)
             reason, detail = RejectReason.NO_NGRAM, "no text in the shown caption can be masked"
         return spans or Reject(source_id=item.source_id, reason=reason, detail=detail)
 
     def _draw(self, prepared: PreparedItem, spans: tuple[Span, ...]) -> Pair | Reject:
         encode = partial(encode_image, image_format=self.config.image_format)
-        parts = draw_parts(prepared, spans)
+        rules = [prepared.style.calibrations[mode].rule for mode in self.config.modes]
+        accepted = self.accept(prepared, spans, list(map(self.threshold, rules, self.config.modes)))
+        if isinstance(accepted, Reject):
+            return accepted
+        parts = draw_parts(prepared, accepted)
         images: dict[Mode, PairImages[bytes]] = {}
-        for mode in self.config.modes:
-            composed = self.compose(prepared, parts, prepared.style.calibrations[mode].rule, encode)
+        for number, (mode, rule) in enumerate(zip(self.config.modes, rules, strict=True)):
+            composed = self.compose(prepared, parts, rule, encode, accepted)
             if isinstance(composed, Reject):
                 return composed
-            images[mode] = composed
+            bits = tuple(cover.bits[number] for cover in accepted.values() if cover.bits)
+            images[mode] = replace(composed, pixel_bits=bits)
         masks = {mode: view.mask("stacked") for mode, view in images.items()}
         return Pair(
             keys=prepared.keys,
@@ -197,11 +212,13 @@ class Pipeline:
         parts: PairParts,
         rule: CoverRule,
         encode: Callable[[tuple[Band, ...]], T],
+        accepted: Mapping[Span, Accepted],
         when: str = "",
     ) -> PairImages[T] | Reject:
         """Compose the images of a pair under one cover rule, with distractors and degradation as configured.
 
-        ``when`` and the pair name the random choices, which are the same for every rule.
+        ``when`` and the pair name the random choices, which are the same for every rule; ``accepted`` has the number of
+        the draw of each span's cover.
         """
         config, pair = self.config, prepared.keys.pair
 
@@ -211,16 +228,15 @@ class Pipeline:
         def seed(stage: str, item: str) -> int:
             return int(rng(stage, item).random() * (1 << 53))
 
-        def form(item: str) -> CoverRule:
-            return rule if config.cover == ROWS else with_seed(rule, seed("cover form", item))
-
         distractors = finish = skew = None
         if config.distractors:
             places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=config.cover != ROWS)
             if places is None:
                 detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
                 return Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_ROOM, detail=detail)
-            photo, strip = (tuple((cell, form(f" {cell}")) for cell in cells) for cells in places)
+            photo, strip = (
+                tuple((cell, self._form(rule, pair, f" {cell}", when)) for cell in cells) for cells in places
+            )
             distractors = Distractors(photo=photo, strip=strip)
         if config.degrade:
             steps = parse_degradations(config.degrade)
@@ -231,7 +247,7 @@ class Pipeline:
             def skew(mask: Mask, name: str) -> Mask:
                 return skew_mask(mask, steps, seed("degrade", f" {name}"))
 
-        rules = {span: form(f" {span.start}") for span in parts.cells}
+        rules = {span: self.span_form(rule, pair, span, accepted[span].draw, when) for span in parts.cells}
         composed = compose_images(
             parts, rules, encode, distractors=distractors, finish=finish, with_mask=config.is_skewed
         )
@@ -242,6 +258,53 @@ class Pipeline:
             spans = tuple(replace(covered, covers=()) for covered in composed.spans)
             return replace(composed, spans=spans, distractors=(), skew=skew)
         return composed
+
+    def accept(
+        self, prepared: PreparedItem, spans: tuple[Span, ...], thresholds: Sequence[Threshold], when: str = ""
+    ) -> dict[Span, Accepted] | Reject:
+        """Choose the covers of a pair, and other spans where no cover of a span leaves enough bits.
+
+        ``when`` and the pair name the random choices.
+        """
+        if self.acceptance is None:
+            return dict.fromkeys(spans, Accepted(0, ()))
+        found: dict[Span, Accepted | None] = {}
+        kept: dict[Span, Accepted] = {}
+        for _ in range(PLANS):
+            parts = draw_parts(prepared, spans)
+            for span in (span for span in spans if span not in found):
+                form = partial(self._span_thresholds, thresholds, prepared.keys.pair, span, when)
+                found[span] = self.acceptance.draw(span, parts, prepared.style.shaper, form)
+            kept = {span: cover for span in spans if (cover := found[span])}
+            if len(kept) == len(spans) or prepared.item.answers is not None or prepared.replan is None:
+                break
+            again = prepared.replan([span for span, cover in found.items() if cover is None])
+            if isinstance(again, Reject):
+                break
+            spans = again
+        if kept and (len(kept) == len(spans) or prepared.item.answers is None):
+            return kept
+        detail = f"none of {DRAWS} covers of a text leaves enough bits and {self.config.least_ink:g} of the ink"
+        return Reject(source_id=prepared.item.source_id, reason=RejectReason.SETTLED, detail=detail)
+
+    def threshold(self, rule: CoverRule, mode: Mode | None = None) -> Threshold:
+        """Return the bits that a rule's covers have to leave, in a mode if it has one."""
+        return Threshold(rule, max(self.config.least_bits, mode.bits if mode else 0))
+
+    def _span_thresholds(
+        self, thresholds: Sequence[Threshold], pair: str, span: Span, when: str, draw: int
+    ) -> list[Threshold]:
+        return [Threshold(self.span_form(rule, pair, span, draw, when), bits) for rule, bits in thresholds]
+
+    def span_form(self, rule: CoverRule, pair: str, span: Span, draw: int, when: str = "") -> CoverRule:
+        """Return the rule of a span's cover in a draw."""
+        return self._form(rule, pair, f" {span.start} draw {draw}" if draw else f" {span.start}", when)
+
+    def _form(self, rule: CoverRule, pair: str, place: str, when: str) -> CoverRule:
+        """Return the rule of the cover at a place of a pair; its form depends on nothing else."""
+        if self.config.cover == ROWS:
+            return rule
+        return with_seed(rule, int(rng_for(self.config.seed, f"cover form{when}", pair + place).random() * (1 << 53)))
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
         """Return one row of the dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""

@@ -1,7 +1,7 @@
 """Records passed between the stages of a build."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, Self, TypeAlias, TypeVar
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
-from vcrgen.records import Item, Mode, Span
+from vcrgen.records import Item, Mode, Reject, Span
 from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.records import Box, Layout, MaskedSpan
 from vcrgen.typeset.style import Style
@@ -50,6 +50,8 @@ class PreparedItem:
     style: Style  # layout and covers
     image: Image.Image  # VI
     layout: Layout  # the lines of the shown caption
+    # Chooses its spans anew, without refused ones; None if spans are not refused.
+    replan: Callable[[Collection[Span]], tuple[Span, ...] | Reject] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,7 @@ class PairImages(Generic[T]):
     cover_mask: Mask | None  # covered pixels of `stacked` before a skew; None for box covers
     strip_y: int  # top row of the strip in `stacked`, in pixels
     only_it_strip_y: int  # the same in `only_it`
+    pixel_bits: tuple[float, ...] = ()  # that the visible pixels of each span leave at least, where covers go by bits
     skew: Callable[[Mask, str], Mask] | None = None  # moves a mask with the skewed image of that name
 
     def mask(self, name: str) -> Mask | None:

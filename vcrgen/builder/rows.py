@@ -38,6 +38,8 @@ def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str
     }
     if mode in pair.cover_masks:
         row["cover_mask"] = {"bytes": pair.cover_masks[mode], "path": f"{pair.keys.pair}-{mode}-cover-mask.png"}
+    if images.pixel_bits:
+        row["pixel_bits"] = [round(bits, 2) for bits in images.pixel_bits]
     if images.distractors:
         row["distractors"] = [box._asdict() for box in images.distractors]
     return row

@@ -22,7 +22,7 @@ from vcrgen.config.base import (
 from vcrgen.config.source import SourceOptions
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import MAX_INK, MIN_INK, NAMED_MODES, Mode
+from vcrgen.records import MAX_BITS, MAX_INK, MIN_INK, NAMED_MODES, Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
@@ -35,7 +35,10 @@ RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 # Fields of builds that earlier versions did not have, with the value that builds as those did.
-OMIT_WHEN_DEFAULT = {"cover": "rows", "distractors": 0, "degrade": None}
+OMIT_WHEN_DEFAULT: dict[str, Any] = {
+    **{"cover": "rows", "distractors": 0, "degrade": None},
+    **{"least_bits": 0.0, "least_ink": 0.25},
+}
 # The least and the largest amount of each degradation.
 DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1), "skew": (0.1, 10)}
 MOVING = "skew"  # the degradation after which nothing stands where it stood
@@ -57,7 +60,7 @@ class BuildConfig(SourceOptions):
     lang: str = option("en", f"Language of the captions: {', '.join(LANGUAGES)}.", short="-l")
     mode: str = option(
         "both",
-        "How much the covers hide: easy, hard, both, or shares of ink they leave, as ink=0.1,0.2,0.5.",
+        "How much the covers hide: easy, hard, both, shares of ink as ink=0.1,0.5, or least bits as bits=4,8.",
         short="-m",
     )
     mask: str = option("ngram", f"Kind of text that is masked: {', '.join(MASK_KINDS)}.", panel=PANEL_TEXT)
@@ -77,6 +80,16 @@ class BuildConfig(SourceOptions):
     max_pixels: int = option(89_478_485, "Images of more pixels are rejected undecoded.", ge=1, panel=PANEL_IMAGES)
 
     cover: str = option("rows", f"Cover that hides the spans: {', '.join(COVER_KINDS)}.", panel=PANEL_IMAGES)
+    least_bits: float = option(
+        0.0,
+        "Least bits that the visible pixels of a span leave; its cover is drawn again until they do.",
+        ge=0,
+        le=MAX_BITS,
+        panel=PANEL_IMAGES,
+    )
+    least_ink: float = option(
+        0.25, "Least visible ink of a span whose cover goes by bits, as a share.", ge=0, le=MAX_INK, panel=PANEL_IMAGES
+    )
     distractors: int = option(
         0,
         "Covers of the same kind where no text is, on the picture and on blank paper.",
@@ -117,11 +130,16 @@ class BuildConfig(SourceOptions):
     @field_validator("mode")
     @classmethod
     def _known_mode(cls, value: str) -> str:
-        kind, _, shares = value.partition("=")
+        kind, _, levels = value.partition("=")
         if kind == "ink":
-            return f"ink={','.join(f'{level.ink:.2f}' for level in _read_levels(shares))}"
+            return f"ink={','.join(f'{level.ink:.2f}' for level in _read_levels(levels))}"
+        if kind == "bits":
+            return f"bits={','.join(str(level.bits) for level in _read_bits(levels))}"
         if value not in (*NAMED_MODES, "both"):
-            raise ValueError(f"{value[:80]!r} is not easy, hard, both, or shares of ink by commas, as ink=0.1,0.2,0.5")
+            raise ValueError(
+                f"{value[:80]!r} is not easy, hard, both, shares of ink by commas, as ink=0.1,0.2,0.5, or bits, as "
+                "bits=4,8"
+            )
         return value
 
     @field_validator("degrade")
@@ -134,11 +152,28 @@ class BuildConfig(SourceOptions):
         parse_splits(self.splits)
         return self
 
+    @model_validator(mode="after")
+    def _bits_can_be_left(self) -> Self:
+        language, whole = LANGUAGES[self.lang], [kind.name for kind in COVER_KINDS.values() if kind.whole_letters]
+        levels = [mode.bits for mode in self.modes if mode.bits]
+        if odd := set(levels) - set(language.ink_by_bits):
+            known = ", ".join(map(str, language.ink_by_bits))
+            raise ValueError(f"bits={min(odd)} has no calibrated covers; known: {known}")
+        if levels and self.cover not in whole:
+            raise ValueError(
+                f"--mode bits needs covers that hide whole letters, as --cover {whole[0]}: parts of every letter, as "
+                f"--cover {self.cover} leaves them, settle the text"
+            )
+        if self.is_selective and language.shaper != "basic":
+            raise ValueError(f"bits are unknown for {language.name}, whose letters change with their neighbours")
+        return self
+
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes to build: easy first, levels as they rise."""
-        if self.mode.startswith("ink="):
-            return _read_levels(self.mode.removeprefix("ink="))
+        kind, _, levels = self.mode.partition("=")
+        if levels:
+            return _read_levels(levels) if kind == "ink" else _read_bits(levels)
         return NAMED_MODES if self.mode == "both" else (Mode(self.mode),)
 
     def public_fields(self) -> dict[str, Any]:
@@ -155,6 +190,11 @@ class BuildConfig(SourceOptions):
         }
 
     @property
+    def is_selective(self) -> bool:
+        """Return whether covers are accepted by the bits that they leave."""
+        return self.least_bits > 0 or any(mode.bits for mode in self.modes)
+
+    @property
     def is_skewed(self) -> bool:
         """Return whether the finished images are skewed, which makes boxes invalid."""
         return self.degrade is not None and MOVING in dict(parse_degradations(self.degrade))
@@ -164,6 +204,7 @@ class BuildConfig(SourceOptions):
         """The columns of the dataset that not every dataset has."""
         given = {
             "cover_mask": self.cover != "rows" or self.is_skewed,
+            "pixel_bits": self.is_selective,
             "distractors": self.distractors > 0 and not self.is_skewed,
         }
         return tuple(name for name, there in given.items() if there)
@@ -188,6 +229,14 @@ def _read_levels(text: str) -> tuple[Mode, ...]:
     if len(set(levels)) < len(levels):
         raise ValueError(f"ink={text[:80]} names a share twice")
     return tuple(sorted(levels))
+
+
+def _read_bits(text: str) -> tuple[Mode, ...]:
+    """The levels that ``--mode bits=...`` names, as they rise; a ValueError if it names none, or one twice."""
+    levels = [level.strip() for level in text.split(",")]
+    if not all(re.fullmatch(r"[1-9]\d?", level) for level in levels) or len(set(levels)) < len(levels):
+        raise ValueError(f"bits={text[:80]} is not one whole number or several ones by commas, as bits=4,8")
+    return tuple(Mode(f"bits-{level}") for level in sorted(levels, key=int))
 
 
 def parse_degradations(text: str) -> list[tuple[str, float]]:

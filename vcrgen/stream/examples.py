@@ -1,9 +1,10 @@
 """Examples from pairs and spans: cover, view and pixels, without encoding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from vcrgen.builder.acceptance import Accepted
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
@@ -41,17 +42,22 @@ class Examples:
         cover = prepared.style.calibrations[level] if isinstance(level, Mode) else self._cover(level)
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
-        parts = draw_parts(prepared, spans)
-        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, when=f" of stream {epoch}")
+        when = f" of stream {epoch}"
+        threshold = self.pipeline.threshold(cover.rule)
+        accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], when)
+        if isinstance(accepted, Reject):
+            return accepted
+        parts = draw_parts(prepared, accepted)
+        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, accepted, when)
         if isinstance(composed, Reject):
             return composed
         return {
             "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
-            "question": language.question, "answers": [span.text for span in spans], "caption": prepared.layout.text,
+            "question": language.question, "answers": [span.text for span in accepted], "caption": prepared.layout.text,
             "view": view, "mode": str(level) if isinstance(level, Mode) else "ink", "ink": cover.target,
             "visible_ink": [covered.visible_ink for covered in composed.spans], "epoch": epoch, "step": step,
             "source_id": prepared.item.source_id,
-        } | _hidden_pixels(composed, View(view))  # fmt: skip
+        } | _hidden_pixels(composed, View(view)) | _pixel_bits(accepted.values())  # fmt: skip
 
     @cached_property
     def _calibrator(self) -> Calibrator:
@@ -71,3 +77,9 @@ def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
     """Return the mask of covers that are not boxes."""
     mask = composed.mask(_IMAGES[view])
     return {} if mask is None else {"cover_mask": mask}
+
+
+def _pixel_bits(accepted: Iterable[Accepted]) -> dict[str, Any]:
+    """Return the bits that the pixels of each span leave at least, where covers go by bits."""
+    bits = [round(cover.bits[0], 2) for cover in accepted if cover.bits]
+    return {"pixel_bits": bits} if bits else {}

@@ -56,6 +56,7 @@ _MORE = {
         "which pixels of VI+TEI covers hide (white), also where they hide no text; of covers that are not rows, and of "
         "skewed images",
     ),
+    "pixel_bits": ([FLOAT], "per span: bits that its visible pixels leave at least, before images are degraded"),
     "distractors": ([_BOX], "boxes in `stacked_image` (px) of the covers that hide no text"),
 }  # fmt: skip
 

@@ -48,6 +48,7 @@ class LanguageRow:
             ``module:function`` that makes a :class:`~vcrgen.text.segmenters.Segmenter` of the same tokens.
         fonts: Names of the default font chain in ``fonts/fonts.toml``; the first face that has a glyph draws it.
         cover_targets: The targets of easy and hard; ``typeset/calibrate.py`` finds the covers for a font.
+        ink_by_bits: Of the modes that go by bits: the visible ink of covers that hide whole letters, by the least bits.
     """
 
     code: str  # ISO 639-1 code
@@ -69,6 +70,7 @@ class LanguageRow:
     trained_pipeline: str  # the usual trained spaCy pipeline, which published scorers use, too; empty if there is none
     fonts: tuple[str, ...]
     cover_targets: Mapping[Mode, CoverTarget]
+    ink_by_bits: Mapping[int, float]
     # Name of the language of these targets, if no public dataset of its own could be measured. A target is a share of
     # ink, not rows, so it hides as much of letters with accents.
     targets_of: str = ""
@@ -78,6 +80,8 @@ class LanguageRow:
 
     def cover_target(self, mode: Mode) -> CoverTarget:
         """Return the target of a mode; that of a level interpolates the ink above the cover between easy and hard."""
+        if mode.bits:
+            return CoverTarget(visible=self.ink_by_bits[mode.bits], above=0.5)
         if mode.ink is None:
             return self.cover_targets[mode]
         (low, below), (high, over) = sorted((target.visible, target.above) for target in self.cover_targets.values())
@@ -106,15 +110,16 @@ class LanguageRow:
 
 
 def _read_rows() -> dict[str, LanguageRow]:
-    """Read the table, in its order; a row with ``targets_of`` has the cover targets of another one."""
+    """Read the table, in its order; a row with ``targets_of`` has the covers' targets of another one."""
     table = tomllib.loads((files("vcrgen.text") / "languages.toml").read_text("utf-8"))
     rows = {}
     for code, row in table.items():
-        targets = table[row.get("targets_of", code)]["cover_targets"]
+        origin = table[row.get("targets_of", code)]
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}
         values["cover_targets"] = MappingProxyType(
-            {Mode(mode): CoverTarget(**share) for mode, share in targets.items()}
+            {Mode(mode): CoverTarget(**share) for mode, share in origin["cover_targets"].items()}
         )
+        values["ink_by_bits"] = MappingProxyType({int(bits): ink for bits, ink in origin["ink_by_bits"].items()})
         values["targets_of"] = table[row["targets_of"]]["name"] if "targets_of" in row else ""
         rows[code] = LanguageRow(code=code, **values)
     return rows

@@ -1,7 +1,7 @@
 """Covers of spans: the pixels of the strip that they hide, and the share of ink that they leave."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -68,6 +68,12 @@ def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
     return tuple(cells)
 
 
+def cell_texts(span: Span, layout: Layout) -> tuple[str, ...]:
+    """Return the text in each cell of a span whose lines have one direction."""
+    parts = ((max(span.start, line.start), min(span.end, line.end)) for line in layout.lines)
+    return tuple(layout.text[start:end] for start, end in parts if start < end)
+
+
 def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
     """Return first and last offset of the grapheme clusters that a span has a part in."""
     bounds = boundaries(layout.text)
@@ -114,6 +120,12 @@ def clip_cover(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
     return Cover(box=box, mask=mask, fill=fill)
 
 
+def mark_hidden(mask: npt.NDArray[np.bool_], covers: Iterable[Cover]) -> None:
+    """Set the pixels of a mask that covers hide, whose boxes are counted from its top left corner."""
+    for cover in covers:
+        mask[cover.box.area] |= True if cover.mask is None else cover.mask
+
+
 def _within(inner: Box, outer: Box) -> tuple[slice, slice]:
     """Return the index of a rectangle's rows and columns in another rectangle."""
     return Box(inner.x0 - outer.x0, inner.y0 - outer.y0, inner.x1 - outer.x0, inner.y1 - outer.y0).area
@@ -152,15 +164,23 @@ def cover_spans(
     taken = np.zeros(strip.shape, dtype=bool)
     spans = []
     for span, rule in rules.items():
-        covers = [rule.cover(cell) for cell in cells[span]]
-        if any(cover.mask is not None for cover in covers):
-            text = others(span) > 0
-            for number, cover in enumerate(covers):
-                if cover.mask is not None:
-                    covers[number] = cover = clip_cover(cover, taken | text)
-                    taken[cover.box.area] |= cover.mask
+        covers = draw_covers(span, rule, cells[span], others, taken)
         spans.append(measure_span(span, cells[span], covers, ink))
     return tuple(spans)
+
+
+def draw_covers(
+    span: Span, rule: CoverRule, cells: Sequence[Box], others: Callable[[Span], Gray], taken: npt.NDArray[np.bool_]
+) -> list[Cover]:
+    """Draw the cover of each cell of a span, and add its pixels to those that are ``taken`` by covers with masks."""
+    covers = [rule.cover(cell) for cell in cells]
+    if any(cover.mask is not None for cover in covers):
+        text = others(span) > 0
+        for number, cover in enumerate(covers):
+            if cover.mask is not None:
+                covers[number] = clipped = clip_cover(cover, taken | text)
+                taken[clipped.box.area] |= clipped.mask if clipped.mask is not None else True
+    return covers
 
 
 def measure_span(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink: Gray) -> MaskedSpan:

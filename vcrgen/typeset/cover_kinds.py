@@ -21,6 +21,7 @@ class CoverKind:
     calibrator: str = "vcrgen.typeset.calibrate:PatternCalibrator"
     draw: str = ""  # ``module:function`` that draws it, Canvas -> Pattern; empty for white rows, which have no pattern
     reach: float = 0.0  # distance that it extends beyond the text's place, in line heights
+    whole_letters: bool = False  # it hides whole letters one after the other, and not a part of every letter
 
 
 _PATTERNS = "vcrgen.typeset.patterns"
@@ -50,8 +51,16 @@ _ROWS = (
         name="dropout", description="Print that has rubbed off, in specks and patches.", draw=f"{_PATTERNS}:dropout"
     ),
     CoverKind(name="leaf", description="Leaves laid over the line.", draw=f"{_PATTERNS}:leaf", reach=REACH),
-    CoverKind(name="bars", description="Gray bars that hide whole letters.", draw=f"{_PATTERNS}:bars"),
-    CoverKind(name="blots", description="Round blots that hide whole letters.", draw=f"{_PATTERNS}:blots", reach=REACH),
+    CoverKind(
+        name="bars", description="Gray bars that hide whole letters.", draw=f"{_PATTERNS}:bars", whole_letters=True
+    ),
+    CoverKind(
+        name="blots",
+        description="Round blots that hide whole letters.",
+        draw=f"{_PATTERNS}:blots",
+        reach=REACH,
+        whole_letters=True,
+    ),
 )
 
 COVER_KINDS: Mapping[str, CoverKind] = MappingProxyType({kind.name: kind for kind in _ROWS})

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from vcrgen.dataset.views import View
 
-_VLMEVALKIT = re.compile(r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD|INK-0\.\d\d)(?P<tei>_TEI)?(?:_.*)?")
+_VLMEVALKIT = re.compile(
+    r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD|INK-0\.\d\d|BITS-\d+)(?P<tei>_TEI)?(?:_.*)?"
+)
 # After the split of an exported dataset, which may itself be called `tei`.
 _LMMS_EVAL = re.compile(
-    r"(?P<before>.*?)_?vcr_(?P<wiki>wiki_)?[a-z]{2,3}_(?P<mode>easy|hard|ink-0\.\d\d)(?(wiki)(?:_\d+)?|_.+?(?P<tei>_tei)?)"
+    r"(?P<before>.*?)_?vcr_(?P<wiki>wiki_)?[a-z]{2,3}_(?P<mode>easy|hard|ink-0\.\d\d|bits-\d+)(?(wiki)(?:_\d+)?|_.+?(?P<tei>_tei)?)"
 )
 _SAMPLES = re.compile(r"[0-9_T.-]*_?samples")
 

@@ -1,0 +1,201 @@
+"""Covers that leave something to infer: what is accepted, what is drawn again, and what no cover is fitted to."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
+from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import PairParts
+from vcrgen.builder.run import build
+from vcrgen.config.build import BuildConfig
+from vcrgen.errors import ConfigError
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import lower_bound, visible_cells
+from vcrgen.pixels.templates import Templates
+from vcrgen.records import Item, Mode, Reject, RejectReason, Span
+from vcrgen.samples import sample_pair
+from vcrgen.stream import VCRStream
+from vcrgen.typeset.cover import cell_texts, span_cells, surrounding_ink
+from vcrgen.typeset.shaping import Shaper
+
+
+def items(count: int, lang: str = "en", answers: tuple[str, ...] | None = None) -> list[Item]:
+    pairs = (sample_pair(lang, 7 * n) for n in range(count))
+    return [Item(source_id=str(n), image=p.image, caption=p.caption, answers=answers) for n, p in enumerate(pairs)]
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline(BuildConfig(cover="bars", mode="bits=4,8", seed=3))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    out = tmp_path_factory.mktemp("bits") / "built"
+    build("samples:5", out=out, cover="bars", mode="bits=4,8", seed=3)
+    return {
+        mode: [row for file in sorted((out / mode).glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+        for mode in ("bits-4", "bits-8")
+    }
+
+
+def picture(row: dict[str, Any], column: str) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(row[column]["bytes"])).convert("L"))
+
+
+def test_every_span_leaves_its_bits_and_its_ink(rows: dict[str, list[dict[str, Any]]]) -> None:
+    assert rows["bits-4"] and len(rows["bits-4"]) == len(rows["bits-8"])
+    for mode, built in rows.items():
+        for row in built:
+            assert len(row["pixel_bits"]) == len(row["spans"])
+            assert min(row["pixel_bits"]) >= Mode(mode).bits
+            assert min(span["visible_ink"] for span in row["spans"]) >= 0.25
+
+
+def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any]]], pipeline: Pipeline) -> None:
+    """Computed anew from the covered strip and its mask: nothing under a cover counts."""
+    templates = Templates(pipeline.style.shaper, load_lexicon("en"))
+    for row in (row for built in rows.values() for row in built):
+        strip, mask = picture(row, "only_it_image_small"), picture(row, "cover_mask")[row["strip_y"] :] > 0
+        item = Item(source_id="a", image=row["image"]["bytes"], caption=row["caption"])
+        prepared = pipeline.prepare(item, pipeline.style)
+        assert not isinstance(prepared, Reject) and prepared.layout.text == row["caption"]
+        for told, bits in zip(row["spans"], row["pixel_bits"], strict=True):
+            span = Span(start=told["start"], end=told["end"], text=told["text"], tokens=tuple(told["tokens"]))
+            hidden = mask | (surrounding_ink(span, prepared.layout) > 0)
+            seen = visible_cells(strip, hidden, span_cells(span, prepared.layout), prepared.layout.baseline)
+            assert lower_bound(templates, seen, cell_texts(span, prepared.layout)) == pytest.approx(bits, abs=0.006)
+
+
+def test_all_modes_have_one_form(rows: dict[str, list[dict[str, Any]]]) -> None:
+    """What hides less lies inside what hides more, so the modes of a pair differ in nothing else."""
+    for few, many in zip(rows["bits-4"], rows["bits-8"], strict=True):
+        assert few["crossed_text"] == many["crossed_text"]
+        inside = picture(few, "cover_mask") > 0
+        assert (picture(many, "cover_mask")[inside] > 0).all() and inside.any()
+
+
+def test_the_first_draw_that_leaves_enough_is_taken(pipeline: Pipeline) -> None:
+    """Earlier draws are no smaller covers of the same form, and each of them leaves too little."""
+    calibration = pipeline.style.calibrations[Mode("bits-4")]
+    again = 0
+    for prepared, spans in filter(lambda found: not isinstance(found, Reject), pipeline.plan_items(items(6))):
+        parts = draw_parts(prepared, spans)
+        accepted = pipeline.accept(prepared, spans, [Threshold(calibration.rule, 6)])
+        assert not isinstance(accepted, Reject)
+        for span in set(spans) & set(accepted):
+            forms = [
+                pipeline.span_form(calibration.rule, prepared.keys.pair, span, draw)
+                for draw in range(accepted[span].draw + 1)
+            ]
+            assert len(set(forms)) == len(forms) and {form.name for form in forms} == {calibration.rule.name}
+            for draw, form in enumerate(forms):
+                alone = pipeline.acceptance.draw(
+                    span,
+                    parts,
+                    prepared.style.shaper,
+                    lambda n, f=form: [Threshold(f, 6)] if n == 0 else [Threshold(f, 99)],
+                )
+                assert (alone is not None) == (draw == accepted[span].draw)
+            again += accepted[span].draw
+    assert again > 0
+
+
+class Refusing(Acceptance):
+    """Accepts spans by a rule of a test."""
+
+    def __init__(self, accepts: Callable[[Span], bool]) -> None:
+        self._accepts, self.asked = accepts, list[Span]()
+
+    def draw(
+        self, span: Span, parts: PairParts, shaper: Shaper, form: Callable[[int], Sequence[Threshold]]
+    ) -> Accepted | None:
+        self.asked.append(span)
+        return Accepted(0, (5.0, 9.0)) if self._accepts(span) else None
+
+
+@pytest.fixture
+def refusing(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Refusing]:
+    def refuse(accepts: Callable[[Span], bool]) -> Refusing:
+        chosen = Refusing(accepts)
+        monkeypatch.setattr(pipeline, "acceptance", chosen)
+        return chosen
+
+    return refuse
+
+
+def test_another_span_is_taken(pipeline: Pipeline, refusing: Callable[..., Refusing]) -> None:
+    planned = [found for found in pipeline.plan_items(items(8)) if not isinstance(found, Reject)]
+    refused = {(prepared.keys.pair, span.start) for prepared, spans in planned for span in spans[:1]}
+    others = 0
+    for prepared, spans in planned:
+        chosen = refusing(lambda span, pair=prepared.keys.pair: (pair, span.start) not in refused)
+        accepted = pipeline.accept(prepared, spans, [])
+        assert len(chosen.asked) == len(set(chosen.asked))
+        if isinstance(accepted, Reject):
+            continue
+        assert spans[0] not in accepted and list(accepted) == sorted(accepted, key=lambda span: span.start)
+        others += not set(accepted) <= set(spans)
+    assert others > 0
+
+
+def test_a_pair_that_pixels_settle_is_rejected(pipeline: Pipeline, refusing: Callable[..., Refusing]) -> None:
+    chosen = refusing(lambda span: False)
+    outcomes = list(pipeline.pairs(items(3)))
+    assert {outcome.reason for outcome in outcomes if isinstance(outcome, Reject)} >= {RejectReason.SETTLED}
+    assert not any(not isinstance(outcome, Reject) for outcome in outcomes)
+    settled = next(o for o in outcomes if isinstance(o, Reject) and o.reason == RejectReason.SETTLED)
+    assert settled.detail == f"none of {DRAWS} covers of a text leaves enough bits and 0.25 of the ink"
+    assert 3 <= len(chosen.asked) <= 3 * PLANS * 4
+
+
+def test_given_texts_are_not_exchanged(pipeline: Pipeline, refusing: Callable[..., Refusing]) -> None:
+    pair = sample_pair("en", 0)
+    words = pair.caption.split()
+    given = (" ".join(words[1:3]), " ".join(words[4:6]))
+    item = Item(source_id="a", image=pair.image, caption=pair.caption, answers=given)
+    refusing(lambda span: span.text != given[0])
+    assert next(iter(pipeline.pairs([item]))).reason == RejectReason.SETTLED
+
+
+def test_rows_are_settled_by_pixels() -> None:
+    pipeline = Pipeline(BuildConfig(mode="hard", least_bits=1))
+    assert {outcome.reason for outcome in pipeline.pairs(items(2))} == {RejectReason.SETTLED}
+
+
+def test_a_stream_says_its_bits() -> None:
+    stream = VCRStream("samples:6", cover="blots", ink=0.35, least_bits=3, epochs=1, seed=2)
+    for example in stream:
+        assert len(example["pixel_bits"]) == len(example["answers"]) and min(example["pixel_bits"]) >= 3
+
+
+def test_the_signature_names_lexicon_and_threshold(pipeline: Pipeline) -> None:
+    assert pipeline.signature.facts["mode"] == "bits-4+bits-8"
+    assert pipeline.signature.facts["bits"] == f"0,bound-1,ink-0.25,sigma-4,{load_lexicon('en').name}"
+    plain = Pipeline(BuildConfig(cover="bars"))
+    assert "bits" not in plain.signature.facts and plain.acceptance is None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"mode": "bits=4"}, "--mode bits needs covers that hide whole letters, as --cover bars"),
+        ({"mode": "bits=5", "cover": "bars"}, "bits=5 has no calibrated covers; known: 4, 8"),
+        ({"mode": "bits=4,4", "cover": "bars"}, "bits=4,4 is not one whole number or several"),
+        ({"mode": "bits=", "cover": "bars"}, "bits= is not one whole number"),
+        ({"lang": "ar", "cover": "bars", "mode": "bits=4"}, "bits are unknown for Arabic"),
+        ({"lang": "hi", "least_bits": 1}, "bits are unknown for Hindi"),
+        ({"least_bits": 21}, "less than or equal to 20"),
+    ],
+)
+def test_bad_options_are_sentences(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        build("samples:2", out=Path("nowhere"), **options)

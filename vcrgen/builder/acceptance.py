@@ -1,0 +1,94 @@
+"""Covers that leave something to infer: drawn blind to the text, and accepted by the bits that they leave.
+
+A cover is never fitted to a text, as its form would tell of it: whole covers are drawn from the seed until one leaves
+enough. What the visible pixels leave to infer is measured from these pixels alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from vcrgen.builder.records import PairParts
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import SIGMA, lower_bound, visible_cells
+from vcrgen.pixels.templates import Templates
+from vcrgen.records import Span
+from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span
+from vcrgen.typeset.records import WHITE
+from vcrgen.typeset.shaping import Shaper
+
+DRAWS = 40  # of a span's cover, before another span is taken
+PLANS = 4  # choices of spans, before a pair keeps those that it has
+RULE = "bound-1"  # name and version, for signatures, of the measure and of the order of draws
+_TYPES = 64  # fonts in one size whose templates are kept
+
+
+class Threshold(NamedTuple):
+    """The rule of a span's cover in one mode, and the bits that it has to leave."""
+
+    rule: CoverRule
+    bits: float
+
+
+class Accepted(NamedTuple):
+    """An accepted cover of a span."""
+
+    draw: int  # its number, from 0
+    bits: tuple[float, ...]  # those that it leaves at least, in each mode
+
+
+class Acceptance:
+    """Accepts covers by the bits and the ink that they leave.
+
+    Args:
+        lang: Language of the captions.
+        least_ink: Least visible ink of a span, as a share.
+
+    Raises:
+        ConfigError: The language has no lexicon.
+    """
+
+    def __init__(self, lang: str, least_ink: float) -> None:
+        self._lexicon, self._least_ink = load_lexicon(lang), least_ink
+        self._templates = lru_cache(maxsize=_TYPES)(lambda shaper: Templates(shaper, self._lexicon))
+
+    @property
+    def name(self) -> str:
+        """What decides which covers are accepted, for signatures; without the bits."""
+        return f"{RULE},ink-{self._least_ink:g},sigma-{SIGMA:g},{self._lexicon.name}"
+
+    def draw(
+        self, span: Span, parts: PairParts, shaper: Shaper, form: Callable[[int], Sequence[Threshold]]
+    ) -> Accepted | None:
+        """Draw covers of a span until one leaves enough in all modes; None if none of :data:`DRAWS` does.
+
+        Args:
+            span: The span.
+            parts: Its pair.
+            shaper: Of its pair's fonts.
+            form: Function from the number of a draw to the cover of each mode, blind to the text.
+        """
+        for number in range(DRAWS):
+            bits = []
+            for rule, least in form(number):
+                bits.append(self._bits(span, parts, shaper, rule))
+                if bits[-1] < least:
+                    break
+            else:
+                return Accepted(number, tuple(bits))
+        return None
+
+    def _bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float:
+        """Return the bits that a cover leaves of a span at least; -1 if it leaves too little ink."""
+        cells, strip = parts.cells[span], parts.strip
+        covers = draw_covers(span, rule, cells, parts.others, np.zeros(strip.shape, dtype=bool))
+        if measure_span(span, cells, covers, WHITE - strip).visible_ink < self._least_ink:
+            return -1.0
+        hidden = parts.others(span) > 0
+        mark_hidden(hidden, covers)
+        seen = visible_cells(strip, hidden, cells, parts.layout.baseline)
+        return lower_bound(self._templates(shaper), seen, cell_texts(span, parts.layout))
