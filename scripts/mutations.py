@@ -411,4 +411,5 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "punctuation makes another file", 'char if char.isalnum() else " " for char in plain', "char for char in plain", "ladder"),
     M("leaderboard", "a backup is not tried", 'restore(temporary, Path(trial) / "board", database="", data=())', "pass", "backup"),
     M("hidden", "only one mode or split of a reference is read", 'for name, source in found.items() if _has_rows(source)}', 'for name, source in [*found.items()][:1] if _has_rows(source)}', "reference"),
+    M("score", "a list of guesses is searched", "return self.each * masked + self.more", "return 9 * self.each * masked + self.more", "score"),
 )

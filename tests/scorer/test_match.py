@@ -219,7 +219,7 @@ def test_wrong_options_are_sentences() -> None:
 def test_tokens_after_the_limit_are_not_read() -> None:
     output = "word " * 600 + "the answer"
     assert not match_span("the answer", output).exact
-    assert match_span("the answer", output, max_output_tokens=0).exact
+    assert match_span("the answer", output, protocol="paper", max_output_tokens=0).exact
     # It is not known to be wrong: the rest of the output was not read.
     assert match_span("the answer", output).outcome == "beyond_limit"
     assert match_span("so sorry", "sorry " * 600).outcome == "refused"

@@ -8,8 +8,9 @@ class ScoreOptions(Options):
 
     protocol: str | None = option(
         None,
-        "paper, vlmevalkit or lmms-eval (as those programs score); of MCQ benchmarks bloom-v1 or bloom-code.",
-        shown="paper, or bloom-v1",
+        "vcrgen (with a length budget), paper, vlmevalkit or lmms-eval (as those programs score); of MCQ benchmarks "
+        "bloom-v1 or bloom-code.",
+        shown="vcrgen, or bloom-v1",
     )
     mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(
@@ -24,10 +25,10 @@ class ScoreOptions(Options):
     lang: str | None = option(None, "Language, where the dataset does not say; of MCQ benchmarks, only this one.")
     segmenter: str | None = option(None, "builtin, or a trained spaCy pipeline for its tokens.")
     strip_thinking: bool | None = option(
-        None, "Thinking blocks.", names="--strip-thinking/--keep-thinking", shown="strip (paper), keep (others)"
+        None, "Thinking blocks.", names="--strip-thinking/--keep-thinking", shown="strip (vcrgen, paper), keep (others)"
     )
     max_output_tokens: int | None = option(
-        None, "Read only so many tokens of an output; 0 for all.", shown="512 (paper), all (others)"
+        None, "Read only so many tokens of an output; 0 for all.", shown="512 (vcrgen, paper), all (others)"
     )
     refusals: str | None = option(
         None, "WORD,WORD: the words of refusal.", shown="I can't, I cannot, sorry, 无法, 抱歉"

@@ -37,9 +37,9 @@ def score(
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or what ``datasets.save_to_disk`` wrote, on a disk or in
             an object store; or the key of a hidden set, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
-        **options: Fields of :class:`Options`: ``protocol`` (``paper``, ``vlmevalkit`` or ``lmms-eval``), ``mode``,
-            ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``,
-            ``refusals``, ``normalise``, ``seed``, ``strict``, ``curve``.
+        **options: Fields of :class:`Options`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
+            ``mode``, ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``,
+            ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``curve``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

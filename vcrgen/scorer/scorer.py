@@ -68,6 +68,8 @@ class Scorer:
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
             "chunk": self.segmenter.longest_run,
         }
+        if budget := self.protocol.budget:
+            facts["budget"] = f"{budget.each}x+{budget.more}"
         return facts if self.refusals == REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
 
     def prepare(self, text: str) -> SpanTokens:
@@ -95,7 +97,7 @@ class Scorer:
         read = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
         text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
-            tokens = self.segmenter(text, limit=self.max_tokens, spaces=protocol.white_space)
+            tokens = self.segmenter(text, limit=self._limit(answers), spaces=protocol.white_space)
         if tokens.beyond_limit:
             text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
         empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.beyond_limit
@@ -116,6 +118,13 @@ class Scorer:
             over_characters=long,
             length=len(cleaned.text),
         )
+
+    def _limit(self, answers: Sequence[str]) -> int | None:
+        """Return the tokens of an output that are searched for the spans of an image; None for all."""
+        if self.protocol.budget is None:
+            return self.max_tokens
+        budget = self.protocol.budget.tokens(sum(len(self.prepare(answer).tokens) for answer in answers))
+        return budget if self.max_tokens is None else min(budget, self.max_tokens)
 
     def _match(self, answer: str, span: SpanTokens, output: _Output) -> SpanMatch:
         verbatim, outcome = bool(span.text) and span.text in output.text, output.outcome
@@ -160,7 +169,7 @@ def unanswered(answers: Sequence[str], outcome: Outcome) -> tuple[SpanMatch, ...
 def make_scorer(
     lang: str,
     *,
-    protocol: str = "paper",
+    protocol: str = "vcrgen",
     segmenter: str | None = None,
     strip_thinking: bool | None = None,
     max_output_tokens: int | None = None,
@@ -171,10 +180,11 @@ def make_scorer(
 
     Args:
         lang: A code of the language table.
-        protocol: ``paper``, ``vlmevalkit`` or ``lmms-eval``, with or without its version.
+        protocol: ``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``, with or without its version.
         segmenter: ``builtin``, or a trained spaCy pipeline whose tokens are used; None for the protocol's.
         strip_thinking: Take out thinking blocks; None for the protocol's default.
-        max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default.
+        max_output_tokens: Tokens of an output that are read; 0 for all, None for the protocol's default. A length
+            budget of the protocol holds all the same.
         refusals: The words of refusal, with commas between them, as "I can't,sorry"; None for those of the published
             programs. Their case counts, but for that of "sorry".
         normalise: ``none``, ``nfkc`` or ``arabic``.

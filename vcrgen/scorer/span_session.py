@@ -168,9 +168,13 @@ class Session(BaseScoringSession):
                 many = f"of {cell.clusters} questions have no output; they count as wrong"
                 yield f"{where}: {pluralize(missing, one, many)}."
             if beyond := cell.counts.get("beyond_limit", 0):
-                limit = self.scorer.max_tokens
+                limit, budget = self.scorer.max_tokens, self.scorer.protocol.budget
+                rule = f"{limit} tokens (--max-output-tokens)"
+                if budget is not None:
+                    most = "" if limit is None else f", at most {limit}"
+                    rule = f"{budget.each} tokens for each masked one and {budget.more} more{most} ({self.protocol})"
                 shown = pluralize(beyond, "output was", "outputs were")
-                yield f"{where}: {shown} cut after {limit} tokens (--max-output-tokens)."
+                yield f"{where}: {shown} cut after {rule}."
             if long := cell.counts.get("long", 0):
                 shown = pluralize(long, "output is", "outputs are")
                 yield f"{where}: {shown} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."

@@ -36,8 +36,9 @@ _WORDING = {
             "than hard ones; a level such as ink-0.20 says what share of their ink is left."
         ),
         scoring_description=(
-            "The protocol is paper-v2. For every masked span the scorer takes all n-grams of the output with as many "
-            "tokens, and of them the nearest one by Levenshtein distance. Exact match is 1 if that n-gram is the span; "
+            "For every masked span the scorer takes all n-grams of the output with as many tokens, and of them the "
+            "nearest one by Levenshtein distance. Of an output the first tokens are searched: twice as many as are "
+            "masked in the image, and 20 more. Exact match is 1 if that n-gram is the span; "
             "Jaccard is the overlap of their sets of tokens. Nothing is normalised: case, width and composition count. "
             "A score is the mean over all masked spans."
         ),

@@ -108,7 +108,7 @@ def test_items_without_images_are_groups_of_their_own(tmp_path: Path) -> None:
 def test_scores_of_other_signatures_are_not_mixed(evidence: Evidence, twelve: list[Path], tmp_path: Path) -> None:
     other = evidence(tmp_path, 1, protocol="vlmevalkit", seed=3)
     with pytest.raises(
-        AnalysisError, match=r"were not scored in the same way: protocol is paper-v2 and vlmevalkit-v2, "
+        AnalysisError, match=r"were not scored in the same way: protocol is vcrgen-v1 and vlmevalkit-v2, "
     ):
         read_items([twelve[1], *other])
     rows = [row | {"signature": "no signature"} for row in rows_of(twelve[0])]
