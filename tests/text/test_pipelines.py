@@ -1,5 +1,8 @@
 """The trained path, with a small pipeline that is trained here; the built-in path and what signatures say."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -104,3 +107,31 @@ def test_built_in_pipelines_are_named(lang: str, segmenter: str) -> None:
 )
 def test_one_rule_for_all_pipelines(text: str, reasons: list[str | None]) -> None:
     assert [ineligible_reason(token) for token in spacy.blank("en")(text)] == reasons
+
+
+WITHOUT_TORCH = {
+    "pipeline": "from vcrgen.text.pipelines import load_pipeline; load_pipeline('en')",
+    "segmenter": "from vcrgen.text.segmenters import load_segmenter; load_segmenter('en').tokenize('A red fox.')",
+    "workers": "import sys; from vcrgen.cli import app; "
+    "sys.argv[1:] = [*'build --limit 3 --shard-size 1 --workers 2 --out'.split(), sys.argv[1]]; app()",
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("script", WITHOUT_TORCH.values(), ids=WITHOUT_TORCH)
+def test_torch_stays_out(script: str, tmp_path: Path) -> None:
+    """Where torch is installed, spaCy is loaded without it; afterwards it can be imported."""
+    (tmp_path / "path").mkdir()
+    log = tmp_path / "log"
+    (tmp_path / "path/torch.py").write_text(f"open({str(log)!r}, 'a').write('x')\nraise ImportError('a false torch')\n")
+    path = os.pathsep.join((str(tmp_path / "path"), str(Path(__file__).parents[2])))
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", script, str(tmp_path / "data")]
+        return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
+
+    done = run(script)
+    assert done.returncode == 0, done.stderr
+    assert not log.exists()
+    if script == WITHOUT_TORCH["pipeline"]:
+        assert "a false torch" in run(f"{script}; import torch").stderr and log.exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from vcrgen.errors import PipelineError
@@ -54,6 +57,7 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
     """
     if not spacy_model:
         row = LANGUAGES[lang]
+        import_spacy()
         with packages_of(row):
             nlp = load_object(row.pipeline)(row)
         return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=row.eligibility)
@@ -67,6 +71,22 @@ def load_pipeline(lang: str, spacy_model: str | None = None) -> TextPipeline:
     if not {"parser", "senter", "sentencizer"} & set(nlp.pipe_names):
         nlp.add_pipe("sentencizer", first=True)
     return TextPipeline(nlp=nlp, segmenter=segmenter_version(nlp), eligibility=eligibility)
+
+
+def import_spacy() -> ModuleType:
+    """Import spaCy without torch, for pipelines and tokenizers of rules, and return it.
+
+    Thinc, on which spaCy stands, imports torch wherever it is installed: seconds and 200 MB in every process. If torch
+    or spaCy is loaded already, nothing is kept out. A trained pipeline that needs torch has to be the first that is
+    loaded.
+    """
+    if not {"torch", "spacy"} & set(sys.modules):
+        sys.modules["torch"] = None  # type: ignore[assignment] # an import then fails, as if it were not installed
+        try:
+            return importlib.import_module("spacy")
+        finally:
+            del sys.modules["torch"]
+    return importlib.import_module("spacy")
 
 
 @contextmanager
