@@ -129,7 +129,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("patterns", "smaller blots", "BLOT = 0.8", "BLOT = 0.7", "cover-patterns"),
     M("patterns", "runs that are no whole characters", "start = float(cell.x0) if canvas.pitch else cell.x0", "start = cell.x0", "cover-patterns"),
     M("ink_sample", "type of one pitch needs no spaces", "SAME_WIDTH = 0.6", "SAME_WIDTH = 0.95", "cover-patterns"),
-    M("acceptance", "a cover is accepted below its bits", "if bits[-1] < least:", "if bits[-1] < least / 2:", "cover-bits"),
+    M("acceptance", "a cover is accepted below its bits", "left < threshold.bits:", "left < threshold.bits / 2:", "cover-bits"),
     M("acceptance", "a cover is accepted whatever ink it leaves", "visible_ink < self._least_ink:", "visible_ink < 0:", "cover-bits"),
     M("acceptance", "ink of other text tells of a span", "hidden = parts.others(span) > 0", "hidden = parts.others(span) > 255", "cover-bits"),
     M("pipeline", "every draw of a cover has one form", 'f" {span.start} draw {draw}" if draw else f" {span.start}"', 'f" {span.start}"', "cover-bits"),

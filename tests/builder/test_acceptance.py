@@ -62,7 +62,7 @@ def test_every_span_leaves_its_bits_and_its_ink(rows: dict[str, list[dict[str, A
 
 def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any]]], pipeline: Pipeline) -> None:
     """Computed anew from the covered strip and its mask: nothing under a cover counts."""
-    templates = Templates(pipeline.style.shaper, load_lexicon("en"))
+    templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon("en"))
     for row in (row for built in rows.values() for row in built):
         strip, mask = picture(row, "only_it_image_small"), picture(row, "cover_mask")[row["strip_y"] :] > 0
         item = Item(source_id="a", image=row["image"]["bytes"], caption=row["caption"])

@@ -54,7 +54,10 @@ class Acceptance:
 
     def __init__(self, lang: str, least_ink: float) -> None:
         self._lexicon, self._least_ink = load_lexicon(lang), least_ink
-        self._templates = lru_cache(maxsize=_TYPES)(lambda shaper: Templates(shaper, self._lexicon))
+        self._templates = lru_cache(maxsize=_TYPES)(self._make_templates)
+
+    def _make_templates(self, shaper: Shaper) -> Templates:
+        return Templates(shaper.chain.glyph, self._lexicon)
 
     @property
     def name(self) -> str:
@@ -74,20 +77,20 @@ class Acceptance:
         """
         for number in range(DRAWS):
             bits = []
-            for rule, least in form(number):
-                bits.append(self._bits(span, parts, shaper, rule))
-                if bits[-1] < least:
+            for threshold in form(number):
+                if (left := self.bits(span, parts, shaper, threshold.rule)) is None or left < threshold.bits:
                     break
+                bits.append(left)
             else:
                 return Accepted(number, tuple(bits))
         return None
 
-    def _bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float:
-        """Return the bits that a cover leaves of a span at least; -1 if it leaves too little ink."""
+    def bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float | None:
+        """Return the bits that a cover leaves of a span at least; None if it leaves too little ink."""
         cells, strip = parts.cells[span], parts.strip
         covers = draw_covers(span, rule, cells, parts.others, np.zeros(strip.shape, dtype=bool))
         if measure_span(span, cells, covers, WHITE - strip).visible_ink < self._least_ink:
-            return -1.0
+            return None
         hidden = parts.others(span) > 0
         mark_hidden(hidden, covers)
         seen = visible_cells(strip, hidden, cells, parts.layout.baseline)

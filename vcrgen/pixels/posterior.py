@@ -172,6 +172,21 @@ def lower_bound(
     return entropy / math.log(2)
 
 
+def unit_posteriors(
+    templates: Templates, cell: VisibleCell, text: str, sigma: float = SIGMA
+) -> Iterator[tuple[Ints, Doubles]]:
+    """Yield the units that may stand at the place of each unit of a cell's text, and their probabilities."""
+    energies = _Energies(templates, cell, ahead=False)
+    for pen, width in _places(templates, text):
+        if len(units := templates.units_of_width(width)):
+            log_weights = templates.lexicon.log_prior[units]
+            log_weights = log_weights - _unit_energies(templates, energies, units, pen) / _scale(sigma)
+            weights = np.exp(log_weights - log_weights.max())
+            yield units, weights / weights.sum()
+        else:
+            yield units, np.zeros(0)
+
+
 def _scale(sigma: float) -> float:
     """Return the energy of one nat."""
     return 2.0 * (sigma / STEP) ** 2

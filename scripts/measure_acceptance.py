@@ -1,0 +1,190 @@
+"""Measure covers that go by bits: template attack, draws, cost, and what the rule of acceptance gives away.
+
+    python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 [--pairs 240]
+    python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 --leak 20
+
+For every mode, of all spans: visible ink; bits (exact, by the lattice); exact match of the template attack, which knows
+the places of spans and the font; draws of a cover; processor time of a pair in one process, with and without what is
+made once (calibration, lexicon, templates). Set OPENBLAS_NUM_THREADS=1 for times.
+
+With --leak, of so many spans: an attacker who knows the rule and not the seed weighs every text that fits the visible
+pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates, the truth's against the others', and the
+bits by which the weighing reduces the entropy over the texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from vcrgen.builder.acceptance import Threshold
+from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import PreparedItem
+from vcrgen.config.build import load_build_config
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import VisibleCell, read_span, unit_posteriors, visible_cells
+from vcrgen.pixels.templates import Templates
+from vcrgen.records import Item, Mode, Reject, Span
+from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span, with_seed
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.records import WHITE
+
+FORMS = 60  # covers by which a rate of acceptance is estimated
+RIVALS = 12  # texts that fit the visible pixels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", type=Path, help="Parquet file of pairs, named *_LANG.parquet")
+    parser.add_argument("--cover", default="bars")
+    parser.add_argument("--mode", default="bits=4")
+    parser.add_argument("--least-bits", type=float, default=0.0)
+    parser.add_argument("--pairs", type=int, default=240, help="number of pairs")
+    parser.add_argument("--first", type=int, default=0, help="the first of them")
+    parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
+    arguments = parser.parse_args()
+    lang = arguments.source.stem.rpartition("_")[2]
+    rows = pq.read_table(arguments.source).slice(arguments.first, arguments.pairs).to_pylist()
+    items = [Item(source_id=str(n), image=row["image"]["bytes"], caption=row["caption"]) for n, row in enumerate(rows)]
+    started = time.process_time()
+    options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode, "least_bits": arguments.least_bits}
+    pipeline = Pipeline(load_build_config(None, options))
+    if arguments.leak:
+        measure_leak(pipeline, items, arguments.leak)
+    else:
+        measure(pipeline, items, started)
+
+
+def measure(pipeline: Pipeline, items: Sequence[Item], started: float) -> None:
+    next(iter(pipeline.pairs(items[:1])))
+    ready = time.process_time()
+    outcomes = list(pipeline.pairs(items))
+    done = time.process_time()
+    rejected = [str(outcome.reason) for outcome in outcomes if isinstance(outcome, Reject)]
+    counts = ", ".join(f"{rejected.count(reason)} {reason}" for reason in sorted(set(rejected)))
+    print(f"{len(items)} pairs; rejected: {counts or 'none'}")
+    cost, all_cost = ((done - since) / len(items) * 1e3 for since in (ready, started))
+    print(f"{cost:.1f} ms a pair; {all_cost:.1f} ms with what is made once ({ready - started:.2f} s)")
+    templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon(pipeline.config.lang))
+    for mode in pipeline.config.modes:
+        rule, found = pipeline.style.calibrations[mode].rule, []
+        for prepared, spans in planned(pipeline, items):
+            thresholds = [pipeline.threshold(rule, mode)]
+            accepted = pipeline.accept(prepared, spans, thresholds)
+            if isinstance(accepted, Reject):
+                continue
+            for span, cover in accepted.items():
+                form = pipeline.span_form(rule, prepared.keys.pair, span, cover.draw)
+                cells, ink = seen(prepared, span, form)
+                reading = read_span(templates, cells, len(span.text.split()))
+                right = reading.text.split() == span.text.split()
+                found.append((ink, reading.bits, right, cover.draw + 1, cover.bits[0] if cover.bits else math.nan))
+        ink, bits, right, draws, bound = map(np.array, zip(*found, strict=True))
+        bits = bits[~np.isnan(bits)]
+        print(
+            f"{mode} {rule.name}: {len(found)} spans, ink {shown(ink, 2)}, bits {shown(bits, 1)}, bound "
+            f"{shown(bound, 1)}, below 1 bit {np.mean(bits < 1):.1%}, below 4 {np.mean(bits < 4):.1%}, template exact "
+            f"match {np.mean(right):.1%}, draws mean {draws.mean():.1f} median {np.median(draws):.0f} "
+            f"most {draws.max()}"
+        )
+
+
+def shown(values: np.ndarray, digits: int) -> str:
+    low, median, high = np.percentile(values, [10, 50, 90])
+    return f"{median:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
+
+
+def planned(pipeline: Pipeline, items: Sequence[Item]) -> Iterator[tuple[PreparedItem, tuple[Span, ...]]]:
+    for outcome in pipeline.plan_items(items):
+        if not isinstance(outcome, Reject):
+            yield outcome
+
+
+def seen(prepared: PreparedItem, span: Span, form: CoverRule) -> tuple[tuple[VisibleCell, ...], float]:
+    """Return the visible cells of a span under a cover, and its visible ink."""
+    parts = draw_parts(prepared, (span,))
+    covers = draw_covers(span, form, parts.cells[span], parts.others, np.zeros(parts.strip.shape, dtype=bool))
+    hidden = parts.others(span) > 0
+    mark_hidden(hidden, covers)
+    cells = visible_cells(parts.strip, hidden, parts.cells[span], prepared.layout.baseline)
+    return cells, measure_span(span, parts.cells[span], covers, WHITE - parts.strip).visible_ink
+
+
+def measure_leak(pipeline: Pipeline, items: Sequence[Item], count: int) -> None:
+    assert pipeline.acceptance is not None
+    mode = Mode(pipeline.config.modes[0])
+    rule = pipeline.style.calibrations[mode].rule
+    least = pipeline.threshold(rule, mode).bits
+    templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon(pipeline.config.lang))
+    rng, ratios, gains, rates = random.Random(0), [], [], []
+    for prepared, spans in planned(pipeline, items):
+        accepted = pipeline.accept(prepared, spans, [Threshold(rule, least)])
+        if isinstance(accepted, Reject) or len(gains) >= count:
+            continue
+        span, cover = next(iter(accepted.items()))
+        cells, _ = seen(prepared, span, pipeline.span_form(rule, prepared.keys.pair, span, cover.draw))
+        texts = rivals(templates, cells, span, prepared, rng)
+        own, *others = [rate(pipeline, text, rule, least) for text in [(prepared, span), *texts]]
+        ratios += [math.log2(own / other) for other in others]
+        if others:
+            weights = 1 / np.array(others)
+            weights /= weights.sum()
+            gains.append(math.log2(len(others)) + float((weights * np.log2(weights)).sum()))
+            rates.append(own)
+    print(
+        f"{mode} {rule.name}: {len(gains)} spans, {len(ratios)} texts that fit; rate of acceptance {shown(rates, 2)}; "
+        f"log2 of rates, truth against texts that fit: absolute median {np.median(np.abs(ratios)):.2f}, 95th "
+        f"percentile {np.percentile(np.abs(ratios), 95):.2f}, most {np.abs(ratios).max():.2f}; entropy reduced by "
+        f"{shown(gains, 3)} bits"
+    )
+
+
+def rivals(
+    templates: Templates, cells: Sequence[VisibleCell], span: Span, prepared: PreparedItem, rng: random.Random
+) -> list[tuple[PreparedItem, Span]]:
+    """Draw texts from the posterior given the places and widths of words, and set each in the span's place."""
+    found, texts = [], cell_texts(span, prepared.layout)
+    posteriors = [list(unit_posteriors(templates, cell, text)) for cell, text in zip(cells, texts, strict=True)]
+    separator, style = templates.lexicon.separator, prepared.style
+    for _ in range(RIVALS):
+        lines = []
+        for text, units in zip(texts, posteriors, strict=True):
+            own = text.split(separator) if separator else list(text)
+            drawn = [
+                templates.lexicon.units[rng.choices(u, p)[0]] if p.sum() > 0.5 else o
+                for (u, p), o in zip(units, own, strict=True)
+            ]
+            lines.append(separator.join(drawn))
+        text = separator.join(lines)
+        caption = prepared.layout.text[: span.start] + text + prepared.layout.text[span.end :]
+        layout = layout_caption(
+            caption, style.shaper, width=style.width, max_lines=99, break_unit="word" if separator else "character"
+        )
+        other = Span(start=span.start, end=span.start + len(text), text=text, tokens=tuple(text.split()))
+        if text != span.text and len(layout.lines) == len(prepared.layout.lines):
+            found.append((replace(prepared, layout=layout), other))
+    return found
+
+
+def rate(pipeline: Pipeline, text: tuple[PreparedItem, Span], rule: CoverRule, least: float) -> float:
+    """Return the share of covers that are accepted for a text, with one more of each kind."""
+    assert pipeline.acceptance is not None
+    prepared, span = text
+    parts, accepted = draw_parts(prepared, (span,)), 0
+    for seed in range(FORMS):
+        bits = pipeline.acceptance.bits(span, parts, prepared.style.shaper, with_seed(rule, seed))
+        accepted += bits is not None and bits >= least
+    return (accepted + 1) / (FORMS + 2)
+
+
+if __name__ == "__main__":
+    main()
