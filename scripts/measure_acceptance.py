@@ -8,8 +8,8 @@ the places of spans and the font; draws of a cover; processor time of a pair in 
 made once (calibration, lexicon, templates). Set OPENBLAS_NUM_THREADS=1 for times.
 
 With --leak, of so many spans: an attacker who knows the rule and not the seed weighs every text that fits the visible
-pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates, the truth's against the others', and the
-bits by which the weighing reduces the entropy over the texts.
+pixels by 1 / its rate of acceptance. Printed are the logarithms of these rates, the truth's against the others', and
+the bits by which the weighing reduces the entropy over the texts.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--least-bits", type=float, default=0.0)
     parser.add_argument("--pairs", type=int, default=240, help="number of pairs")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
+    parser.add_argument("--seed", type=int, default=0, help="another one chooses other spans of the pairs")
     parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
     arguments = parser.parse_args()
     lang = arguments.source.stem.rpartition("_")[2]
@@ -57,6 +58,7 @@ def main() -> None:
     items = [Item(source_id=str(n), image=row["image"]["bytes"], caption=row["caption"]) for n, row in enumerate(rows)]
     started = time.process_time()
     options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode, "least_bits": arguments.least_bits}
+    options["seed"] = arguments.seed
     pipeline = Pipeline(load_build_config(None, options))
     if arguments.leak:
         measure_leak(pipeline, items, arguments.leak)
@@ -166,9 +168,8 @@ def rivals(
             lines.append(separator.join(drawn))
         text = separator.join(lines)
         caption = prepared.layout.text[: span.start] + text + prepared.layout.text[span.end :]
-        layout = layout_caption(
-            caption, style.shaper, width=style.width, max_lines=99, break_unit="word" if separator else "character"
-        )
+        unit = "word" if separator else "character"
+        layout = layout_caption(caption, style.shaper, width=style.width, max_lines=99, break_unit=unit)
         other = Span(start=span.start, end=span.start + len(text), text=text, tokens=tuple(text.split()))
         if text != span.text and len(layout.lines) == len(prepared.layout.lines):
             found.append((replace(prepared, layout=layout), other))
