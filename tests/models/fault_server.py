@@ -204,12 +204,13 @@ class FaultServer:
         *,
         keep_data: bool = True,
         tls: ssl.SSLContext | None = None,
+        port: int = 0,
     ) -> None:
         self.plan, self._keep_data, self._tls = plan, keep_data, tls
         self.calls: list[Call] = []
         self.most = self._active = 0
         self._tries: Counter[str] = Counter()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self._listener = socket.create_server(("127.0.0.1", port), backlog=1024)
         # As servers have it: or what follows the head of a reply waits 40 ms for the client's acknowledgement of that.
         self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = self._listener.getsockname()[1]

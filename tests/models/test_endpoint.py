@@ -1,5 +1,6 @@
 """The client against a server that misbehaves: over real connections, with the same requests as in a run."""
 
+import itertools
 import json
 import shutil
 import ssl
@@ -18,6 +19,7 @@ from vcrgen.models import endpoint
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
 from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.work.progress import ProgressListener
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 SECRET = "sk-0123456789"
@@ -27,6 +29,7 @@ Outcomes = dict[int, Reply | RequestProblem]
 @pytest.fixture(autouse=True)
 def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(endpoint, "_LONGEST_PAUSE", 0.05)
 
 
 def model_of(server: Any, *, key: str | None = None, profile: str | None = None, **limits: Any) -> EndpointModel:
@@ -116,7 +119,7 @@ def test_what_goes_wrong_once_is_tried_again(serve: Any, faults: Any, kind: str,
 @pytest.mark.parametrize("kind", ["http_500", "not_json", "reset", "too_large"])
 def test_it_is_not_tried_for_ever(serve: Any, faults: Any, kind: str) -> None:
     server = serve(lambda call: faults.Answer(**FAULTS[kind]) if b"question 1" in call.data else faults.Answer())
-    outcomes = ask(server, 3, concurrency=1)
+    outcomes = ask(server, 3, concurrency=1, patience=0)
     problem = outcomes[1]
     assert isinstance(problem, RequestProblem) and problem.reason == kind and problem.retries == {kind: 5}
     assert isinstance(outcomes[0], Reply) and isinstance(outcomes[2], Reply) and len(server.calls) == 2 + 6
@@ -212,13 +215,71 @@ def test_a_server_that_does_not_name_the_model(serve: Any, faults: Any) -> None:
     assert [reply.model for reply in outcomes.values() if isinstance(reply, Reply)] == ["", "m-1", "", "m-1"]
 
 
-def test_a_server_that_goes_away_is_waited_for(serve: Any, faults: Any) -> None:
-    server = serve()
-    model = model_of(server, concurrency=1, timeout=1)
+class Told(ProgressListener):
+    """What was said of an outage."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.stages: list[str] = []
+
+    def warn(self, text: str, /) -> None:
+        self.warnings.append(text)
+
+    def stage(self, text: str, /) -> None:
+        self.stages.append(text)
+
+
+@pytest.mark.parametrize("fault", [{"status": 502}, {"status": 503}, {"status": 504}, {"fault": "reset"}])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_an_outage_is_waited_out_by_time(serve: Any, faults: Any, fault: dict[str, Any], concurrency: int) -> None:
+    """However many tries it takes, and it is told once; then the run goes on as if nothing had been."""
+    told, tries = Told(), 40
+    server = serve(lambda call: faults.Answer(**fault) if 6 <= call.number < 6 + tries else faults.Answer())
+    model = model_of(server, concurrency=concurrency, patience=600)
+    outcomes = dict(model.answers(questions(20), lambda what, reply: None, listener=told))
+    assert all(isinstance(outcome, Reply) for outcome in outcomes.values()) and len(server.calls) == 20 + tries
+    kind = f"http_{fault['status']}" if "status" in fault else "reset"
+    words = f"127.0.0.1:{server.port} is away ({kind}); waiting for it, 10 min at most"
+    assert told.warnings == [f"{words}."] and told.stages == [words, ""]
+
+
+def test_a_server_that_was_started_again(serve: Any, faults: Any) -> None:
+    """Nothing listens at its port until the outage was told."""
+    server, kept = serve(), dict[int, Reply]()
+
+    class Starts(Told):
+        def warn(self, text: str, /) -> None:
+            super().warn(text)
+            serve(port=server.port)
+
+    told = Starts()
+    model = model_of(server, concurrency=2, patience=600)
+    for number, _ in model.answers(questions(12), kept.__setitem__, listener=told):
+        if number == 3:
+            server.__exit__()
+    assert len(kept) == 12 and len(told.warnings) == 1 and told.stages[-1] == ""
+
+
+def test_patience_ends(serve: Any) -> None:
+    server, told = serve(), Told()
+    model = model_of(server, concurrency=1, timeout=1, patience=0.2)
     with pytest.raises(EndpointError, match="10 requests in a row"):
-        for number, _ in model.answers(questions(100), lambda what, reply: None):
+        for number, _ in model.answers(questions(100), lambda what, reply: None, listener=told):
             if number == 3:
                 server.__exit__()
+    assert len(told.warnings) == 1 and told.warnings[0].endswith("waiting for it, 0 s at most.")
+
+
+def test_a_request_that_breaks_its_connection_is_no_outage(serve: Any, faults: Any) -> None:
+    """Others are answered meanwhile, so it is not waited out."""
+    server = serve(lambda call: faults.Answer(fault="reset") if b'question 1"' in call.data else faults.Answer())
+    outcomes: Outcomes = {}
+    coming = itertools.takewhile(lambda _: 1 not in outcomes, questions(1_000_000))
+    for number, outcome in model_of(server, concurrency=4, patience=600).answers(coming, lambda what, reply: None):
+        outcomes[number] = outcome
+    problem = outcomes.pop(1)
+    assert isinstance(problem, RequestProblem) and problem.reason == "reset" and sum(problem.retries.values()) >= 5
+    assert all(isinstance(outcome, Reply) for outcome in outcomes.values())
 
 
 def test_tls_is_checked(serve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,8 @@ def test_what_is_sent_and_what_comes_back(serve: Any, faults: Any) -> None:
             "add_generation_prompt": False, "max_tokens": 1,
         }  # fmt: skip
         assert body["messages"][0] == question["messages"][0] and body["messages"][1]["role"] == "assistant"
-    assert reply.usage == {"input": 400, "output": 40}
+    assert reply.usage == {"input": 300, "output": 30}
+    assert reply.extra_usage == {"check": {"input": 100, "output": 10}}  # of the probe, which no output shows
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])

@@ -153,7 +153,7 @@ def test_how_much_there_is_to_do_is_told_before_the_first_reply(dataset: Path, o
 
 
 def test_a_run_that_was_interrupted_is_no_choice(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
-    server = serve(lambda call: faults.Answer(status=400) if call.number >= 3 else faults.Answer())
+    server = serve(lambda call: faults.Answer(status=403) if call.number >= 3 else faults.Answer())
     assert not run(dataset, out, server, choice=PictureSelection(views=TEI), concurrency=1).finished
     result = run(dataset, out, serve(), choice=PictureSelection(limit=1))
     assert result.finished and len(lines(out)) == 2 and {line["view"] for line in lines(out)} == {"stacked"}
@@ -191,10 +191,10 @@ def test_another_dataset_is_another_run(dataset: Path, hidden: Callable[..., Pat
 
 def test_what_failed_is_asked_again_and_nothing_else(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
     bad = {1, 4}
-    server = serve(lambda call: faults.Answer(status=400, body=b"no") if call.number in bad else faults.Answer())
+    server = serve(lambda call: faults.Answer(status=403, body=b"no") if call.number in bad else faults.Answer())
     result = run(dataset, out, server, concurrency=1)
-    assert not result.finished and result.missing == {"http_400": 2} and not out.exists()
-    assert result.example.endswith("VI+TEI: the server answers 400: no")
+    assert not result.finished and result.missing == {"http_403": 2} and not out.exists() and not result.refused
+    assert result.example.endswith("VI+TEI: the server answers 403: no")
     assert report_of(out)["finished"] is False and report_of(out)["outcomes"] == {
         "answered": 10, "empty": 0, "truncated": 0, "filtered": 0, "failed": 2,
     }  # fmt: skip
@@ -205,10 +205,56 @@ def test_what_failed_is_asked_again_and_nothing_else(dataset: Path, out: Path, s
 
 
 def test_what_failed_may_be_left_out(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
-    server = serve(lambda call: faults.Answer(status=400) if call.number == 2 else faults.Answer())
+    server = serve(lambda call: faults.Answer(status=403) if call.number == 2 else faults.Answer())
     result = run(dataset, out, server, concurrency=1, allow_failed=True)
-    assert result.finished and result.missing == {"http_400": 1} and len(lines(out)) == 11
+    assert result.finished and result.missing == {"http_403": 1} and len(lines(out)) == 11
     assert run(dataset, out, server).finished and len(lines(out)) == 12 and len(server.calls) == 13
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_refusals_are_remembered(tmp_path: Path, out: Path, serve: Any, faults: Any, status: int) -> None:
+    """More of them in a row than end a run, and the very first ones: they are of pictures, as others got replies."""
+    public, refused = write_many(tmp_path / "public", 24), set[str]()
+
+    def plan(call: Any) -> Any:
+        if len(refused) < 12 and call.number not in (1, 2):
+            refused.add(call.digest)
+        return faults.Answer(status=status, body=b"too wild") if call.digest in refused else faults.Answer()
+
+    server = serve(plan)
+    result = run(public, out, server, concurrency=1)
+    assert result.missing == {f"http_{status}": 12} and result.refused == 12 and len(server.calls) == 24
+    for _ in range(2):
+        result = run(public, out, server, allow_failed=True)
+        assert result.finished and len(lines(out)) == 12 and len(server.calls) == 24
+        assert result.missing == {f"http_{status}": 12} and result.example.endswith(f"answers {status}: too wild")
+    assert run(public, out, server, allow_failed=True, retry_refused=True).finished
+    assert {call.digest for call in server.calls[24:]} == refused and len(server.calls) == 36
+    server.plan = lambda call: faults.Answer()
+    assert run(public, out, server, retry_refused=True).finished and len(lines(out)) == 24
+    assert run(public, out, server).finished and len(server.calls) == 48
+
+
+def test_a_server_that_refuses_everything_ends_the_run(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
+    """It may be for what all requests share, which can be mended at the server: nothing is remembered."""
+    server = serve(lambda call: faults.Answer(status=400, body=b"no vision"))
+    with pytest.raises(EndpointError, match=r"no reply to 10 requests in a row; the last time: .*no vision"):
+        run(dataset, out, server, allow_failed=True)
+    assert list(out.parent.iterdir()) == []
+    assert not run(dataset, out, server, choice=PictureSelection(limit=1)).finished
+    server.plan = lambda call: faults.Answer()
+    assert run(dataset, out, server, choice=PictureSelection(limit=1)).finished
+
+
+def test_outputs_are_written_whatever_ends_the_run(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
+    public = write_many(tmp_path / "public", 30)
+    server = serve(lambda call: faults.Answer(status=401) if call.number > 3 else faults.Answer())
+    told: list[str] = []
+    listener = ProgressListener()
+    listener.warn = told.append  # type: ignore[method-assign, assignment]
+    result = run(public, out, server, concurrency=1, allow_failed=True, listener=listener)
+    assert result.finished and len(lines(out)) == 4 and result.missing == {"not_sent": 26}
+    assert len(told) == 1 and "no reply to 10 requests in a row" in told[0]
 
 
 def test_outcomes_and_thinking(tmp_path: Path, out: Path, serve: Any, faults: Any) -> None:
@@ -272,14 +318,23 @@ def test_a_server_that_counts_no_tokens_cannot_be_paid(dataset: Path, out: Path,
     assert run(dataset, out, server, price=(1, 1)).finished
 
 
-def test_a_plan_takes_five_calls_that_count(dataset: Path, out: Path, serve: Any) -> None:
-    server = serve()
-    for _ in range(2):
-        result = run(dataset, out, server, plan=True, concurrency=8)
-        assert not result.finished and not out.exists()
-    assert len(server.calls) == 10 and result.missing == {"not_sent": 2} and result.spent.tokens["input"] == 1000
-    run(dataset, out, server)
-    assert len(server.calls) == 12
+def test_unusable_replies_cost(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
+    """Those before a good one, and those of a request that got none; a later run counts them, too."""
+    bad = {1: 1, 2: 6}  # requests by their number, and how often they get a reply that is no use
+
+    def plan(call: Any) -> Any:
+        number = len({each.digest for each in server.calls}) - 1
+        useless = call.tries < bad.get(number, 0)
+        return faults.Answer(body=json.dumps({"usage": {"prompt_tokens": 7}}).encode()) if useless else faults.Answer()
+
+    server = serve(plan)
+    price = (1e6, 0.0)
+    result = run(dataset, out, server, concurrency=1, price=price, max_cost=1e9)
+    assert result.missing == {"wrong_form": 1} and result.spent.cost == 11 * 100 + 7 * 7
+    bad.clear()
+    result = run(dataset, out, server, concurrency=1, price=price, max_cost=1e9)
+    assert result.finished and result.spent.cost == 12 * 100 + 7 * 7
+    assert report_of(out)["tokens_of_unusable_replies"] == {"input": 7}  # of the replies in the file
 
 
 def test_equal_pictures_are_asked_about_once(hidden: Callable[..., Path], out: Path, serve: Any) -> None:

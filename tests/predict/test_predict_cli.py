@@ -58,7 +58,7 @@ def test_a_plan(predict: Run, dataset: Path, serve: Any) -> None:
     code, out, err = predict(dataset, server, *words)
     assert code == 0 and len(server.calls) == 5 and not Path("preds.jsonl").exists(), err
     assert out.splitlines()[:3] == [
-        "Calls: 24, of which 19 are left to make.",
+        "Requests: 24, of which 19 are left to send, which are 19 calls.",
         "Tokens of these: 1,900 to read, 190 to write.",
         "Cost of these: 0.00665, beside 0.00175 that is spent.",
     ]
@@ -80,12 +80,14 @@ def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> No
     first, second = err.splitlines()[-2:]
     assert first.startswith("1 of 12 pictures has no reply: http_400 1; the first: ")
     assert first.endswith(", VI+TEI: the server answers 400: [2J[red]no")
-    assert second.startswith("What was answered is kept: the same command asks for the rest only")
-    bad = {12}
+    assert second == (
+        "What was answered is kept: the same command asks for the rest only but for what the server refuses "
+        "(--retry-refused asks for that, too), and with --allow-failed the outputs are written without it."
+    )
     code, out, err = predict(dataset, server, *words, "--allow-failed")
     assert code == 0 and "1 of 12 pictures has no reply" in out and "11 outputs of qwen" in out
-    code, out, _ = predict(dataset, server, *words)
-    assert code == 0 and out.startswith("12 replies: 12 answered;") and len(server.calls) == 14
+    code, out, _ = predict(dataset, server, *words, "--retry-refused")
+    assert code == 0 and out.startswith("12 replies: 12 answered;") and len(server.calls) == 13
 
 
 def test_where_outputs_go_if_nobody_says(predict: Run, run: Run, hidden: Callable[..., Path], serve: Any) -> None:
@@ -125,6 +127,7 @@ def test_the_key_is_sent_and_never_shown(
         (["--param", 'max_tokens="many"'], "--param max_tokens has to be a whole number or null"),
         (["--param", "temperature=true"], "--param temperature has to be a number or null"),
         (["--price", "cheap"], "--price 'cheap' is not of the form IN,OUT"),
+        (["--patience", "long"], "--patience 'long' is no time; give one such as 90s, 30m or 2h"),
         (["--max-cost", "1"], "--max-cost needs --price IN,OUT"),
         (["--concurrency", "0"], "concurrency: Input should be greater than or equal to 1"),
         (["--key-env", SECRET], "--key-env takes the name of an environment variable"),

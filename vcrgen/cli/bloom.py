@@ -202,12 +202,13 @@ def report_missing(
 
 def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
     """Return the models behind their addresses by name; none offline."""
+    from vcrgen.cli.outputs import limits_of
     from vcrgen.models.address import parse_address, read_key
-    from vcrgen.models.endpoint import EndpointModel, Limits
+    from vcrgen.models.endpoint import EndpointModel
 
     if chosen.offline:
         return {}
-    limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
+    limits = limits_of(chosen)
 
     def model(name: str, endpoint: str | None, key_env: str | None, option: str) -> EndpointModel:
         address = parse_address(endpoint or "", name, chosen.profile, option=option)

@@ -11,7 +11,9 @@ import typer
 from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
+    from vcrgen.config.server import ServerOptions
     from vcrgen.dataset.pictures import Pictures, PictureSelection
+    from vcrgen.models.endpoint import Limits
 
 PictureFolder = Annotated[
     Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
@@ -40,3 +42,13 @@ def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> s
     if choice.limit:
         words += ["--subset", f"first{choice.limit}"]
     return shlex.join(words)
+
+
+def limits_of(chosen: ServerOptions) -> Limits:
+    """Return the limits of requests to a server."""
+    from vcrgen.models.endpoint import Limits
+
+    return Limits(
+        concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout,
+        patience=chosen.patience_seconds,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.outputs import PictureFolder, default_out, score_command
+from vcrgen.cli.outputs import PictureFolder, default_out, limits_of, score_command
 from vcrgen.cli.root import app
 from vcrgen.config.base import drop_none, validate_options
 from vcrgen.config.predict import PredictOptions
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vcrgen.dataset.views import View
     from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
+    from vcrgen.predict.plan import Range, RunPlan
     from vcrgen.predict.prompts import Prompt
     from vcrgen.predict.report import ReplyTally
     from vcrgen.scorer.answer_key import AnswerKey
@@ -53,10 +54,13 @@ def predict(
     dataset: PictureFolder,
     out: Annotated[Path | None, out_option("A file (JSON Lines).", shown="DATASET-MODEL.jsonl")] = None,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Send five requests, and say what all of them will take and cost.")
+        bool, typer.Option("--plan", help="Send about five requests, and say what all of them will take and cost.")
     ] = False,
     allow_failed: Annotated[
         bool, typer.Option("--allow-failed", help="Write the outputs even if pictures have no reply.")
+    ] = False,
+    retry_refused: Annotated[
+        bool, typer.Option("--retry-refused", help="Send requests again that the server refused.")
     ] = False,
     **options: Any,
 ) -> None:
@@ -68,6 +72,7 @@ def predict(
     """
     from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.predict import job
+    from vcrgen.predict.plan import plan as make_plan
     from vcrgen.predict.questions import open_selection
     from vcrgen.tasks.opening import open_task_dataset
 
@@ -83,13 +88,14 @@ def predict(
         _climb(data, levels, chosen, target, model, prompt)
         return
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
-        result = job.predict(
-            data, choice, out=target, model=model, prompt=prompt, price=chosen.prices, max_cost=chosen.max_cost,
-            plan=plan, allow_failed=allow_failed, listener=listener,
-        )  # fmt: skip
-    if plan:
-        _say_plan(result, chosen)
-        return
+        common: dict[str, Any] = {
+            "out": target, "model": model, "prompt": prompt, "price": chosen.prices, "max_cost": chosen.max_cost,
+            "listener": listener,
+        }  # fmt: skip
+        if plan:
+            _say_plan(make_plan(data, choice, **common), chosen)
+            return
+        result = job.predict(data, choice, allow_failed=allow_failed, retry_refused=retry_refused, **common)
     exit_unless_finished(result, chosen)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
     typer.echo(f"{pluralize(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
@@ -239,7 +245,7 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
 
 def _model_served(chosen: PredictOptions) -> Model:
     from vcrgen.models.address import parse_address, read_key
-    from vcrgen.models.endpoint import EndpointModel, Limits
+    from vcrgen.models.endpoint import EndpointModel
 
     assert chosen.endpoint is not None and chosen.model is not None
     address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
@@ -249,7 +255,7 @@ def _model_served(chosen: PredictOptions) -> Model:
             "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
         )
     key = read_key(chosen.key_env, address)
-    limits = Limits(concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout)
+    limits = limits_of(chosen)
     return EndpointModel(address, chosen.model, key=key, limits=limits)
 
 
@@ -271,10 +277,10 @@ def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
         return reached
     if not result.tally.replies:
         return "Not one picture has a reply, so nothing was written; see what is said of the first."
-    return (
-        "What was answered is kept: the same command asks for the rest only, and with --allow-failed the outputs are "
-        "written without it."
-    )
+    rest = "the same command asks for the rest only"
+    if result.refused:
+        rest += " but for what the server refuses (--retry-refused asks for that, too)"
+    return f"What was answered is kept: {rest}, and with --allow-failed the outputs are written without it."
 
 
 def _tokens(tally: ReplyTally) -> str:
@@ -284,25 +290,30 @@ def _tokens(tally: ReplyTally) -> str:
     return f"{pluralize(tally.tokens['input'], 'token')} read, {tally.tokens['output']:,} written{cost}"
 
 
-def _say_plan(result: JobResult, chosen: PredictOptions) -> None:
-    """Print calls, tokens, cost and time of the whole run, estimated from the replies so far."""
-    spent, replies = result.spent, result.spent.replies
-    if not replies:
-        typer.echo(f"{_missing(result)}; the first: {result.example}", err=True)
+def _say_plan(found: RunPlan, chosen: PredictOptions) -> None:
+    """Print requests, tokens, cost and time of the rest of a run."""
+    if not found.sampled:
+        typer.echo(f"No request got a reply; the first problem: {found.example or 'there is no request'}", err=True)
         raise typer.Exit(UNFINISHED)
-    left = result.pending
-    read, written = (spent.tokens[name] / replies for name in ("input", "output"))
-    seconds = spent.seconds / replies * left / (1 if chosen.transformers else chosen.concurrency)
+    read, written = found.tokens["input"], found.tokens["output"]
+    seconds = found.seconds / (1 if chosen.transformers else chosen.concurrency)
     if chosen.rpm:
-        seconds = max(seconds, left / chosen.rpm * 60)
+        seconds = max(seconds, found.calls / chosen.rpm * 60)
     if chosen.tpm:
-        seconds = max(seconds, left * (read + written) / chosen.tpm * 60)
-    typer.echo(f"Calls: {result.total:,}, of which {left:,} are left to make.")
-    typer.echo(f"Tokens of these: {left * read:,.0f} to read, {left * written:,.0f} to write.")
+        seconds = max(seconds, (read + written).mean / chosen.tpm * 60)
+    calls = f", which are {pluralize(found.calls, 'call')}" if chosen.endpoint else ""
+    typer.echo(f"Requests: {found.requests:,}, of which {found.left:,} are left to send{calls}.")
+    typer.echo(f"Tokens of these: {_range(read, ',.0f')} to read, {_range(written, ',.0f')} to write.")
     if chosen.prices is not None:
-        cost = left * (read * chosen.prices[0] + written * chosen.prices[1]) / 1_000_000
-        typer.echo(f"Cost of these: {cost:,.4g}, beside {spent.cost:,.4g} that is spent.")
+        cost = read.times(chosen.prices[0] / 1_000_000) + written.times(chosen.prices[1] / 1_000_000)
+        typer.echo(f"Cost of these: {_range(cost, ',.4g')}, beside {found.spent.cost:,.4g} that is spent.")
     elif chosen.endpoint:
         typer.echo("Cost: give --price IN,OUT to have it told.")
     time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else pluralize(math.ceil(seconds), "second")
-    typer.echo(f"Time: about {time}. Measured on {pluralize(replies, 'reply', 'replies')}, which are kept.")
+    typer.echo(f"Time: about {time}. Measured on {pluralize(found.sampled, 'reply', 'replies')}, which are kept.")
+
+
+def _range(estimate: Range, form: str) -> str:
+    """Return an estimate with its lowest and highest value, if they differ."""
+    mean, lowest, highest = (format(value, form) for value in estimate)
+    return mean if lowest == highest else f"{mean} ({lowest} to {highest})"

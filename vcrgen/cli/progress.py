@@ -80,8 +80,7 @@ class ConsoleProgress(ProgressListener):
 
     def stage(self, text: str, /) -> None:
         """Show a stage of the job."""
-        if text:
-            self._bar.update(self._task, description=text)
+        self._bar.update(self._task, description=text or self._doing)
 
     def note(self, text: str, /) -> None:
         """Show a figure beside the count, from the next item on."""

@@ -1,5 +1,6 @@
 """Options of commands that send requests to a model behind a server."""
 
+import re
 from functools import partial
 from typing import Self
 
@@ -7,6 +8,9 @@ from pydantic import model_validator
 
 from vcrgen.config.base import PANEL_SERVER, Options, option, read_prices
 from vcrgen.models.servers import SERVERS
+
+_TIME = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([smh])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 server_option = partial(option, panel=PANEL_SERVER)
 
@@ -22,6 +26,9 @@ class ServerOptions(Options):
     rpm: float | None = server_option(None, "Requests a minute to each model, at most.", gt=0)
     tpm: float | None = server_option(None, "Tokens a minute of each model, at most.", gt=0)
     timeout: float = server_option(300.0, "Seconds for a whole reply.", gt=0, le=86_400)
+    patience: str = server_option(
+        "10m", "Time of an outage that is waited out, once the server has answered: 90s, 30m, 2h."
+    )
     price: str | None = server_option(None, "IN,OUT: price of a million tokens read, and written.")
     max_cost: float | None = server_option(None, "Send nothing more when the replies cost this; needs --price.", ge=0)
 
@@ -29,8 +36,16 @@ class ServerOptions(Options):
     def _cost_has_prices(self) -> Self:
         if self.max_cost is not None and self.price is None:
             raise ValueError("--max-cost needs --price IN,OUT, the prices of a million tokens")
-        _ = self.prices
+        _ = self.prices, self.patience_seconds
         return self
+
+    @property
+    def patience_seconds(self) -> float:
+        """Return the seconds of ``--patience``; a ValueError if it is no time."""
+        found = _TIME.fullmatch(self.patience)
+        if found is None:
+            raise ValueError(f"--patience {self.patience[:20]!r} is no time; give one such as 90s, 30m or 2h")
+        return float(found[1]) * _SECONDS[found[2]]
 
     @property
     def prices(self) -> tuple[float, float] | None:

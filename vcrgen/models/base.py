@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from vcrgen.files import canonical_json
+from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the natural logarithm of its probability
@@ -70,6 +71,11 @@ class Request:
         return hashlib.sha256(fields.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
+    def calls(self) -> int:
+        """Return the number of calls that a server gets for the request: one more for each candidate and prompt."""
+        return 1 + bool(self.candidates_text) + len(self.candidates)
+
+    @property
     def for_candidates(self) -> Request:
         """Return the request with the prompt of the candidates; itself if they share the prompt."""
         if not self.candidates_text:
@@ -94,6 +100,8 @@ class Reply:
     Attributes:
         finish_reason: Reason of the end, as the server names it: ``stop``, ``length``, ...; empty if unknown.
         usage: Tokens by kind (``input``, ``output``, ``thinking``) and generated ``pictures``, as far as counted.
+        extra_usage: The same of calls that the reply does not show: of ``unusable`` replies before this one, and of a
+            ``check`` of the server.
         candidate_logprobs: Tokens of each candidate with their log-probabilities; see :mod:`vcrgen.models.logprobs`.
         label_logprobs: Log-probability of each label as the first token; None if it is not among the listed ones.
         thinking: Reasoning before the answer; no part of ``text``.
@@ -107,6 +115,7 @@ class Reply:
     model: str  # name of the model that answered, as it gives it itself
     finish_reason: str = ""
     usage: Mapping[str, int] = field(default_factory=dict)
+    extra_usage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     candidate_logprobs: tuple[TokenLogprobs, ...] = ()
     label_logprobs: tuple[float | None, ...] = ()
     thinking: str = ""
@@ -146,13 +155,19 @@ class RequestProblem(Exception):
         reason: Type of the problem, such as ``undecodable_image``.
         detail: Description for people.
         retries: Number of failed tries but the last, by reason.
+        refused: Whether the server refuses this very request, so that it is not worth another try.
+        usage: Tokens of unusable replies, by kind.
     """
 
-    def __init__(self, reason: str, detail: str, retries: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, reason: str, detail: str, retries: Mapping[str, int] | None = None, *, refused: bool = False
+    ) -> None:
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
         self.retries = retries or {}
+        self.refused = refused
+        self.usage: Mapping[str, int] = {}
 
 
 class Model(Protocol):
@@ -167,13 +182,20 @@ class Model(Protocol):
     facts: Mapping[str, Any]
 
     def answers(
-        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+        self,
+        requests: Iterable[tuple[T, Request]],
+        keep: Callable[[T, Reply], None],
+        *,
+        proven: bool = False,
+        listener: ProgressListener = SILENT,
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
         """Answer requests, any number at a time and in any order.
 
         Args:
             requests: Each with a tag of the caller's; taken only when it can be worked on.
             keep: Stores a reply; called as soon as there is one, in any thread.
+            proven: Whether the model has answered such requests before, so that a refusal is one of a single request.
+            listener: Is told of an outage, in any thread.
 
         Yields:
             The tag of a request, and its reply or problem.

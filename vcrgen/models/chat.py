@@ -41,6 +41,7 @@ _WITH_LABELS = {"logprobs": True, "top_logprobs": 20}
 _FILTER_CODES = (
     "content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked", "contentFilter"
 )  # fmt: skip
+REFUSED = {400, 413, 415, 422}  # statuses of errors that are about what is in a request, not about its key or address
 _LISTED = 4  # parts of an error that are looked at
 Redact = Callable[[str], str]  # takes the key out of a text
 
@@ -52,16 +53,19 @@ class CallError(Exception):
         kind: Type of the error.
         detail: Description for people, with the server's own sentence.
         retryable: Whether another call may succeed.
+        refused: Whether the server refuses what is in the request.
         wait: Seconds of pause that the server asks for, or None.
         unknown: Parameters that the server does not know.
+        usage: Tokens of a reply that cannot be used, by kind.
     """
 
     def __init__(
-        self, kind: str, detail: str, *, retryable: bool = True, wait: float | None = None,
-        unknown: frozenset[str] = frozenset(),
+        self, kind: str, detail: str, *, retryable: bool = True, refused: bool = False, wait: float | None = None,
+        unknown: frozenset[str] = frozenset(), usage: Mapping[str, int] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(detail)
-        self.kind, self.detail, self.retryable, self.wait, self.unknown = kind, detail, retryable, wait, unknown
+        self.kind, self.detail, self.retryable, self.refused = kind, detail, retryable, refused
+        self.wait, self.unknown, self.usage = wait, unknown, usage or {}
 
 
 class _NotJson(VcrgenError):
@@ -129,20 +133,21 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
         CallError: The body is no reply, or an error in spite of its status.
     """
     body = parse_object(data, redact, address.option)
+    usage = _usage(body.get("usage"))
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict) and (error := choice.get("error")):
-        raise _error_in_reply(error, redact)
+        raise _error_in_reply(error, redact, usage)
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise CallError("wrong_form", "the server sent a reply without a message")
+        raise CallError("wrong_form", "the server sent a reply without a message", usage=usage)
     text, thinking = _parts(message)
     served = {name: clean_name(body.get(name), redact) for name in ("provider", "system_fingerprint")}
     return Reply(
         text=encodable(redact(text)),
         model=clean_name(body.get("model"), redact),
         finish_reason=clean_name(choice.get("finish_reason"), redact),
-        usage=_usage(body.get("usage")),
+        usage=usage,
         thinking=encodable(redact(thinking)),
         served={"host": address.host} | {name: value for name, value in served.items() if value},
     )
@@ -162,7 +167,7 @@ def parse_object(data: bytes, redact: Redact, option: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise CallError("wrong_form", f"the server sent {describe(body)} in place of a reply")
     if error := body.get("error"):
-        raise _error_in_reply(error, redact)
+        raise _error_in_reply(error, redact, _usage(body.get("usage")))
     return body
 
 
@@ -225,20 +230,24 @@ def label_logprobs(data: bytes, labels: Sequence[str]) -> tuple[float | None, ..
 
 
 def filtered_reply(data: bytes, host: str) -> Reply | None:
-    """Return an empty reply for an error of a content filter, as Azure sends; None for other errors."""
+    """Return an empty reply for an error of a content filter, as Azure and OpenRouter send; None for other errors."""
     body = _json(data)
     error = body.get("error") if isinstance(body, dict) else None
-    if isinstance(error, dict) and error.get("code") in _FILTER_CODES:
+    flagged = (
+        isinstance(error, dict) and isinstance(error.get("metadata"), dict) and "flagged_input" in error["metadata"]
+    )
+    if isinstance(error, dict) and (error.get("code") in _FILTER_CODES or flagged):
         return Reply(text="", model="", finish_reason="content_filter", served={"host": host})
     return None
 
 
-def _error_in_reply(error: Any, redact: Redact) -> CallError:
+def _error_in_reply(error: Any, redact: Redact, usage: Mapping[str, int]) -> CallError:
     """Return the error that the body of a response with status 200 holds."""
     code = error.get("code") if isinstance(error, dict) else None
     status = code if type(code) is int else 0
-    refused = 400 <= status < 500 and status not in (408, 409, 425, 429)
-    return CallError("error_in_reply", f"the server says: {_error_message(error, redact)}", retryable=not refused)
+    final = 400 <= status < 500 and status not in (408, 409, 425, 429)
+    detail = f"the server says: {_error_message(error, redact)}"
+    return CallError("error_in_reply", detail, retryable=not final, refused=status in REFUSED, usage=usage)
 
 
 def error_sentence(data: bytes, redact: Redact) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import os
 import socket
 import ssl
@@ -18,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,9 +32,11 @@ from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.chat import CallError
 from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
+from vcrgen.models.outage import Outage
 from vcrgen.models.rate_limit import RateLimiter
 from vcrgen.models.threads import as_completed
 from vcrgen.rng import rng_for
+from vcrgen.work.progress import SILENT, ProgressListener
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -60,6 +63,7 @@ class Limits:
     rpm: float | None = None  # requests a minute
     tpm: float | None = None  # tokens a minute, of requests and replies together
     timeout: float = 300.0  # seconds for a whole reply
+    patience: float = 600.0  # seconds of an outage that are waited out, once the server has answered
 
 
 class EndpointModel:
@@ -94,7 +98,12 @@ class EndpointModel:
         self._address, self._key, self._limits = address, key, limits or Limits()
 
     def answers(
-        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+        self,
+        requests: Iterable[tuple[T, Request]],
+        keep: Callable[[T, Reply], None],
+        *,
+        proven: bool = False,
+        listener: ProgressListener = SILENT,
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
         """As :meth:`vcrgen.models.base.Model.answers`.
 
@@ -102,7 +111,7 @@ class EndpointModel:
             EndpointError: The server cannot be reached, or refuses one request after another.
         """
         with LoopThread() as loop:
-            call = loop.enter(self.session())
+            call = loop.enter(self.session(proven=proven, listener=listener))
 
             async def answer(what: T, request: Request) -> Reply:
                 reply = await call(request)
@@ -114,31 +123,56 @@ class EndpointModel:
             )
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator[Callable[[Request], Coroutine[Any, Any, Reply]]]:
+    async def session(
+        self, *, proven: bool = False, listener: ProgressListener = SILENT
+    ) -> AsyncIterator[Callable[[Request], Coroutine[Any, Any, Reply]]]:
         """Open a session in the running event loop, for requests that depend on earlier replies.
+
+        Args:
+            proven: As of :meth:`vcrgen.models.base.Model.answers`.
+            listener: As of the same.
 
         Yields:
             A function that sends a request and returns its reply, or raises as :meth:`answers`. The caller limits how
             many are under way.
         """
-        calls = _Calls(self._address, self.name, self._key, self._limits)
+        calls = _Calls(self._address, self.name, self._key, self._limits, proven, listener)
         try:
             yield calls.answer
         finally:
             await calls.close()
 
 
+@dataclass(slots=True)
+class _Effort:
+    """What a reply took."""
+
+    retries: Counter[str] = field(default_factory=Counter)  # failed tries by reason
+    used: Counter[str] = field(default_factory=Counter)  # tokens of all good replies
+    unusable: Counter[str] = field(default_factory=Counter)  # tokens of others
+    check: Counter[str] = field(default_factory=Counter)  # tokens of a check of the server
+
+    @property
+    def extra_usage(self) -> dict[str, dict[str, int]]:
+        """Return the tokens of a check and of unusable replies, as far as there are any."""
+        return {name: dict(getattr(self, name)) for name in ("check", "unusable") if getattr(self, name)}
+
+
 class _Calls:
     """The calls of one server; used in the thread of the event loop."""
 
-    def __init__(self, address: Address, model: str, key: Key | None, limits: Limits) -> None:
+    def __init__(
+        self, address: Address, model: str, key: Key | None, limits: Limits, proven: bool, listener: ProgressListener
+    ) -> None:
         import httpx2
 
         self._address, self._model, self._limits = address, model, limits
         self._redact = key.redact if key else lambda text: text
         self._client, self._url = _client(address, key, limits), httpx2.URL(address.url)
         self._rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
+        self._outage = Outage(address.host, limits.patience, listener)
         self._reached = False  # whether the server ever answered, whatever it was
+        self._proven = proven  # whether the server ever gave a reply
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
         self._unknown: set[str] = set()  # what the server does not know of what is sent for a picture
@@ -155,8 +189,16 @@ class _Calls:
             RequestProblem: There is no reply.
             EndpointError: There would be no reply to any request.
         """
-        retries: Counter[str] = Counter()
-        reply, data = await self._reply(request, None, retries)
+        effort = _Effort()
+        try:
+            reply = await self._answer(request, effort)
+        except RequestProblem as problem:
+            problem.usage = effort.used + effort.unusable
+            raise
+        return replace(reply, retries=dict(effort.retries), extra_usage=effort.extra_usage)
+
+    async def _answer(self, request: Request, effort: _Effort) -> Reply:
+        reply, data = await self._reply(request, None, effort)
         if request.labels and reply.outcome != ReplyOutcome.FILTERED:
             with self._trusting("--label-logprobs"):
                 reply = replace(reply, label_logprobs=chat.label_logprobs(data, request.labels))
@@ -164,10 +206,10 @@ class _Calls:
             # One request alone checks whether the server is trusted, as it costs more than the others.
             async with self._first_logprobs:
                 if first := "--answer-logprobs" not in self._trusted:
-                    reply = await self._with_logprobs(request, reply, data, retries, (*request.candidates, ABSURD))
+                    reply = await self._with_logprobs(request, reply, data, effort, (*request.candidates, ABSURD))
             if not first:
-                reply = await self._with_logprobs(request, reply, data, retries, request.candidates)
-        return replace(reply, retries=dict(retries))
+                reply = await self._with_logprobs(request, reply, data, effort, request.candidates)
+        return reply
 
     @contextmanager
     def _trusting(self, option: str) -> Iterator[None]:
@@ -185,7 +227,7 @@ class _Calls:
         self._trusted.add(option)
 
     async def _with_logprobs(
-        self, request: Request, reply: Reply, data: bytes, retries: Counter[str], texts: Sequence[str]
+        self, request: Request, reply: Reply, data: bytes, effort: _Effort, texts: Sequence[str]
     ) -> Reply:
         """Return the reply with the log-probabilities of each candidate's tokens.
 
@@ -195,48 +237,55 @@ class _Calls:
         prompted = request.for_candidates
         with self._trusting("--answer-logprobs"):
             if prompted is not request:
-                more, data = await self._reply(prompted, None, retries)
+                more, data = await self._reply(prompted, None, effort)
                 usage.update(more.usage)
                 seconds += more.seconds
             prompt = chat.prompt_tokens(data)
             for text in texts:
-                more, answer = await self._reply(prompted, text, retries)
+                more, answer = await self._reply(prompted, text, effort)
                 found.append(chat.candidate_tokens(answer, prompt, text))
-                usage.update(more.usage)
+                (effort.check if len(found) > len(request.candidates) else usage).update(more.usage)
                 seconds += more.seconds
             if len(found) > len(request.candidates):
                 require_different_logprobs(found[0], found.pop())
         return replace(reply, candidate_logprobs=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
 
-    async def _reply(self, request: Request, candidate: str | None, retries: Counter[str]) -> tuple[Reply, bytes]:
-        """Return the reply to a request, or a prompt with a candidate, and its bytes; count errors in ``retries``."""
+    async def _reply(self, request: Request, candidate: str | None, effort: _Effort) -> tuple[Reply, bytes]:
+        """Return the reply to a request, or a prompt with a candidate, and its bytes; count what it took."""
         without = frozenset(self._unknown)
         body = self._body(request, candidate, without)
         jitter: Random | None = None
+        tries: Counter[str] = Counter()  # by what limits them: the server is busy, is away, or anything else
         while True:
             await self._rate.wait()
+            sent = self._outage.answers
             try:
                 reply, data = await self._call(body, request)
             except CallError as error:
                 self._stop_if_dead(error)
+                effort.unusable.update(error.usage)
                 if new := error.unknown - without:
                     self._unknown |= new
                     without |= new
                     body = self._body(request, candidate, without)
                     continue
                 busy = error.kind == f"http_{_BUSY}"
-                tries = 1 + (retries[error.kind] if busy else retries.total() - retries[f"http_{_BUSY}"])
-                if not error.retryable or tries >= (_BUSY_TRIES if busy else _TRIES):
-                    raise self._problem(error, retries) from None
-                retries[error.kind] += 1
+                limit = "busy" if busy else "away" if self._outage.is_waited_out(error.kind, sent) else "other"
+                tries[limit] += 1
+                most = {"busy": _BUSY_TRIES, "away": math.inf, "other": _TRIES}[limit]
+                if not error.retryable or tries[limit] >= most:
+                    raise self._problem(error, effort.retries) from None
+                effort.retries[error.kind] += 1
                 jitter = jitter or rng_for(0, "retry", request.id)
-                pause = min(_FIRST_PAUSE * 2 ** min(tries - 1, 10), _LONGEST_PAUSE) * (0.5 + 0.5 * jitter.random())
+                step = min(tries[limit] - 1, 10)
+                pause = min(_FIRST_PAUSE * 2**step, _LONGEST_PAUSE) * (0.5 + 0.5 * jitter.random())
                 if error.wait is not None or busy:
                     self._rate.pause(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
                 else:
                     await asyncio.sleep(pause)
             else:
-                self._in_vain = 0
+                self._in_vain, self._proven = 0, True
+                effort.used.update(reply.usage)
                 self._rate.record_usage(reply.usage.get("input", 0) + reply.usage.get("output", 0))
                 return reply, data
 
@@ -251,13 +300,14 @@ class _Calls:
             raise EndpointError(f"{self._address.host}: {error.detail}.")
 
     def _problem(self, error: CallError, retries: Counter[str]) -> RequestProblem:
-        self._in_vain += 1
+        """Return the problem of a request; after too many, which may all be the server's fault, end the run."""
+        self._in_vain += not (error.refused and self._proven)
         if self._in_vain >= REFUSALS:
             raise EndpointError(
                 f"{self._address.host} gave no reply to {REFUSALS} requests in a row; the last time: {error.detail}. "
                 "Replies are kept; run the same command again to resume."
             )
-        return RequestProblem(error.kind, error.detail, dict(retries))
+        return RequestProblem(error.kind, error.detail, dict(retries), refused=error.refused)
 
     async def _call(self, body: bytes, request: Request) -> tuple[Reply, bytes]:
         """Send the bytes of a request once; return the reply and its bytes.
@@ -283,6 +333,7 @@ class _Calls:
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
         self._reached = True
+        self._outage.note_answer(response.status_code)
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
@@ -290,7 +341,8 @@ class _Calls:
         reply = protocol.parse_reply(data, self._address, self._redact)
         self._served = self._served or reply.model
         if reply.model and reply.model != self._served:
-            raise CallError("other_model", f"the reply is of the model {reply.model!r}, not of {self._served!r}")
+            detail = f"the reply is of the model {reply.model!r}, not of {self._served!r}"
+            raise CallError("other_model", detail, usage=reply.usage)
         return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
     def _refusal(self, response: Response, data: bytes, request: Request) -> CallError:
@@ -304,7 +356,8 @@ class _Calls:
         again = status >= 500 or (status in _TRIED_AGAIN and not chat.is_out_of_quota(data))
         unknown = image_generation.refused_names(status, data) if request.picture else frozenset()
         wait = _retry_after(response.headers) if again else None
-        return CallError(f"http_{status}", detail, retryable=again, wait=wait, unknown=unknown)
+        refused = status in chat.REFUSED and not chat.is_out_of_quota(data)
+        return CallError(f"http_{status}", detail, retryable=again, refused=refused, wait=wait, unknown=unknown)
 
 
 def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:

@@ -26,6 +26,7 @@ from vcrgen.models.logprobs import BOUNDARY, SAME_START, candidate_start, valida
 from vcrgen.models.pictures import decode_image
 from vcrgen.reading import encodable
 from vcrgen.rng import rng_for
+from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 REFUSED, FAILED, TOO_LONG = "refused_by_processor", "model_failed", "too_long"
@@ -85,7 +86,12 @@ class InProcessModel:
         self._longest: int | None = getattr(words, "max_position_embeddings", None)
 
     def answers(
-        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+        self,
+        requests: Iterable[tuple[T, Request]],
+        keep: Callable[[T, Reply], None],
+        *,
+        proven: bool = False,
+        listener: ProgressListener = SILENT,
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
         """As :meth:`vcrgen.models.base.Model.answers`.
 

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from vcrgen.models.base import Reply, Request, RequestProblem, VisionModel
+from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 
@@ -67,7 +68,12 @@ class ModelPool:
         self.facts: Mapping[str, Any] = self._models[0].facts
 
     def answers(
-        self, requests: Iterable[tuple[T, Request]], keep: Callable[[T, Reply], None]
+        self,
+        requests: Iterable[tuple[T, Request]],
+        keep: Callable[[T, Reply], None],
+        *,
+        proven: bool = False,
+        listener: ProgressListener = SILENT,
     ) -> Iterator[tuple[T, Reply | RequestProblem]]:
         """As :meth:`vcrgen.models.base.Model.answers`; replies under way when the caller stops are stored, too."""
         idle: SimpleQueue[VisionModel] = SimpleQueue()

@@ -26,7 +26,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.files import write_json
 from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
-from vcrgen.models.run import read_reply
+from vcrgen.models.run import read_reply, reply_ids, unusable_usage
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.questions import open_selection
 from vcrgen.predict.report import VERSION, ReplyTally, run_report
@@ -36,8 +36,7 @@ from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
 from vcrgen.work.progress import ProgressListener
 
-PLAN_CALLS = 5
-_PLAN, _CHOICE = "plan", "choice "  # keys of a ledger that are not those of replies
+_PLAN, _CHOICE = "settings of the run", "choice "  # keys of a ledger; those of replies have no space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +49,7 @@ class JobResult:
         total: Selected pictures.
         missing: Pictures without a reply, by reason.
         pending: Requests without a reply; several pictures may share one.
+        refused: Pictures whose requests the server refuses; they are not sent again by themselves.
         example: The first problem, for people.
         tally: Statistics of the replies in the file, or of those that an unfinished run has for it.
         spent: Statistics of all replies in the ledger.
@@ -61,6 +61,7 @@ class JobResult:
     total: int
     missing: Counter[str]
     pending: int
+    refused: int
     example: str
     tally: ReplyTally
     spent: ReplyTally
@@ -75,8 +76,8 @@ def predict(
     prompt: Prompt,
     price: tuple[float, float] | None = None,
     max_cost: float | None = None,
-    plan: bool = False,
     allow_failed: bool = False,
+    retry_refused: bool = False,
     listener: ProgressListener | None = None,
 ) -> JobResult:
     """Send the requests about a dataset that have no reply yet, and write the outputs.
@@ -89,8 +90,8 @@ def predict(
         prompt: The prompt.
         price: Prices of a million tokens, read and written.
         max_cost: Send nothing more when the replies in the ledger cost this.
-        plan: Send :data:`PLAN_CALLS` requests and write no outputs.
-        allow_failed: Write the outputs in spite of missing replies.
+        allow_failed: Write the outputs in spite of missing replies, whatever ends the run.
+        retry_refused: Send requests again that the server refused.
         listener: Receives the progress.
 
     Raises:
@@ -104,9 +105,16 @@ def predict(
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
         run = PictureRun(pictures, prompt.request, ledger)
-        may_send = Budget(spent, max_cost, PLAN_CALLS if plan else None)
-        run.ask(model, listener, may_send=may_send, on_reply=may_send.count)
-        finished = not plan and bool(run.lines) and (allow_failed or not run.rejected)
+        may_send = Budget(spent, max_cost)
+        try:
+            run.ask(model, listener, may_send=may_send, retry_refused=retry_refused, on_outcome=may_send.count)
+        except EndpointError as error:
+            if not allow_failed or not may_send.replies:
+                raise
+            listener.warn(str(error))
+            run = PictureRun(pictures, prompt.request, ledger)
+            run.ask(model, ProgressListener(), may_send=lambda: False)
+        finished = bool(run.lines) and (allow_failed or not run.rejected)
         tally = ReplyTally(price)
         replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
@@ -124,32 +132,35 @@ def predict(
         write_json(sibling(out, ".run.json"), report)
     return JobResult(
         path=out, finished=finished, model=model.name, total=pictures.total, missing=run.reasons,
-        pending=len(run.unanswered), example=run.example, tally=tally, spent=spent,
+        pending=len(run.unanswered), refused=run.refused, example=run.example, tally=tally, spent=spent,
     )  # fmt: skip
 
 
 class Budget:
-    """A limit of cost and calls; true as long as another request may be sent."""
+    """A limit of cost; true as long as another request may be sent."""
 
-    def __init__(self, spent: ReplyTally, max_cost: float | None, calls: int | None) -> None:
-        self._spent, self._max_cost, self._calls = spent, max_cost, calls
+    def __init__(self, spent: ReplyTally, max_cost: float | None) -> None:
+        self._spent, self._max_cost = spent, max_cost
 
     def __call__(self) -> bool:
-        """Return whether the next request may be sent; called once for each."""
-        if self._max_cost is not None and (self._spent.cost or 0.0) >= self._max_cost:
-            return False
-        if self._calls is not None:  # it is asked once for each request
-            self._calls -= 1
-            return self._calls >= 0
-        return True
+        """Return whether the next request may be sent."""
+        return self._max_cost is None or (self._spent.cost or 0.0) < self._max_cost
 
-    def count(self, reply: Reply) -> None:
-        """Add the cost of a new reply."""
-        if self._max_cost is not None and not reply.usage and reply.outcome == ReplyOutcome.ANSWERED:
+    @property
+    def replies(self) -> int:
+        """Return the number of replies in the ledger."""
+        return self._spent.replies
+
+    def count(self, outcome: Reply | RequestProblem) -> None:
+        """Add the cost of a new reply, or of unusable ones."""
+        if isinstance(outcome, RequestProblem):
+            self._spent.add_unusable(outcome.usage)
+            return
+        if self._max_cost is not None and not outcome.usage and outcome.outcome == ReplyOutcome.ANSWERED:
             raise EndpointError(
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
             )
-        self._spent.add(reply)
+        self._spent.add(outcome)
 
 
 def sibling(out: Path, end: str) -> Path:
@@ -196,12 +207,12 @@ def _damaged(out: Path) -> OutputError:
 def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
     """Return the statistics of all replies in the ledger; an OutputError if one is damaged."""
     spent = ReplyTally(price)
-    for key, value in ledger.items():
-        if key != _PLAN and not key.startswith(_CHOICE):
-            try:
-                spent.add(Reply.from_json(value))
-            except (TypeError, AttributeError, ValueError):
-                raise _damaged(out) from None
+    for key in reply_ids(ledger):
+        try:
+            spent.add(Reply.from_json(ledger[key]))
+        except (TypeError, AttributeError, ValueError):
+            raise _damaged(out) from None
+    spent.add_unusable(unusable_usage(ledger))
     return spent
 
 

@@ -25,6 +25,7 @@ class ReplyTally:
     tokens: Counter[str] = field(default_factory=Counter)
     retries: Counter[str] = field(default_factory=Counter)
     served: dict[str, Counter[str]] = field(default_factory=dict)
+    extra: Counter[str] = field(default_factory=Counter)  # tokens of checks and of unusable replies, in `tokens` too
     thinking: int = 0  # replies with thinking
     seconds: float = 0.0  # of all answers
 
@@ -32,6 +33,8 @@ class ReplyTally:
         """Count a reply."""
         self.outcomes[reply.outcome] += 1
         self.tokens.update(reply.usage)
+        for usage in reply.extra_usage.values():
+            self.add_unusable(usage)
         self.retries.update(reply.retries)
         self.thinking += bool(reply.thinking)
         self.seconds += reply.seconds
@@ -39,6 +42,11 @@ class ReplyTally:
             values = self.served.setdefault(name, Counter())
             if value and (value in values or len(values) < _NAMES):
                 values[value] += 1
+
+    def add_unusable(self, usage: Mapping[str, int]) -> None:
+        """Count tokens that no output shows."""
+        self.tokens.update(usage)
+        self.extra.update(usage)
 
     @property
     def replies(self) -> int:
@@ -85,6 +93,7 @@ def run_report(
         "with_thinking": tally.thinking,
         "retries": tally.retries,
         "tokens": tally.tokens,
+        "tokens_of_unusable_replies": tally.extra,
         "price": tally.price,
         "cost": tally.cost,
     }

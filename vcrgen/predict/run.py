@@ -176,6 +176,7 @@ class PictureRun:
         self.rejected: dict[int, tuple[str, str]] = {}
         self.retries: Counter[str] = Counter()
         self.unanswered: set[str] = set()
+        self.refused = 0  # pictures whose requests the server refuses
 
     def ask(
         self,
@@ -183,7 +184,8 @@ class PictureRun:
         listener: ProgressListener,
         *,
         may_send: Callable[[], bool] = lambda: True,
-        on_reply: Callable[[Reply], None] = lambda reply: None,
+        retry_refused: bool = False,
+        on_outcome: Callable[[Reply | RequestProblem], None] = lambda outcome: None,
     ) -> None:
         """Add a reply for every picture to the ledger, but for rejected ones.
 
@@ -191,7 +193,8 @@ class PictureRun:
             model: The model.
             listener: Receives the progress.
             may_send: Called before each request; false ends the run.
-            on_reply: Receives each new reply.
+            retry_refused: Send requests again that were refused.
+            on_outcome: Receives each new reply or problem.
         """
         first: int | None = None  # number of the first picture that needs a request
 
@@ -206,15 +209,18 @@ class PictureRun:
                 begin(len(self._lines) - 1)
             return may_send()
 
-        for number, key, outcome in send(self._requests(), model, self._ledger, may_send=may):
+        for number, key, outcome in send(
+            self._requests(), model, self._ledger, may_send=may, retry_refused=retry_refused, listener=listener
+        ):
+            if outcome is not None:
+                on_outcome(outcome)
             if isinstance(outcome, RequestProblem):
+                self.refused += outcome.refused
                 self.retries.update(outcome.retries)
                 self.unanswered.add(key)
                 self._reject(number, outcome)
             else:
                 self._keys[number] = key
-                if outcome is not None:
-                    on_reply(outcome)
                 if first is not None and number >= first:
                     listener.advance(1, 1, Counter())
             if first is not None:

@@ -104,7 +104,7 @@ def find_threshold(
     target, problems = sibling(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
-        budget = Budget(spent, max_cost, None)
+        budget = Budget(spent, max_cost)
         listener.begin(steps.questions, 0)
         while not problems and (chosen := steps.round()):
             requests = _requests(pictures, [(row, modes[level]) for row, level in chosen], prompt, listener)
@@ -137,9 +137,10 @@ def _send_round(
 ) -> tuple[dict[Question, str], list[tuple[Question, RequestProblem]]]:
     """Send the requests of a round; return the keys of the replies and the problems by question."""
     keys, problems = dict[Question, str](), list[tuple[Question, RequestProblem]]()
-    for question, key, outcome in send(requests, model, ledger, may_send=budget):
+    for question, key, outcome in send(requests, model, ledger, may_send=budget, retry_refused=True, listener=listener):
         if isinstance(outcome, RequestProblem):
             problems.append((question, outcome))
+            budget.count(outcome)
             continue
         keys[question] = key
         listener.advance(1, 1, Counter())

@@ -29,3 +29,6 @@ class ProgressListener:
 
     def warn(self, text: str, /) -> None:
         """Take a sentence that the user should see, whatever follows."""
+
+
+SILENT = ProgressListener()

@@ -265,7 +265,7 @@ class _ModelRun:
         listener.begin(sum(len(each.of.positions) for each in self._sets) * len(self.names), 0)
         chains = self._chains(listener)
         missing: dict[int, tuple[str, MissingReply]] = {}
-        for (number, item, role), outcome in scheduler.run(lambda: next(chains, None)):
+        for (number, item, role), outcome in scheduler.run(lambda: next(chains, None), listener):
             if isinstance(outcome, MissingReply):
                 missing[number] = item.name, outcome
             self._record(item, role, outcome)

@@ -144,7 +144,7 @@ class _SetRun:
         waiting: deque[tuple[int | ItemSlot, StageCoroutine[Any]]] = deque(
             (number, self._plan_category(number, pictures)) for number in range(len(self.categories))
         )
-        for key, outcome in scheduler.run(lambda: waiting.popleft() if waiting else None):
+        for key, outcome in scheduler.run(lambda: waiting.popleft() if waiting else None, listener):
             listener.note(scheduler.ledger_usage.note)
             if isinstance(key, ItemSlot):
                 self._record(key, outcome, listener)

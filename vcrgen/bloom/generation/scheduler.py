@@ -20,6 +20,7 @@ from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
 from vcrgen.plurals import pluralize
 from vcrgen.work.ledger import Ledger
+from vcrgen.work.progress import ProgressListener
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -60,8 +61,9 @@ class UsageMeter:
     def add(self, stage: str, model: str, reply: Reply) -> None:
         """Count a reply."""
         self.calls[stage, model] += 1
-        for kind in ("input", "output"):
-            self._tokens[kind, model] += reply.usage.get(kind, 0)
+        for usage in (reply.usage, *reply.extra_usage.values()):
+            for kind in ("input", "output"):
+                self._tokens[kind, model] += usage.get(kind, 0)
         self.pictures += reply.usage.get("pictures", 0)
 
     @property
@@ -136,7 +138,7 @@ class RequestScheduler:
             self.ledger_usage.add("", _model_of(key), self._read(key)[0])
 
     def run(
-        self, next_chain: Callable[[], tuple[K, StageCoroutine[T]] | None]
+        self, next_chain: Callable[[], tuple[K, StageCoroutine[T]] | None], listener: ProgressListener
     ) -> Iterator[tuple[K, T | ItemRejected | MissingReply]]:
         """Take items through their stages, all of them in one event loop.
 
@@ -146,6 +148,7 @@ class RequestScheduler:
         Args:
             next_chain: Returns an item's key and stages, or None if there is none for now; called again after each
                 outcome.
+            listener: Is told of outages.
 
         Yields:
             The key of an item and its outcome, in the order in which they finish.
@@ -157,7 +160,11 @@ class RequestScheduler:
         started = 0
         done: SimpleQueue[tuple[K, Future[T | ItemRejected | MissingReply]]] = SimpleQueue()
         with LoopThread() as loop:
-            self._calls = {name: loop.enter(model.session()) for name, model in self._models.items()}
+            proven = {name for _, name in self.ledger_usage.calls}
+            self._calls = {
+                name: loop.enter(model.session(proven=name in proven, listener=listener))
+                for name, model in self._models.items()
+            }
 
             def start(key: K, steps: StageCoroutine[T]) -> None:
                 outcome = loop.start(self._outcome(steps))
