@@ -23,6 +23,10 @@ class NoPairsError(SourceError):
     """All pairs were read, and none of them can be used."""
 
 
+class ShortcutError(VcrgenError):
+    """The items of a made set can be answered without their pictures."""
+
+
 class FontError(VcrgenError):
     """A font file is missing, damaged, or differs from its registered hash."""
 

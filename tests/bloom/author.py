@@ -14,14 +14,13 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from string import Template
 from typing import Any
+from zlib import crc32
 
 from tests.models.fault_server import Answer, Call, FaultServer, generated
 from vcrgen.bloom.generation.prompts import template
 from vcrgen.bloom.generation.stages import REPEATED, STAGES
 
 SCENES = ("boat", "house", "tree", "market", "bird", "wall", "street", "fish", "crate", "field")
-# The right option is the one with this word, by which the judges know it: they have no eyes.
-RIGHT = "kite"
 _WORDS = """
     lamp stone river cloud basket ladder window flag drum apple wheel bench candle rope bottle carpet mirror shovel
     bucket feather garden hammer island jacket kettle lemon marble needle orange pencil quilt ribbon saddle tunnel
@@ -73,6 +72,17 @@ def stage_of(call: Call) -> str:
     return "picture" if "prompt" in call.body else read_prompt(text_of(call))[0]
 
 
+def is_right(option: str) -> bool:
+    """True for the right option: the judges have no eyes, and readers of words and lengths do not see it."""
+    return crc32(option.encode()) % 4 == 0
+
+
+def _drawn(rng: random.Random, right: bool) -> str:
+    while is_right(text := " ".join(rng.sample(THINGS, 2))) != right:
+        pass
+    return text
+
+
 def said(call: Call) -> Any:
     """Return the reply of a good author or judge."""
     rng = random.Random(call.digest)
@@ -85,15 +95,15 @@ def said(call: Call) -> Any:
         case "question":
             return {"question": f"Where is the {' '.join(rng.sample(THINGS, 5))}?", "answer": "at the left"}
         case "options":
-            trap, *wrong = (" ".join(rng.sample(THINGS, 2)) for _ in range(3))
-            return {"right": f"{RIGHT} {rng.choice(THINGS)}", "trap": trap, "wrong": wrong}
+            right, trap, *wrong = (_drawn(rng, is_first) for is_first in (True, False, False, False))
+            return {"right": right, "trap": trap, "wrong": wrong}
         case "translation":
             options = [" ".join(rng.sample(ARABIC, 2)) + " " + rng.choice(ARABIC) for _ in range(4)]
             return {"question": f"أين {' '.join(rng.sample(ARABIC, 4))}؟", "options": options}
         case "category":
             return {"leaf": int(call.digest[:8], 16) % 107}
         case "answer":
-            lines = [line for line in text_of(call).splitlines() if line[1:3] == ") " and RIGHT in line]
+            lines = [line for line in text_of(call).splitlines() if line[1:3] == ") " and is_right(line[3:])]
             return {"answer": lines[0][0] if lines and rng.random() < 0.95 else "none"}
         case _:
             return dict.fromkeys(("picture", "question", "options", "translation"), True)

@@ -79,7 +79,29 @@ def questions(bench: Bench) -> Any:
     }
     secret, _ = load_secret(secret_file(bench), create=False)
     line = hidden_item(item_of(rows[0], ("en", "ar")), secret)
-    return {"items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line}
+    return {
+        "items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line,
+        "readers": readers(rows[:320]),
+    }  # fmt: skip
+
+
+def readers(rows: list[Any]) -> dict[str, str]:
+    """What readers without pictures find where every other item tells the key of the one before, on one picture."""
+    from dataclasses import replace
+
+    from vcrgen.tasks.bloom import ChoiceQuestion, item_of
+    from vcrgen.tasks.text_readers import read_without_pictures
+
+    items = [replace(item_of(row, ("en",)), picture=str(number // 2)) for number, row in enumerate(rows)]
+    for number in range(0, len(items), 2):
+        told, (stem, options) = items[number], items[number + 1].questions["en"]
+        stem = f"{stem} {told.questions['en'].options[told.answer or 0]}"
+        items[number + 1] = replace(items[number + 1], questions={"en": ChoiceQuestion(stem, options)})
+    return {
+        f"{figure.reader}, {figure.category or 'all'}": f"{figure.right:.3f} of {figure.items}, shortcut from "
+        f"{figure.limit:.3f}: {figure.is_shortcut}"
+        for figure in read_without_pictures(items)
+    }
 
 
 # Items of which one thing is wrong: what it is, and the texts that are other ones than those of a good item.

@@ -1,7 +1,7 @@
 """Statistics of an MCQ benchmark, and the cues in its form."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -85,10 +85,9 @@ def set_figures(dataset: Dataset) -> SetFigures:
     )  # fmt: skip
 
 
-def right_by_length(sizes: Sequence[int], answer: int, pick: Callable[[Sequence[int]], int] = max) -> float:
-    """Return the accuracy of the longest option as the answer (with ``min`` the shortest), ties at random."""
-    taken = pick(sizes)
-    return (sizes[answer] == taken) / sizes.count(taken)
+def right_by_length(sizes: Sequence[int], answer: int) -> float:
+    """Return the accuracy of the longest option as the answer, ties at random."""
+    return (sizes[answer] == max(sizes)) / sizes.count(max(sizes))
 
 
 def set_taxonomy(dataset: Dataset) -> Taxonomy:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.bloom.rejects import RejectLog
+from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy
 from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
 from vcrgen.dataset.reader import Dataset
@@ -27,7 +28,7 @@ from vcrgen.files import canonical_json, sha256_file, write_text
 from vcrgen.reading import without_marks
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import LETTERS, TASK, TAXONOMY_FILE, question_kind
+from vcrgen.tasks.bloom import LETTERS, TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
 from vcrgen.work.folder import new_folder
 
 SPLIT = "test"
@@ -92,6 +93,7 @@ def write_set(
     license_note: str = "",
     facts: Mapping[str, str] | None = None,
     notes: str = "",
+    gate: ShortcutGate | None = None,
 ) -> Manifest:
     """Write an MCQ benchmark; the same rows give the same bytes.
 
@@ -106,15 +108,20 @@ def write_set(
         license_note: A sentence for the card.
         facts: Further parts of the signature: how the items were generated.
         notes: Further sections of the card, in Markdown.
+        gate: Reads the items without their pictures, and refuses the set if that is enough; None for a set that nobody
+            makes here.
 
     Raises:
+        ShortcutError: The gate refuses the set.
         NoPairsError: There is no row.
         OutputError: The folder holds something, or cannot be written.
     """
     with new_folder(out) as folder:
         content = hashlib.sha256()
         filled: set[str] = set()
-        files = _write_files(folder, _note_categories(rows, filled), languages, content)
+        read: list[ChoiceItem] = []  # by the gate
+        stream = _note_categories(rows, filled)
+        files = _write_files(folder, _note_items(stream, read, languages) if gate else stream, languages, content)
         if not files:
             raise NoPairsError(f"{source} has no usable item (rejected: {rejects.summary or 'none; it is empty'}).")
         tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
@@ -132,7 +139,8 @@ def write_set(
         )  # fmt: skip
         write_text(folder / TAXONOMY_FILE, taxonomy.text)
         write_text(folder / REJECTS, "".join(rejects.lines))
-        write_text(folder / CARD, _card(manifest, len(filled), taxonomy, license_note) + notes)
+        section = gate.section(read) if gate else ""
+        write_text(folder / CARD, _card(manifest, len(filled), taxonomy, license_note) + section + notes)
         write_manifest(folder, manifest)
     return manifest
 
@@ -193,6 +201,15 @@ def _note_categories(rows: Iterable[Mapping[str, Any]], filled: set[str]) -> Ite
     """Yield the rows, and add their categories to ``filled``."""
     for row in rows:
         filled.add(row["path"])
+        yield row
+
+
+def _note_items(
+    rows: Iterable[Mapping[str, Any]], read: list[ChoiceItem], languages: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows, and add their items to ``read``."""
+    for row in rows:
+        read.append(item_of(row, languages))
         yield row
 
 

@@ -57,16 +57,16 @@ _EXCLUDED = {"judge": "judges", "judges": "judge", "offline": "endpoint", "endpo
 def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **options: Any) -> None:
     """Generate an MCQ benchmark: from built-in scenes, without a model, or from pairs, by models.
 
-    Without SOURCE, --image-model and --config: the built-in scenes, offline, 25 categories; only --items and --seed
-    count. With one of them: all categories, by models behind a server. Every reply is stored when it arrives, so the
-    same command resumes an interrupted run. Exit code 3: replies are missing.
+    Without SOURCE, --image-model and --config: the built-in scenes, offline, 23 categories; only --items, --seed and
+    --allow-shortcuts count. With one of them: all categories, by models behind a server. Every reply is stored when
+    it arrives, so the same command resumes an interrupted run. Exit code 3: replies are missing.
     """
     from vcrgen.bloom.scenes.generator import build_scene_set
     from vcrgen.cli.progress import ConsoleProgress
 
     values = drop_none(options)
     if source is None and config is None and "image_model" not in values:
-        if others := sorted(set(values) - {"items", "seed"}):
+        if others := sorted(set(values) - set(BloomSceneOptions.model_fields)):
             option = others[0].replace("_", "-")
             raise ConfigError(f"--{option} needs the pairs whose pictures are asked about: SOURCE, or --image-model.")
         folder = _folder(out, "scenes")
@@ -301,6 +301,7 @@ def _print_summary(folder: Path, manifest: Manifest) -> None:
 def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
     """Print the statistics of an MCQ benchmark for ``vcrgen inspect``."""
     from vcrgen.bloom.summary import set_figures
+    from vcrgen.tasks.bloom import level_note
 
     figures, manifest = set_figures(data), data.built
     if as_json:
@@ -326,6 +327,8 @@ def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
         f"{len(empty)}{': ' if empty else ''}{'; '.join(empty[:3])}{' ...' * (len(empty) > 3)}",
     ):
         console.out.print(line, soft_wrap=True, markup=False)
+    if note := level_note(manifest.signature.facts):
+        console.out.print(note, soft_wrap=True, markup=False)
     if unknown := figures.unknown_categories:
         text = f"Categories of items that the taxonomy does not have: {'; '.join(unknown[:3])}"
         console.out.print(text, soft_wrap=True, markup=False)

@@ -14,11 +14,17 @@ RESERVED_IMAGE_PARAMETERS = {"model", "prompt", "stream", "n", "response_format"
 _OF_SOURCE = {"license_column", *SourceOptions.model_fields} - {"source"}
 
 
+def _allow_shortcuts() -> Any:
+    about = "Write the set even if it can be answered without the pictures."
+    return option(False, about, names="--allow-shortcuts")
+
+
 class BloomSceneOptions(Options):
     """Options of built-in scenes."""
 
     items: int = option(300, "Items in the set, equally many in each category.", short="-n", ge=1, le=100_000)
     seed: int = option(0, "Seed of pictures and questions.", ge=0, le=1_000_000)
+    allow_shortcuts: bool = _allow_shortcuts()
 
 
 class JudgedOptions(ServerOptions):
@@ -64,6 +70,7 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
     ledger: Path | None = option(None, "File of the replies.", shown="OUT.ledger")
     allow_failed: bool = option(False, "Write the set even if replies are missing.", names="--allow-failed")
     without: Path | None = option(None, "Ids of items to exclude, one a line, as of an audit.", shown="none")
+    allow_shortcuts: bool = _allow_shortcuts()
 
     lang: str = option("en,ar", "Languages of the items; the first one is written, the others are translated.")
     per_category: int = option(20, "Items to generate for each category.", ge=1, le=10_000)

@@ -18,6 +18,12 @@ from vcrgen.text.languages import LANGUAGES
 T = TypeVar("T")
 TASK = "bloom"  # in manifests
 LETTERS = "ABCD"  # the labels of the four options
+SCENE_MAKER = "scenes-"  # begins the maker of a set of built-in scenes, in signatures
+FORM_NOTE = (
+    "Questions about built-in scenes: from apply on, the form of an item is that of its level, not the skill. A model "
+    "that reads the attributes of a drawn scene needs one more step; nothing is created. So a level here is no measure "
+    "of the skill."
+)
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
 # Languages without a row in the table of languages that are written from right to left.
 _RIGHT_TO_LEFT = frozenset({"arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
@@ -55,6 +61,11 @@ def shown_option(label: int, rotation: int) -> int:
 def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
     """Reorder values of the labels, first to last, to the order of the options beside them."""
     return [shown[(option - rotation) % len(LETTERS)] for option in range(len(LETTERS))]
+
+
+def level_note(signature: Mapping[str, str]) -> str:
+    """Return what the levels of a set do not measure, from the facts of its signature; "" for most sets."""
+    return FORM_NOTE if signature.get("maker", "").startswith(SCENE_MAKER) else ""
 
 
 def direction(lang: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from tests.bloom.author import good, said, stage_of, text_of
+from tests.bloom.author import good, is_right, said, stage_of, text_of
 from tests.bloom.generation.kills import asked_again, kill_at, slowly
 from tests.models.fault_server import Answer, Call, FaultServer, Held
 from vcrgen.bloom.generation.item_slots import read_themes
@@ -66,29 +66,27 @@ def opened(folder: str) -> Dataset:
 
 
 def test_a_set_is_made_and_is_one(run: Run, server: FaultServer) -> None:
-    code, out, err = build(run, server, "made", "--license", "CC BY 4.0 <b>")
-    assert code == 0, out + err
+    code, built, err = build(run, server, "made", "--license", "CC BY 4.0 <b>")
+    assert code == 0, built + err
     items = list(read_items(opened("made")))
     assert len(items) + len(rejects("made")) == 8 and len(items) >= 5
     for item in items:
         assert set(item.questions) == {"en", "ar"} and item.answer is not None and item.trap is not None
-        assert "kite" in item.questions["en"].options[item.answer] and item.trap != item.answer
+        assert is_right(item.questions["en"].options[item.answer]) and item.trap != item.answer
     assert {item.path.split("/")[0] for item in items} == {"remember", "apply"}
     code, out, _ = run("inspect", "made", "--json")
     assert code == 0 and json.loads(out)["items"] == len(items)
-    assert ("Each with its reason: made/rejects.jsonl" in out) == (len(items) < 8)
+    assert ("Each with its reason: made/rejects.jsonl" in built) == (len(items) < 8)
     card = Path("made/README.md").read_text()
     assert "The model that wrote the items judged them" not in card
     # The card, `inspect` and `baseline text-only` say one thing of the length of options.
-    found = re.search(
-        r"longest option is right in: en ([\d.]+) %, ar ([\d.]+) %; the shortest in: en ([\d.]+) %, ar", card
-    )
-    assert found
     rows = {(row.lang, row.rule): row.value for row in rule_accuracies(items, seed=0)}
-    asked = (("en", "longest option"), ("ar", "longest option"), ("en", "shortest option"))
-    assert list(found.groups()) == [f"{100 * rows[one]:.1f}" for one in asked]
+    assert all(
+        f"| {rule} | {lang} | {len(items)} | {100 * value:.1f} |" in card for (lang, rule), value in rows.items()
+    )
     figures = json.loads(out)["languages"]
-    assert [figures[lang]["longest_key"] for lang in ("en", "ar")] == pytest.approx([rows[one] for one in asked[:2]])
+    asked = [rows[lang, "longest option"] for lang in ("en", "ar")]
+    assert [figures[lang]["longest_key"] for lang in ("en", "ar")] == pytest.approx(asked)
     assert f"in {len({item.path for item in items})} of 2 categories. From: " in card
     assert "| theme | items |" not in card
     assert re.findall(r"^\| (\w+) \| [MJ] \|", card, re.MULTILINE) == list(STAGES)
@@ -349,7 +347,7 @@ def test_more_items_are_paid_for_alone(run: Run, server: FaultServer) -> None:
 def test_equal_questions_are_kept_once(run: Run) -> None:
     def same(call: Call) -> Answer:
         fixed = {"question": {"question": "Where is the big red kite?", "answer": "there"},
-                 "options": {"right": "kite tree", "trap": "sea side", "wrong": ["old wall", "wet door"]}}  # fmt: skip
+                 "options": {"right": "kite house", "trap": "sea side", "wrong": ["old wall", "wet path"]}}  # fmt: skip
         value = fixed.get(stage_of(call))
         return Answer(text=json.dumps(value)) if value else good(call)
 
@@ -357,7 +355,7 @@ def test_equal_questions_are_kept_once(run: Run) -> None:
         assert build(run, server, "made")[0] == 0
     assert len(list(read_items(opened("made")))) == 1 and "near_duplicate" in rejects("made").values()
     line = json.loads(Path("made/rejects.jsonl").read_text().splitlines()[-1])
-    assert line["question"] == "Where is the big red kite?" and "kite tree" in line["options"] and line["picture"]
+    assert line["question"] == "Where is the big red kite?" and "kite house" in line["options"] and line["picture"]
 
 
 def test_a_picture_has_few_items(run: Run, server: FaultServer) -> None:

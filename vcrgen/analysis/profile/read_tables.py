@@ -19,6 +19,7 @@ from vcrgen.analysis.score_table import parse_name, parse_number
 from vcrgen.errors import AnalysisError
 from vcrgen.plurals import pluralize
 from vcrgen.reading import name_cells
+from vcrgen.tasks.bloom import level_note
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_CATEGORIES = 1000
@@ -59,6 +60,7 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     runs, hidden = load_runs(saved, private=private)
     found: dict[tuple[str, str, str, str], ModelProfile] = {}
     notes = [INDEPENDENT] if tables else []
+    notes += filter(None, {level_note(run.signature.facts) for run in runs})
     for profile in (profile for run in runs for profile in profiles_of_run(run)):
         found[profile.key] = profile
     for file in tables:

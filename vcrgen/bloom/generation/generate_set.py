@@ -37,6 +37,7 @@ from vcrgen.bloom.generation.set_card import card_notes
 from vcrgen.bloom.generation.source_pictures import PictureSource
 from vcrgen.bloom.generation.stages import PROMPTS, plan_scenarios
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason, RejectLog
+from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
 from vcrgen.bloom.write import write_set
 from vcrgen.config.bloom import BloomGenerationOptions
@@ -87,6 +88,7 @@ def generate_set(
             inside of the new folder.
         EndpointError: The server cannot be reached, or refuses one request after another.
         OutputError: The folder holds something, or the ledger is in use or damaged.
+        ShortcutError: Readers without the pictures are right too often.
         SourceError: The pairs cannot be read.
     """
     assert options.model is not None
@@ -272,6 +274,7 @@ def _write(
         source=f"pictures {'' if options.image_model else 'of '}{pictures.description}, questions of models",
         config=_config(options, hashes, themes, excluded), rejects=run.reject_log(),
         license_note=_license_note(options), facts=_facts(options, hashes),
+        gate=ShortcutGate(allowed=options.allow_shortcuts),
         notes=card_notes(items, taxonomy, counts, scheduler, votes, pictures.unusable, Counter(licenses), options),
     )  # fmt: skip
 

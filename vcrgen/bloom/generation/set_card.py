@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from vcrgen.bloom.generation.deduplication import NEAR, NEAR_RECALL
 from vcrgen.bloom.generation.item_records import GeneratedItem
 from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
 from vcrgen.bloom.generation.scheduler import RequestScheduler
 from vcrgen.bloom.generation.stages import LEAST_FITNESS, PROMPTS
-from vcrgen.bloom.summary import right_by_length
 from vcrgen.bloom.taxonomy import Taxonomy
 from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.report.escape import escape_markdown
@@ -57,9 +56,7 @@ def card_notes(
         _table(("prompt", "hash"), list(hashes.items())),
         f"A picture was kept from fitness {LEAST_FITNESS} of 5, and has {options.per_picture} items at most. Two items "
         f"that share {100 * NEAR:.0f} % of their words or more are near-duplicates, of which the first is kept. "
-        f"{NEAR_RECALL}. The longest option is right in: {_right_by_length(items, options, max)}; the shortest in: "
-        f"{_right_by_length(items, options, min)} (25 % where length tells nothing; where several are as long, one of "
-        "them is taken at random).\n",
+        f"{NEAR_RECALL}.\n",
         _judges(votes, options.judge_names),
         "## What is in it\n",
         _table(("category", "items"), [(path, str(by_category[path])) for path in taxonomy.paths]),
@@ -76,18 +73,6 @@ def card_notes(
         + (_GENERATED.format(model=escape_markdown(options.image_model)) if options.image_model else _FOUND),
     ]
     return "\n".join(part for part in parts if part)
-
-
-def _right_by_length(
-    items: Sequence[GeneratedItem], options: BloomGenerationOptions, pick: Callable[[Sequence[int]], int]
-) -> str:
-    """Return the accuracy of the option of this length in each language, as ``vcrgen inspect`` shows it."""
-    shares = []
-    for lang in options.languages:
-        sizes = [[len(option) for option in item.questions[lang].options] for item in items]
-        right = sum(right_by_length(of, item.answer, pick) for of, item in zip(sizes, items, strict=True))
-        shares.append(f"{lang} {100 * right / max(len(items), 1):.1f} %")
-    return ", ".join(shares)
 
 
 def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:

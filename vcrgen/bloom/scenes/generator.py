@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from vcrgen.bloom.rejects import ItemRejectReason, RejectLog
 from vcrgen.bloom.scenes.solver import true_options
-from vcrgen.bloom.scenes.templates import TEMPLATES, Draft
+from vcrgen.bloom.scenes.templates import TEMPLATES, WHOLE, Draft
 from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
+from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import option_order, write_set
 from vcrgen.config.bloom import BloomSceneOptions
@@ -16,13 +18,14 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.rng import rng_for
 from vcrgen.samples.facts import Facts
 from vcrgen.samples.pairs import picture, scene_and_facts
-from vcrgen.tasks.bloom import LETTERS
+from vcrgen.tasks.bloom import FORM_NOTE, LETTERS, SCENE_MAKER, ChoiceItem, item_of
 from vcrgen.work.progress import ProgressListener
 
-GENERATOR = "scenes-1"  # the forms of questions; another number when they make other items
+GENERATOR = f"{SCENE_MAKER}2"  # the forms of questions; another number when they make other items
 MAX_ITEMS_OF_PICTURE = 4
 _APART = 1_000_000  # pictures between the first ones of two seeds
-MAX_SCANNED = _APART  # pictures that are scanned for a set; the largest set needs a third of them
+MAX_SCANNED = _APART  # pictures that are scanned for a set; the largest set needs half of them
+_TRAINING = 1_000, 10_000  # items from which readers without pictures learn, at least and at most
 
 Row = dict[str, Any]
 
@@ -32,14 +35,30 @@ def build_scene_set(options: BloomSceneOptions, out: Path, *, listener: Progress
 
     Raises:
         OutputError: The folder holds something, or cannot be written.
+        ShortcutError: Readers without the pictures are right too often.
     """
     rejects = RejectLog()
     return write_set(
         out, _with_pictures(options, rejects, listener or ProgressListener()), languages=QUESTION_LANGUAGES,
         taxonomy=default_taxonomy(), source="the built-in scenes of vcrgen",
-        config={**options.model_dump(), "maker": GENERATOR}, rejects=rejects,
-        license_note="The pictures and texts may be used like vcrgen itself.",
+        config={**options.model_dump(exclude={"allow_shortcuts"}), "maker": GENERATOR}, rejects=rejects,
+        gate=ShortcutGate(
+            allowed=options.allow_shortcuts, training=lambda items: items_of_another_seed(items, options.seed)
+        ),
+        license_note="The pictures and texts may be used like vcrgen itself.", facts={"maker": GENERATOR},
+        notes=f"\n## Levels\n\n{FORM_NOTE}\n",
     )  # fmt: skip
+
+
+def items_of_another_seed(items: int, seed: int) -> list[ChoiceItem]:
+    """Return items about other pictures, as many as the set has, for readers that learn from them."""
+    least, most = _TRAINING
+    options = BloomSceneOptions(items=min(max(items, least), most), seed=seed - 1 if seed else 1)
+    return [
+        replace(item_of(row, QUESTION_LANGUAGES), picture=str(index))
+        for index, rows in generate_scene_items(options, RejectLog())
+        for row in rows
+    ]
 
 
 def _with_pictures(options: BloomSceneOptions, rejects: RejectLog, listener: ProgressListener) -> Iterator[Row]:
@@ -67,15 +86,17 @@ def generate_scene_items(options: BloomSceneOptions, rejects: RejectLog) -> Iter
         _, facts = scene_and_facts(index)
         suited = [category for category in open_categories if type(facts) in TEMPLATES[category][1]]
         rows: list[Row] = []
+        told: frozenset[str] = frozenset()  # parts of the picture of which an item tells
         for category in rng_for(options.seed, "bloom/leaves", str(index)).sample(suited, len(suited)) if suited else ():
             draft = _draft(category, facts, index, options.seed, balance)
-            if draft is None or len(rows) == MAX_ITEMS_OF_PICTURE:
+            if draft is None or len(rows) == MAX_ITEMS_OF_PICTURE or _give_away(told, draft.subjects):
                 continue
             name = f"scene-{index:07d}-{len(rows) + 1}"
             if true_options(facts, draft.stem[0], [words[0] for words in draft.options]) != [0]:
                 rejects.add(name, ItemRejectReason.NOT_ONE_TRUE_OPTION, f"a question for {category}")
                 continue
-            balance[category, draft.values, draft.value] += 1
+            balance[category, draft.kind, draft.values, draft.value] += 1
+            told |= draft.subjects
             rows.append(_row(name, category, draft, counts[category], options.seed, index))
             counts[category] += 1
         if rows:
@@ -87,8 +108,13 @@ def _draft(category: str, facts: Facts, index: int, seed: int, balance: Counter[
     draft = TEMPLATES[category][0](facts, rng_for(seed, f"bloom/{category}", str(index)))
     if draft is None or not draft.values:
         return draft
-    rarest = min(balance[category, draft.values, value] for value in draft.values)
-    return draft if balance[category, draft.values, draft.value] == rarest else None
+    counts = [balance[category, draft.kind, draft.values, value] for value in (draft.value, *draft.values)]
+    return draft if counts[0] == min(counts) else None
+
+
+def _give_away(told: frozenset[str], subjects: frozenset[str]) -> bool:
+    """Return True for items of one picture that speak of the same part, as one would tell what is true in the other."""
+    return bool(told & subjects) or (bool(told) and WHOLE in (told, subjects))
 
 
 def _row(name: str, category: str, draft: Draft, number: int, seed: int, index: int) -> Row:

@@ -69,6 +69,8 @@ COLOURS, SEASONS, TIMES, FRUITS = (WORDS[section] for section in ("colours", "se
 NUMBERS: Mapping[str, Words] = {str(number): (str(number),) * len(QUESTION_LANGUAGES) for number in range(100)}
 # Dawn is left out: a picture cannot tell it from dusk for sure.
 _TIMES = ("day", "dusk", "night")
+# Teal is left out: many people call it green or blue.
+_BRIGHT = tuple(tint for tint in scenes.BRIGHT if tint != "teal")
 
 
 def fill_in(form: str, **parts: Words | int) -> Words:
@@ -79,6 +81,11 @@ def fill_in(form: str, **parts: Words | int) -> Words:
     )
 
 
+def is_dark(facts: Any) -> bool:
+    """Return True for a scene by night, in which colours and leaves are not to be told for sure."""
+    return getattr(facts, "daytime", "") == "night"
+
+
 @dataclass(frozen=True, slots=True)
 class ScenePart:
     """One part of a kind of picture, of which all values that it may have are equally likely."""
@@ -86,6 +93,12 @@ class ScenePart:
     fact: str  # name of the fact
     words: Mapping[str, Words]  # of every value
     values: tuple[str, ...]  # that it may have
+    group: str = ""  # of parts whose values always differ from one another
+
+    @property
+    def subject(self) -> str:
+        """What a question about the part speaks of: the part, or the group whose values tell of one another."""
+        return self.group or self.fact
 
     @property
     def label(self) -> Words:
@@ -95,6 +108,8 @@ class ScenePart:
     def value(self, facts: Any) -> str | None:
         """Return the value in a picture; None if no question can be about it."""
         value = getattr(facts, self.fact)
+        if is_dark(facts) and self.words in (COLOURS, SEASONS):
+            return None
         text = str(len(value) if isinstance(value, tuple) else value)
         return text if text in self.values else None
 
@@ -113,37 +128,39 @@ _FEW = _numbers(2, 4)
 _PAINTS = ("white", "yellow", "blue", "pink", "green", "red")
 _FLAGS = ("red", "blue", "yellow", "purple", "green")
 _FISH = ("red", "orange", "yellow", "pink", "white")
-_TIME = ScenePart("daytime", TIMES, _TIMES)
+# By night the colours beside it are not told, so that night would never be right.
+_TIME = ScenePart("daytime", TIMES, ("day", "dusk"))
 _SEASON = ScenePart("season", SEASONS, scenes.SEASONS)
+_COLOURS = "colours"
 
 SCENE_PARTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
     scenes.Bicycle: (
-        ScenePart("wall", COLOURS, _PAINTS),
-        ScenePart("frame", COLOURS, _PAINTS),
-        ScenePart("door", COLOURS, _PAINTS),
+        ScenePart("wall", COLOURS, _PAINTS, _COLOURS),
+        ScenePart("frame", COLOURS, _PAINTS, _COLOURS),
+        ScenePart("door", COLOURS, _PAINTS, _COLOURS),
         ScenePart("basket", WORDS["baskets"], ("flowers", "bread", "empty")),
     ),
     scenes.Football: (
-        ScenePart("attackers", COLOURS, _TEAMS),
-        ScenePart("defenders", COLOURS, _TEAMS),
+        ScenePart("attackers", COLOURS, _TEAMS, _COLOURS),
+        ScenePart("defenders", COLOURS, _TEAMS, _COLOURS),
         ScenePart("attacker_count", NUMBERS, _FEW),
         ScenePart("defender_count", NUMBERS, _FEW),
     ),
     scenes.Aquarium: (
-        ScenePart("big", COLOURS, _FISH),
-        ScenePart("small", COLOURS, _FISH),
+        ScenePart("big", COLOURS, _FISH, _COLOURS),
+        ScenePart("small", COLOURS, _FISH, _COLOURS),
         ScenePart("big_count", NUMBERS, _numbers(1, 3)),
         ScenePart("small_count", NUMBERS, _numbers(4, 8)),
     ),
     scenes.StillLife: (
-        ScenePart("teapot", COLOURS, scenes.BRIGHT),
+        ScenePart("teapot", COLOURS, _BRIGHT),
         ScenePart("cups", NUMBERS, _numbers(1, 3)),
         ScenePart("fruit", FRUITS, ("apple", "orange", "lemon", "pear")),
         ScenePart("outside", TIMES, _TIMES),
     ),
     scenes.WindowCat: (
         ScenePart("coat", COLOURS, scenes.COATS),
-        ScenePart("curtains", COLOURS, scenes.BRIGHT),
+        ScenePart("curtains", COLOURS, _BRIGHT),
         ScenePart("pots", NUMBERS, _numbers(1, 3)),
         ScenePart("bloom", COLOURS, ("red", "pink", "yellow", "purple")),
     ),
@@ -153,7 +170,6 @@ SCENE_PARTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
         ScenePart("towers", NUMBERS, _numbers(2, 5)),
         ScenePart("flag", COLOURS, _FLAGS),
     ),
-    scenes.Birds: (_SEASON,),
     scenes.Harbour: (
         _TIME,
         ScenePart("boats", NUMBERS, _numbers(1, 4)),
@@ -164,9 +180,9 @@ SCENE_PARTS: Mapping[type[Facts], tuple[ScenePart, ...]] = {
 
 # Things that come in several colours, of which any are equally likely: the fact, and the colours.
 PAINTED: Mapping[type[Facts], tuple[str, tuple[str, ...]]] = {
-    scenes.Balloons: ("balloons", scenes.BRIGHT),
-    scenes.Beach: ("umbrellas", scenes.BRIGHT),
-    scenes.SnowyVillage: ("houses", scenes.BRIGHT),
-    scenes.Harbour: ("boats", scenes.BRIGHT),
-    scenes.Regatta: ("sails", scenes.TINTS),
+    scenes.Balloons: ("balloons", _BRIGHT),
+    scenes.Beach: ("umbrellas", _BRIGHT),
+    scenes.SnowyVillage: ("houses", _BRIGHT),
+    scenes.Harbour: ("boats", _BRIGHT),
+    scenes.Regatta: ("sails", (*_BRIGHT, "white")),
 }

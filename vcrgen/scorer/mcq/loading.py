@@ -16,7 +16,7 @@ from vcrgen.scorer.answers import choose_split, hidden_folder
 from vcrgen.scorer.mcq.key import MAX_ITEMS, ItemBreakdowns, ItemKey, ItemTable, KeyItem
 from vcrgen.scorer.subset import Subset
 from vcrgen.storage import StorageError
-from vcrgen.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, read_items
+from vcrgen.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, level_note, read_items
 from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.tasks.task import MCQ_TASK
 
@@ -48,7 +48,10 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
             raise AnswerError(f"{data} is the public part of a hidden set, which has no answers; score with its key.")
         dataset = choose_split(dataset, split)
         items, languages = _collected(data, _items(dataset)), list(languages_of(dataset))
-        facts = {"data": dataset.built.signature.short, "split": "+".join(dataset.splits)}
+        built = dataset.built.signature
+        facts = {"data": built.short, "split": "+".join(dataset.splits)}
+        if level_note(built.facts):
+            facts["maker"] = built.facts["maker"]
     if lang is not None and lang not in languages:
         raise AnswerError(f"{data} has no items in {lang!r}; its languages are {', '.join(languages)}.")
     chosen = Subset.parse(subset)

@@ -1,18 +1,16 @@
-"""Text-only accuracy on an MCQ benchmark: rules that see only texts, and a model without the images.
+"""Text-only accuracy on an MCQ benchmark: readers that see only texts, and a model without the images.
 
     items = items_with_keys(open_task_dataset("data/my-bloom"))
     for row in rule_accuracies(items, seed=0):
         print(row.lang, row.rule, row.value, row.low, row.high)
 
-In a good set each of them is right in a quarter of the items.
+In a good set each of them is right as often as chance: in a quarter of the items, where all have four options.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import math
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -23,11 +21,10 @@ from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.scorer.mcq.grammar import read_choice
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion, read_items
+from vcrgen.tasks.bloom import ChoiceItem, read_items
+from vcrgen.tasks.text_readers import readings
 
-CHANCE = 1 / len(LETTERS)
 _MAX_LEVELS = 8  # columns of levels in a table; the JSON has all
-_WORD = re.compile(r"\w+")
 Outputs = Mapping[tuple[str, str], str]  # question id and language to what a model wrote
 
 
@@ -42,45 +39,12 @@ class RuleAccuracy(NamedTuple):
     low: float  # ends of the 95 % interval
     high: float
     levels: Mapping[str, float]  # the same share by level
+    chance: float  # mean of one by the number of options
 
     @property
     def above(self) -> bool:
         """True where the whole interval lies above chance."""
-        return self.low > CHANCE
-
-
-def _longest(question: ChoiceQuestion) -> set[int]:
-    return _highest([len(option) for option in question.options])
-
-
-def _shortest(question: ChoiceQuestion) -> set[int]:
-    return _highest([-len(option) for option in question.options])
-
-
-def _most_overlap(question: ChoiceQuestion) -> set[int]:
-    asked = _words(question.text)
-    return _highest([len(asked & _words(option)) for option in question.options])
-
-
-def _always(number: int, question: ChoiceQuestion) -> set[int]:
-    return {number}
-
-
-def _highest(values: Sequence[int]) -> set[int]:
-    return {number for number, value in enumerate(values) if value == max(values)}
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
-
-
-# The name of a rule, and the function that gives the options that it takes.
-RULES: Mapping[str, Callable[[ChoiceQuestion], set[int]]] = {
-    "longest option": _longest,
-    "shortest option": _shortest,
-    "most words of the question": _most_overlap,
-    **{f"always {letter}": partial(_always, number) for number, letter in enumerate(LETTERS)},
-}
+        return self.low > self.chance
 
 
 def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]:
@@ -101,7 +65,7 @@ def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]
 def rule_accuracies(
     items: Sequence[ChoiceItem], *, seed: int, lang: str | None = None, models: Mapping[str, Outputs] | None = None
 ) -> list[RuleAccuracy]:
-    """Compute the accuracy of each rule, and of each model in the text-only view, language by language.
+    """Compute the accuracy of each reader, and of each model in the text-only view, language by language.
 
     Args:
         items: As :func:`items_with_keys` gives them.
@@ -118,16 +82,13 @@ def rule_accuracies(
     rows = []
     for code in languages:
         of_lang = [item for item in items if code in item.questions]
-        credit = {name: [_credit(rule, item, code) for item in of_lang] for name, rule in RULES.items()}
+        credits = {name: dict(found) for name, found in readings(of_lang, None, code)}
         for name, outputs in (models or {}).items():
-            credit[f"{name}, text only"] = [_read(outputs, item, code) for item in of_lang]
-        rows += _rows(of_lang, code, credit, seed)
+            credits[f"{name}, text only"] = {number: _read(outputs, item, code) for number, item in enumerate(of_lang)}
+        for read in dict.fromkeys(tuple(found) for found in credits.values()):
+            alike = {name: list(found.values()) for name, found in credits.items() if tuple(found) == read}
+            rows += _rows([of_lang[number] for number in read], code, alike, seed)
     return rows
-
-
-def _credit(rule: Callable[[ChoiceQuestion], set[int]], item: ChoiceItem, lang: str) -> float:
-    taken = rule(item.questions[lang])
-    return (item.answer in taken) / len(taken)
 
 
 def _read(outputs: Outputs, item: ChoiceItem, lang: str) -> float:
@@ -148,10 +109,13 @@ def _rows(
     means, counting = group_means(sums)
     found = sd_and_intervals(means, bootstrap_means(sums, seed=seed, unit="picture"), counting)
     levels = np.array([item.level for item in items])
+    chance = math.fsum(1 / len(item.questions[lang].options) for item in items) / len(items)
     rows = []
     for (name, each), mean, spread in zip(credit.items(), means.tolist(), found, strict=True):
         by_level = {level: float(np.mean(np.array(each)[levels == level])) for level in dict.fromkeys(levels.tolist())}
-        rows.append(RuleAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level))
+        rows.append(
+            RuleAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level, chance)
+        )
     return rows
 
 
@@ -171,13 +135,14 @@ def text_only_document(name: str, rows: Sequence[RuleAccuracy], categories: Sequ
     cells: list[list[TableCell]] = [
         [
             *(row.lang, row.rule, row.items, Percent(row.value), Interval(row.low, row.high)),
-            Percent(row.value - CHANCE, sign=True),
+            Percent(row.value - row.chance, sign=True),
             *(Percent(row.levels[level]) if level in row.levels else None for level in shown),
         ]
         for row in rows
     ]
     heads = ["Lang", "Rule", "Items", "Right", "95 % interval", "− chance", *(level.title() for level in shown)]
-    title = f"Text-only accuracy on {name} (chance {100 * CHANCE:g} %)"
+    chance = max((row.chance for row in rows), default=0.0)
+    title = f"Text-only accuracy on {name} (chance {100 * chance:.3g} %)"
     table = Table(title="Share of items, in percent", heads=heads, labels=2, rows=cells, breaks=[6] if shown else [])
     found = [
         f"{row.lang}, {row.rule}: right in {Percent(row.value)} % ({Interval(row.low, row.high)}), more than chance."
@@ -204,5 +169,5 @@ def text_only_document(name: str, rows: Sequence[RuleAccuracy], categories: Sequ
             "above chance may be there by luck."
         ],
         csv_table=Table(title="", heads=columns, labels=2, rows=figures),
-        json_value={"chance": CHANCE, "rows": [row._asdict() | {"above_chance": row.above} for row in rows]},
+        json_value={"chance": chance, "rows": [row._asdict() | {"above_chance": row.above} for row in rows]},
     )

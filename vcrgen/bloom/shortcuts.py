@@ -1,0 +1,88 @@
+"""The gate of made sets: none is written whose keys can be read without the pictures; the figures stand on the card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vcrgen.errors import ShortcutError
+from vcrgen.report.escape import escape_markdown
+from vcrgen.tasks.bloom import ChoiceItem
+from vcrgen.tasks.text_readers import MARGIN, MIN_LEARNED, ReaderFigure, read_without_pictures
+
+_SHOWN = 3  # shortcuts in a message
+_HEAD = "| reader | language | items | right, % | chance, % |\n| --- | --- | --- | --- | --- |\n"
+_ABOUT = """
+## Read without pictures
+
+Readers that see no picture answered the items: hand rules, {learned}. A set in which one of them is above
+chance by more than {margin:g} points, and by more than luck, is not written without `--allow-shortcuts`.
+
+{table}
+Most in one category: {most}. {verdict}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortcutGate:
+    """The conditions on which a set is written.
+
+    Attributes:
+        allowed: Write it in spite of shortcuts.
+        training: Items of the same generator and other seeds, from the number of items of the set; None where a
+            generator has no others, so that the set's own pictures serve for cross-validation.
+    """
+
+    allowed: bool = False
+    training: Callable[[int], Sequence[ChoiceItem]] | None = None
+
+    def section(self, items: Sequence[ChoiceItem]) -> str:
+        """Read the items without their pictures, and return the section of the card.
+
+        Raises:
+            ShortcutError: A reader is above chance, and that is not allowed.
+        """
+        training = self.training(len(items)) if self.training and len(items) >= MIN_LEARNED else None
+        figures = read_without_pictures(items, training=training)
+        if not self.allowed:
+            check_shortcuts(figures)
+        return _section(figures, learns_elsewhere=training is not None)
+
+
+def check_shortcuts(figures: Sequence[ReaderFigure]) -> None:
+    """Refuse a set with shortcuts.
+
+    Raises:
+        ShortcutError: A reader is above chance by more than the margin and by more than luck.
+    """
+    found = sorted((figure for figure in figures if figure.is_shortcut), key=lambda each: each.chance - each.right)
+    if found:
+        listed = "; ".join(map(_said, found[:_SHOWN]))
+        raise ShortcutError(
+            f"The items can be answered without their pictures: {listed}. Mend what gives the keys away, or write the "
+            "set as it is with --allow-shortcuts."
+        )
+
+
+def _said(figure: ReaderFigure) -> str:
+    place = f"{figure.items:,} items{f' of {figure.category}' if figure.category else ''} in {figure.lang}"
+    return f"{figure.reader}, right in {100 * figure.right:.1f} % of {place} (chance {100 * figure.chance:.1f} %)"
+
+
+def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
+    whole = [figure for figure in figures if not figure.category]
+    rows = "".join(
+        f"| {each.reader} | {each.lang} | {each.items:,} | {100 * each.right:.1f} | {100 * each.chance:.1f} |\n"
+        for each in whole
+    )
+    of_categories = [figure for figure in figures if figure.category]
+    most = max(of_categories, key=lambda each: each.right - each.chance, default=None)
+    shortcuts = [figure for figure in figures if figure.is_shortcut]
+    verdict = f"**Shortcuts: {escape_markdown('; '.join(map(_said, shortcuts)))}.**" if shortcuts else ""
+    elsewhere = "items of other seeds" if learns_elsewhere else "the other pictures of the set"
+    return _ABOUT.format(
+        learned=f"and two that learn from {elsewhere} (sets of {MIN_LEARNED} items or more)",
+        margin=100 * MARGIN, table=_HEAD + rows,
+        most=escape_markdown(_said(most)) if most else "no category has items enough",
+        verdict=verdict or "None is a shortcut.",
+    )  # fmt: skip
