@@ -419,4 +419,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "a backup is not tried", 'restore(temporary, Path(trial) / "board", database="", data=())', "pass", "backup"),
     M("hidden", "only one mode or split of a reference is read", 'for name, source in found.items() if _has_rows(source)}', 'for name, source in [*found.items()][:1] if _has_rows(source)}', "reference"),
     M("score", "a list of guesses is searched", "return self.each * masked + self.more", "return 9 * self.each * masked + self.more", "score"),
+    M("leaderboard", "one split is scored", "for each in (scored, *other_splits)]", "for each in (scored,)]", "clock"),
+    M("leaderboard", "moments to the microsecond", "return at.replace(second=0, microsecond=0)", "return at", "clock"),
+    M("leaderboard", "a ladder answers when it is done", "left = delay - (now() - submission.received) % delay", "left = timedelta(0)", "clock"),
+    M("leaderboard", "outputs of any length", "if length > LONGEST_OUTPUT]:", "if length < 0]:", "clock"),
 )

@@ -26,6 +26,14 @@ FeedbackKind = Annotated[
     ),
 ]
 LadderView = Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        help="Protocol of a set of captions: vcrgen, paper, vlmevalkit or lmms-eval.",
+        show_default="vcrgen",
+    ),
+]
 Opens = Annotated[
     str, typer.Option(help="First day of submissions to hidden sets: 2026-12-01, in UTC.", show_default="now")
 ]
@@ -83,12 +91,13 @@ def add_set(
     view: LadderView = "",
     opens: Opens = "",
     closes: Closes = "",
+    protocol: ProtocolName = None,
 ) -> None:
     """Add a set to the board."""
     from vcrgen.leaderboard import rotation
 
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.add(open_folder(board), *_named(data), lifecycle)])
+    print_sets([rotation.add(open_folder(board), *_named(data), lifecycle, protocol=protocol)])
 
 
 @sets.command("retire", epilog=board_examples("sets retire board hidden-en"))
@@ -103,13 +112,13 @@ def retire_set(board: BoardFolder, name: SetName) -> None:
 @sets.command("replace", epilog=board_examples("sets replace board hidden-en hidden-en-2:hidden-2027/key"))
 def replace_set(
     board: BoardFolder, name: SetName, data: SetSource, feedback: FeedbackKind = "", view: LadderView = "",
-    opens: Opens = "", closes: Closes = "",
+    opens: Opens = "", closes: Closes = "", protocol: ProtocolName = None,
 ) -> None:  # fmt: skip
     """Retire a set and add its successor."""
     from vcrgen.leaderboard import rotation
 
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), lifecycle)])
+    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), lifecycle, protocol=protocol)])
 
 
 @sets.command("dates", epilog=board_examples("sets dates board hidden-en --closes 2027-03-15"))

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.board_sets import BoardFolder as _Board
-from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, SetName, print_sets, sets
+from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, ProtocolName, SetName, print_sets, sets
 from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
 from vcrgen.cli.options import options_of, out_option
@@ -61,6 +61,7 @@ def init(
     view: LadderView = "",
     opens: Opens = "",
     closes: Closes = "",
+    protocol: ProtocolName = None,
 ) -> None:
     """Make a board, with its settings in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
@@ -71,7 +72,8 @@ def init(
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
     settings = validate_options(Settings, {"title": title, "contact": contact, "database": database})
     lifecycle = make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets(init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle).sets)
+    made = init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle, protocol=protocol)
+    print_sets(made.sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)
@@ -302,7 +304,12 @@ def close(
 ) -> None:
     """Close a hidden set: score the final split of the submissions that count, and show all scores."""
     from vcrgen.leaderboard.closing import close as run
+    from vcrgen.leaderboard.closing import long_files
 
+    for model, ratio in long_files(_open(board), name):
+        console.say(
+            f"{escape(model)}: its outputs are {ratio:g} times as long as the answers; look for lists of guesses."
+        )
     with ConsoleProgress(console.err, doing="scoring", unit="files", kept="scored") as listener:
         count = run(_open(board), name, listener, early=early)
     console.out.print(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from vcrgen.leaderboard.disclosure import to_minute
 from vcrgen.leaderboard.records import LadderFeedback, ModelCell, Submission, TeamPage
 from vcrgen.reading import encodable
 
@@ -19,8 +20,9 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
     ]
     return {
         "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "status": submission.status.value, "received": submission.received.isoformat(),
-        "finished": submission.finished.isoformat() if submission.finished else None, "private": submission.private,
+        "status": submission.status.value, "received": to_minute(submission.received).isoformat(),
+        "finished": to_minute(submission.finished).isoformat() if submission.finished else None,
+        "private": submission.private,
         "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
     } | ({} if feedback is None else {"feedback": _feedback(feedback)})  # fmt: skip
 

@@ -28,6 +28,7 @@ from vcrgen.leaderboard.board import (
     maintainer,
     named_sets,
     new_board,
+    protocol_of,
 )
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.log import check_log, read_log, record
@@ -136,7 +137,8 @@ def _load(
         for name_, path in moved.items():
             if name_ not in known:
                 raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
-            change_set(connection, describe_set(name_, path, get_set(connection, name_).lifecycle))
+            known_set = get_set(connection, name_)
+            change_set(connection, describe_set(name_, path, known_set.lifecycle, protocol=protocol_of(known_set)))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 

@@ -90,6 +90,7 @@ def init_board(
     *,
     with_reported: bool,
     lifecycle: SetLifecycle = NEW_LIFECYCLE,
+    protocol: str | None = None,
 ) -> Board:
     """Make a board.
 
@@ -99,12 +100,13 @@ def init_board(
         settings: What goes into ``board.yaml``.
         with_reported: Begin with the published results that ship with vcrgen.
         lifecycle: That of the hidden sets: their feedback, their dates.
+        protocol: By which the sets are scored; None for the default of their tasks.
 
     Raises:
         LeaderboardError: The folder is not empty, a set is named wrongly or twice, or it holds no answers or, for a
             ladder, no parts.
     """
-    found = [describe_set(name, path, lifecycle) for name, path in named_sets(data).items()]
+    found = [describe_set(name, path, lifecycle, protocol=protocol) for name, path in named_sets(data).items()]
     with fresh_folder(folder), new_board(folder, settings) as board:
         with board.writing() as connection:
             check_database(connection)
@@ -169,20 +171,23 @@ def check_database(connection: Connection) -> None:
         raise LeaderboardError("The database holds a board already; name an empty one.")
 
 
-def describe_set(name: str, path: Path, lifecycle: SetLifecycle = NEW_LIFECYCLE) -> TestSet:
+def describe_set(
+    name: str, path: Path, lifecycle: SetLifecycle = NEW_LIFECYCLE, *, protocol: str | None = None
+) -> TestSet:
     """Read a dataset or a key, and say what it is.
 
     Args:
         name: What it is called on the board.
         path: Where it is.
         lifecycle: Its feedback and its dates if it is hidden; a public set is open for ever.
+        protocol: Of scores; None for the default of its task.
 
     Raises:
         LeaderboardError: The name is not one, the answers cannot be read, or have no parts for a ladder.
     """
     if not _SET_NAME.fullmatch(name):
         raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
-    session = open_session(name, path)
+    session = open_session(name, path, protocol=protocol)
     found = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle())
     if found.lifecycle.feedback is Feedback.LADDER and set(found.lifecycle.splits) != set(HIDDEN_SPLITS):
         raise LeaderboardError(
@@ -216,7 +221,15 @@ def data_of(one: TestSet) -> str:
     return Signature.parse(one.signature).facts["data"]
 
 
-def open_session(name: str, path: Path, *, split: str = "", view: View | None = None) -> BaseScoringSession:
+def protocol_of(one: TestSet) -> str | None:
+    """Return the protocol by which a set is scored, which it keeps; None for the default of its task."""
+    name = Signature.parse(one.signature).facts.get("protocol", "")
+    return name.rpartition("-")[0] or None if one.task is VCR_TASK else None
+
+
+def open_session(
+    name: str, path: Path, *, split: str = "", view: View | None = None, protocol: str | None = None
+) -> BaseScoringSession:
     """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
 
     Args:
@@ -224,12 +237,13 @@ def open_session(name: str, path: Path, *, split: str = "", view: View | None = 
         path: Where it is.
         split: The split of a hidden set to score; empty for the whole.
         view: The only view to score; None for all.
+        protocol: That of the scores; None for the default of the task.
 
     Raises:
         LeaderboardError: The answers cannot be read.
     """
     try:
-        session = scoring_session(path, Options(subset=split or None, view=view and view.value))
+        session = scoring_session(path, Options(subset=split or None, view=view and view.value, protocol=protocol))
         session.preload()
     except VcrgenError as problem:
         raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from vcrgen.dataset.key import FINAL
+from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board, maintainer
 from vcrgen.leaderboard.commands import score_or_wait
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.scoring import LONG_RATIO
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set
@@ -77,6 +78,14 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
             record(connection, actor=maintainer(), what="closing", subject=set_name, facts={})
 
 
+def long_files(board: Board, set_name: str) -> list[tuple[str, float]]:
+    """Return the models whose outputs are more than three times as long as the answers, with the length ratio."""
+    with board.reading() as connection:
+        files = submissions.counted(connection, set_name)
+        ratios = [(one.facts.model, results.length_ratio(connection, one.id)) for one in files]
+    return [(model, ratio) for model, ratio in ratios if ratio is not None and ratio > LONG_RATIO]
+
+
 def _waiting(board: Board, set_name: str) -> int:
     with board.reading() as connection:
         return submissions.count(
@@ -87,6 +96,7 @@ def _waiting(board: Board, set_name: str) -> int:
 def _score_final(board: Board, known: TestSet, one: Submission) -> None:
     """Score one file on the final split, and keep that to ourselves; nothing is done if it was before."""
     session_of(known)
+    session_of(known, FEEDBACK)
     signature = str(session_of(known, FINAL).signature)
     with board.reading() as connection:
         last = results.last_run(connection, one.id, split=FINAL)

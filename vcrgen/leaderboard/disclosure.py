@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import datetime
 
 from vcrgen.leaderboard.records import Estimate, TestSet
 from vcrgen.reported_results.human_baseline import HumanScore
@@ -32,6 +33,11 @@ def rounding_step(*, hidden: bool, spans: int) -> float:
 def set_rounding_step(one: TestSet) -> float:
     """Return the rounding step of the scores of a set that are shown now: of the whole set, or of a split."""
     return rounding_step(hidden=one.hidden, spans=one.shown.spans)
+
+
+def to_minute(at: datetime) -> datetime:
+    """Return a moment as it is shown: how long scoring took tells in which split a long output is."""
+    return at.replace(second=0, microsecond=0)
 
 
 def in_points(step: float) -> str:

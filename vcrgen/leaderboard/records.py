@@ -307,6 +307,7 @@ class ModelRun:
     current: bool  # whether the board shows it: another file of the same model takes its place
     split: str = ""  # the split of the key that was scored; empty for the whole
     best: float | None = None  # what a ladder showed of it; None if it did not beat the team's best
+    length_ratio: float | None = None  # characters of its outputs over characters of the answers, in its longest view
     removed: str = ""  # why it was taken off; empty if it was not
     cells: tuple[ModelCell, ...] = ()  # empty where it is not current
     differences: Mapping[str, Estimates] = field(default_factory=dict)  # VI+TEI minus TEI by mode

@@ -50,9 +50,9 @@ def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", close
     )  # fmt: skip
 
 
-def add(board: Board, name: str, path: Path, lifecycle: SetLifecycle) -> TestSet:
+def add(board: Board, name: str, path: Path, lifecycle: SetLifecycle, *, protocol: str | None = None) -> TestSet:
     """Put another set on a board; a LeaderboardError if it is there already, or cannot be used."""
-    found = describe_set(name, path, lifecycle)
+    found = describe_set(name, path, lifecycle, protocol=protocol)
     with board.writing() as connection:
         register_set(connection, found)
     return found
@@ -84,9 +84,11 @@ def retire(board: Board, name: str) -> None:
         _retire(connection, name)
 
 
-def replace_set(board: Board, old: str, name: str, path: Path, lifecycle: SetLifecycle) -> TestSet:
+def replace_set(
+    board: Board, old: str, name: str, path: Path, lifecycle: SetLifecycle, *, protocol: str | None = None
+) -> TestSet:
     """Retire a set and put another one in its place, in one transaction."""
-    found = describe_set(name, path, lifecycle)
+    found = describe_set(name, path, lifecycle, protocol=protocol)
     with board.writing() as connection:
         _retire(connection, old)
         register_set(connection, found)

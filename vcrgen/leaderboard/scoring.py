@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,22 +13,24 @@ from typing import Any
 from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.plurals import pluralize
+from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.curves import has_curve
 from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
-from vcrgen.scorer.records import UNSTATED
+from vcrgen.scorer.records import UNSTATED, CellName
 from vcrgen.scorer.results import Estimate, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Validation
 from vcrgen.scorer.span_session import Session
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
+LONG_RATIO = 3.0  # of outputs to answers: from here on they may be lists of guesses
 _MARK = 8  # bytes of a fingerprint of one output
 _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
 
 
 def score_file(
     session: BaseScoringSession, file: Path, *, shown_as: str, split_session: BaseScoringSession | None = None,
-    earlier: Sequence[bytes] = (), left: int | None = None,
+    other_splits: Sequence[BaseScoringSession] = (), earlier: Sequence[bytes] = (), left: int | None = None,
 ) -> ScoringOutcome:  # fmt: skip
     """Score a file of outputs.
 
@@ -36,6 +39,8 @@ def score_file(
         file: The file.
         shown_as: What messages call it.
         split_session: The split of a hidden set that is scored; None for the whole set.
+        other_splits: The other splits. They are scored as well, and nothing is kept of it, so that the time does not
+            tell in which split a question is.
         earlier: Of a hidden set, the fingerprints of what the team submitted before.
         left: How many figures the team may still ask of the key; None for any number.
 
@@ -47,7 +52,7 @@ def score_file(
     try:
         opened = open_predictions(file, name=shown_as)
         check = session.validate(opened)
-        problems = tuple(_incompleteness(session, check, scored.options.view))
+        problems = tuple(_problems(session, check, opened, scored.options.view))
         scores_disclosed = 1 if scored.options.view else len(check.cells)
         if not problems and left is not None and scores_disclosed > left:
             problems = (
@@ -67,17 +72,19 @@ def score_file(
             )
         if problems:
             return ScoringOutcome(problems=problems)
-        result = scored.score(opened)
-        if unranked := [cell for cell in result.cells if task.main_metrics[0] not in cell.metrics]:
-            where = ", ".join(f"{cell.view} {cell.variant}" for cell in unranked)
+        result, *others = [each.score(opened) for each in (scored, *other_splits)]
+        cells = [cell for each in (result, *others) for cell in each.cells]
+        if unranked := [cell for cell in cells if task.main_metrics[0] not in cell.metrics]:
+            where = ", ".join(dict.fromkeys(f"{cell.view} {cell.variant}" for cell in unranked))
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
         if isinstance(scored, Session) and has_curve(result):
             result = scored.with_curves(result)
+        ratio = {"length_ratio": length_ratio(session, opened)} if isinstance(session, Session) else {}
     except PredictionError as problem:
         return ScoringOutcome(problems=(_printable_problem(problem, file, shown_as),))
     return ScoringOutcome(
-        signature=str(result.signature), result=_finite(result.as_json()), cells=tuple(_cells(result)), outputs=outputs,
-        scores_disclosed=scores_disclosed,
+        signature=str(result.signature), result=_finite(result.as_json() | ratio), cells=tuple(_cells(result)),
+        outputs=outputs, scores_disclosed=scores_disclosed,
     )  # fmt: skip
 
 
@@ -89,7 +96,8 @@ def check_file(session: BaseScoringSession, file: Path, *, shown_as: str, view: 
     ``view`` is the only one that the set scores, if there is one.
     """
     try:
-        return tuple(_incompleteness(session, session.validate(open_predictions(file, name=shown_as)), view))
+        opened = open_predictions(file, name=shown_as)
+        return tuple(_problems(session, session.validate(opened), opened, view))
     except PredictionError as problem:
         return (_printable_problem(problem, file, shown_as),)
 
@@ -98,6 +106,18 @@ def _printable_problem(problem: PredictionError, file: Path, shown_as: str) -> s
     """A problem for pages, for JSON and for maintainers' terminals; it may quote the file."""
     text = str(problem).replace(str(file), shown_as)
     return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def length_ratio(session: Session, opened: PredictionFile) -> float | None:
+    """Return how many times as long as the answers of all questions the answers of a file are, in its longest view.
+
+    All questions count, whichever are scored and whichever have an output, so that it tells nothing of single ones.
+    """
+    wanted = sum(len(text) for question in session.key.questions for text in question.answers)
+    said = Counter[CellName]()
+    for prediction, _, cell in session.matched_outputs(opened):
+        said[cell] += len(session.scorer.answer_part(prediction.output or "").text)
+    return round(max(said.values(), default=0) / wanted, 1) if wanted else None
 
 
 def fingerprint(session: BaseScoringSession, file: Path | PredictionFile) -> bytes:
@@ -132,6 +152,20 @@ def is_near_duplicate(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
     there = (ours != 0) | (theirs != 0)
     same = ((ours == theirs) & there).sum(axis=1)
     return bool((same > most * there.sum(axis=1)).any())
+
+
+def _problems(
+    session: BaseScoringSession, check: Validation, opened: PredictionFile, view: str | None
+) -> Iterator[str]:
+    """Yield the reasons why a file is not scored: it is not complete, or has outputs that nobody reads to the end."""
+    yield from _incompleteness(session, check, view)
+    lengths = ((one.prediction.place, len(one.prediction.output or "")) for one in session.matched_outputs(opened))
+    if places := [place for place, length in lengths if length > LONGEST_OUTPUT]:
+        shown = ", ".join(places[:3]) + (", …" if len(places) > 3 else "")
+        yield (
+            f"Outputs of more than {LONGEST_OUTPUT:,} characters: {len(places)} ({shown}). Leave thinking out: it is "
+            "not scored."
+        )
 
 
 def _incompleteness(session: BaseScoringSession, check: Validation, view: str | None) -> Iterator[str]:

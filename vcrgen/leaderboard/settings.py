@@ -32,6 +32,9 @@ class Settings(Options):
         30, ge=1, description="Files of a team that are rejected after a look in 24 hours."
     )
     requests_per_minute: int = Field(300, ge=10, description="Requests of one address.")
+    ladder_minutes: int = Field(
+        1, ge=0, le=1440, description="A ladder answers after so many minutes, or a multiple of them; 0: at once."
+    )
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
     webhook: str = Field(
         "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."

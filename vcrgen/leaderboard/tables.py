@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.disclosure import in_points
+from vcrgen.leaderboard.disclosure import in_points, to_minute
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, LadderRow, RankedModel, Ranking, Track
 from vcrgen.report.document import Document, Section, render
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
@@ -231,7 +231,7 @@ def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell
             "language": track.language, "mode": track.mode, "view": track.view.value, "signature": ranking.signature,
             "rank": row.rank, "rank_lowest": row.worst_rank, "model": facts.model, "team": facts.team,
             "access": facts.access.value, "size_b": Number(facts.size), "released": _day(facts.released),
-            "link": facts.link, "received": row.received.isoformat(),
+            "link": facts.link, "received": to_minute(row.received).isoformat(),
             **_numbers(first, estimates.get(first)), **_numbers(second, estimates.get(second)),
             **_numbers(f"{first}_difference", (row.difference or {}).get(first)),
         }  # fmt: skip
@@ -243,7 +243,7 @@ def _ladder_row(track: Track, row: LadderRow) -> dict[str, TableCell]:
         "kind": "feedback", "set": track.set, "hidden": "true", "language": track.language, "mode": track.mode,
         "view": track.view.value, "model": facts.model, "team": facts.team, "access": facts.access.value,
         "size_b": Number(facts.size), "released": _day(facts.released), "link": facts.link,
-        "received": row.received.isoformat(), track.task.main_metrics[0]: Number(row.best),
+        "received": to_minute(row.received).isoformat(), track.task.main_metrics[0]: Number(row.best),
     }  # fmt: skip
 
 

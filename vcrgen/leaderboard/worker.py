@@ -16,16 +16,17 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
-from vcrgen.leaderboard.board import Board, open_board, open_session, set_of
+from vcrgen.leaderboard.board import Board, open_board, open_session, protocol_of, set_of
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
 from vcrgen.leaderboard.outcome import ScoringOutcome
@@ -50,17 +51,30 @@ RETRY_SECONDS = 60.0  # until a set that could not be read is tried again
 ACTOR = "worker"
 
 
+class HeldOutcome(NamedTuple):
+    """The outcome of a file on a ladder until its team is told, at a moment that does not depend on the file."""
+
+    due: float  # by the monotonic clock
+    submission: Submission
+    outcome: ScoringOutcome
+    seconds: float  # that scoring took
+
+
 class WorkerStopped(Exception):
     """The worker was asked to stop while it was scoring."""
 
 
 class Worker:
-    """Scores what waits on a board; ``say`` is told what happens, as :func:`vcrgen.web.log.log_line` is."""
+    """Scores what waits on a board; ``say`` is told what happens, as :func:`vcrgen.web.log.log_line` is.
 
-    def __init__(self, board: Board, say: Callable[..., None] = log_line) -> None:
+    A worker that ``holds`` keeps what a ladder would answer until it is due: :meth:`finish_due` writes it down.
+    """
+
+    def __init__(self, board: Board, say: Callable[..., None] = log_line, *, holds: bool = False) -> None:
         self._board = board
         self._say = say
         self._broken: dict[str, float] = {}
+        self._held: list[HeldOutcome] | None = [] if holds else None
 
     @contextmanager
     def exclusive(self, *, wait: float) -> Iterator[None]:
@@ -122,9 +136,32 @@ class Worker:
             outcome = ScoringOutcome(
                 problems=(f"Scoring broke off {MAX_ATTEMPTS} times; please tell the maintainers.",)
             )
+        seconds = round(time.monotonic() - began, 3)
+        delay = timedelta(minutes=self._board.settings.ladder_minutes)
+        if self._held is not None and known.lifecycle.ladder_open and delay and submission.channel != BY_MAINTAINERS:
+            left = delay - (now() - submission.received) % delay
+            self._held.append(HeldOutcome(time.monotonic() + left.total_seconds(), submission, outcome, seconds))
+        else:
+            self._finish(submission, outcome, seconds)
+
+    def finish_due(self) -> None:
+        """Write down the held outcomes that are due."""
+        moment = time.monotonic()
+        for one in [one for one in self._held or () if one.due <= moment]:
+            self._finish(one.submission, one.outcome, one.seconds)
+            assert self._held is not None
+            self._held.remove(one)
+
+    def put_back(self) -> None:
+        """Let the submissions with held outcomes wait again, for the next worker."""
+        for one in self._held or ():
+            self._requeue(one.submission, tried=False)
+
+    def _finish(self, submission: Submission, outcome: ScoringOutcome, seconds: float) -> None:
         finish(self._board, submission, outcome)
         status = SubmissionStatus.FAILED if outcome.problems else SubmissionStatus.SCORED
-        self._say(status.value, **shown, seconds=round(time.monotonic() - began, 3))
+        shown = {"submission": submission.id[:LOGGED_ID_DIGITS], "set": submission.set}
+        self._say(status.value, **shown, seconds=seconds)
 
     def _task(self, submission: Submission, known: TestSet) -> ScoringTask:
         earlier: Sequence[bytes] = ()
@@ -151,7 +188,8 @@ class Worker:
             known = get_set(connection, name)
         found = set_of(name, Path(known.path), session_of(known), known.lifecycle)
         if known.lifecycle.ladder_open:
-            session_of(known, known.lifecycle.split, known.lifecycle.view)
+            for split in known.lifecycle.splits:
+                session_of(known, split, known.lifecycle.view)
         if found != known:
             with self._board.writing() as connection:
                 change_set(connection, found)
@@ -161,12 +199,12 @@ class Worker:
 
 def session_of(one: TestSet, split: str = "", view: View | None = None) -> BaseScoringSession:
     """The session of a set or of a part of it: read once, and found again by processes that are forked."""
-    return _session(one.name, one.path, split, view)
+    return _session(one.name, one.path, split, view, protocol_of(one))
 
 
 @cache
-def _session(name: str, path: str, split: str, view: View | None) -> BaseScoringSession:
-    return open_session(name, Path(path), split=split, view=view)
+def _session(name: str, path: str, split: str, view: View | None, protocol: str | None) -> BaseScoringSession:
+    return open_session(name, Path(path), split=split, view=view, protocol=protocol)
 
 
 def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> None:
@@ -267,6 +305,8 @@ def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     session = session_of(task.set)
     split_session = session_of(task.set, task.split, task.view) if task.split else None
+    other_splits = [split for split in task.set.lifecycle.splits if task.split and split != task.split]
+    others = [session_of(task.set, split, task.view) for split in other_splits]
     limit_memory(task.memory)
     try:
         outcome = score_file(
@@ -274,6 +314,7 @@ def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
             task.file,
             shown_as=task.shown_as,
             split_session=split_session,
+            other_splits=others,
             earlier=task.earlier,
             left=task.left,
         )
@@ -313,15 +354,20 @@ def serve(board: Board, *, parent: int) -> None:
     signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service tells us when to stop
 
+    worker = Worker(board, holds=True)
+
     def stop() -> bool:
+        worker.finish_due()
         return bool(signals) or os.getppid() != parent
 
-    worker = Worker(board)
     with suppress(WorkerStopped), worker.exclusive(wait=30):
         log_line("worker ready")
-        while not stop():
-            if not worker.score_next(stop=stop):
-                time.sleep(POLL_SECONDS)
+        try:
+            while not stop():
+                if not worker.score_next(stop=stop):
+                    time.sleep(POLL_SECONDS)
+        finally:
+            worker.put_back()
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class Scorer:
         protocol = self.protocol
         if failed and not protocol.failure_is_text:
             return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, False, False, False, len(output))
-        cleaned = clean(output, strip_thinking=self.strip_thinking, cut_prefix=protocol.cut_prefix)
+        cleaned = self.answer_part(output)
         refused = is_refusal(cleaned.text, self.refusals)
         read = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
         text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
@@ -118,6 +118,10 @@ class Scorer:
             over_characters=long,
             length=len(cleaned.text),
         )
+
+    def answer_part(self, output: str) -> Cleaned:
+        """Return the answer in an output: without thinking blocks or a prompt, as the protocol says."""
+        return clean(output, strip_thinking=self.strip_thinking, cut_prefix=self.protocol.cut_prefix)
 
     def _limit(self, answers: Sequence[str]) -> int | None:
         """Return the tokens of an output that are searched for the spans of an image; None for all."""

@@ -108,7 +108,7 @@ class ModelQueries(BoardState):
         return records.ModelRun(
             set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
             signature=row.signature, current=bool(cells), split=row.split,
-            best=row.best if row.split == FEEDBACK else None,
+            best=row.best if row.split == FEEDBACK else None, length_ratio=row.result.get("length_ratio"),
             removed=row.removed if row.status == SubmissionStatus.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: estimates for mode, estimates in paired.items() if estimates is not None},

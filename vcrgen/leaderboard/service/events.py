@@ -15,6 +15,7 @@ from datetime import timedelta
 from vcrgen.errors import VcrgenError
 from vcrgen.files import canonical_json, write_text
 from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.disclosure import to_minute
 from vcrgen.leaderboard.queries import public_event
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.log import last_event, now, read_log
@@ -91,7 +92,7 @@ class EventSender:
 def as_json(event: Event) -> bytes:
     """A line of the history: what everybody can read there, and nothing else."""
     line = public_event(event)
-    said = {"number": line.number, "at": line.at.isoformat(), "what": line.what, "subject": line.subject}
+    said = {"number": line.number, "at": to_minute(line.at).isoformat(), "what": line.what, "subject": line.subject}
     return canonical_json(said | {"actor": line.actor, "facts": dict(line.facts)}).encode()
 
 

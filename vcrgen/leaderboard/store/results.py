@@ -110,6 +110,13 @@ def last_run(connection: Connection, submission_id: str, *, split: str = "") -> 
     return connection.execute(mine.order_by(runs.c.id.desc()).limit(1)).one_or_none()
 
 
+def length_ratio(connection: Connection, submission_id: str) -> float | None:
+    """How many times as long as the answers the outputs of a submission are; None where it was not measured."""
+    mine = select(runs.c.result).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
+    result = connection.execute(mine).scalar_one_or_none()
+    return result and result.get("length_ratio")
+
+
 def add_to_ranking(connection: Connection, run: int) -> None:
     """Rank a run among the others of its signature, and count it in theirs."""
     for key, packed in _cells_of(connection, run):
