@@ -371,3 +371,24 @@ def test_a_long_history_comes_on_pages(browser: Any, pages: Pages, tmp_path: Pat
     assert page.one(".pages output").text == "1 to 50 of 120" and len(page.all(".log tbody tr")) == 50
     page.one(".pages input").send_keys("removed")
     assert page.one(".pages output").text == "1 to 30 of 30"
+
+
+def test_columns_are_chosen(board: Page) -> None:
+    def shown() -> list[str]:
+        return [head.text.split("\n")[0].strip(" ↑↓") for head in board.all(".board thead th") if head.text.strip()]
+
+    before = shown()
+    board.press("details.columns summary")
+    labels = board.all("details.columns label")
+    labels[1].click()
+    after = shown()
+    assert len(after) == len(before) - len(board.all("table.board"))
+    board.driver.refresh()
+    assert shown() == after, "the next page knows it"
+    board.driver.execute_script("localStorage.clear()")
+    resize(board.driver, 390)
+    board.driver.refresh()
+    wide = board.driver.execute_script(
+        "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
+    )
+    assert len(shown()) < len(before) and wide <= 0, "no column is cut"

@@ -377,12 +377,25 @@ def test_comparing_redirects(desk: Any, hand: Any, public_key: AnswerKey) -> Non
         desk.api(hand(public_key, right=2, note=model), model=model)
     score_waiting(desk.board)
     a, b = sorted(set(re.findall(r"model-([0-9a-f]{12})", desk.client.get("/").text)))
+
+    def named(entry: str) -> str:
+        return str(desk.client.get(f"/model-{entry}.html").text)
+
     for first, second in ((a, b), (b, a)):
         answer = desk.client.get(f"/compare.html?a={first}&b={second}", follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, f"compare-{a}-{b}.html")
         assert_guarded(answer)
         page = desk.client.get(f"/compare.html?a={first}&b={second}")
         assert page.status_code == 200 and "M1" in page.text and "M2" in page.text
+    for query in (
+        "first=m1&second=m2",
+        "first=M1+team&second=2",
+        f"a={a}&second={'m2' if '>M1<' in named(a) else 'm1'}",
+    ):
+        answer = desk.client.get(f"/compare.html?{query}", follow_redirects=False)
+        assert answer.headers["location"] == f"compare-{a}-{b}.html", query
+    several = desk.client.get("/compare.html?first=m&second=nobody").text
+    assert several.count('type="radio"') == 2 and "No model has these words" in several
     for query in (f"a={a}&b={a}", f"a={a}", "a=&b=", "a=x&b=y", "a=//evil.example&b=1", f"a={a}%0d%0aX:&b={b}"):
         assert desk.client.get(f"/compare.html?{query}", follow_redirects=False).status_code == 200, query
 

@@ -31,6 +31,7 @@ from vcrgen.web.responses import Refusal
 TYPES = {
     "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
 }  # fmt: skip
+COMPARED = {"a", "b", "first", "second"}  # parameters of the page on which two models are chosen
 
 
 def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | None = None) -> ASGIApp:
@@ -77,11 +78,9 @@ class _Service:
 
     def page(self, request: Request, name: str = names.INDEX) -> Response:
         """A page or a file of the board."""
-        a, b = (request.query_params.get(field, "") for field in "ab")
-        if name == names.COMPARE and a and b and a != b:
-            chosen = names.compare_name(a, b)
-            if names.parse_name(chosen):
-                return RedirectResponse(chosen, status_code=303)
+        if name == names.COMPARE and COMPARED & request.query_params.keys():
+            chosen, page_to_choose = self.pages.choose(request.query_params)
+            return RedirectResponse(chosen, status_code=303) if chosen else HTMLResponse(page_to_choose)
         if name in FORM_PAGES:  # where a browser stays when a form was rejected
             return RedirectResponse(f"{name}.html", status_code=303)
         parsed = names.parse_name(name)

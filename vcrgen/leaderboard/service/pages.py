@@ -11,7 +11,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -26,6 +26,7 @@ from vcrgen.leaderboard.records import Site, SubmissionStatus
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.site.tables import compared_sides
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.tables import FORMATS, export
@@ -125,6 +126,13 @@ class LivePages:
     def message(self, title: str, text: str) -> str:
         """A page that says something."""
         return Pages(self._site()).message(title, text)
+
+    def choose(self, asked: Mapping[str, str]) -> tuple[str, str]:
+        """Return the name of the page that compares two models that were asked for, or the page to choose them on."""
+        a, b = sides = compared_sides(self._site(), asked)
+        if a.entry and b.entry and a.entry != b.entry:
+            return names.compare_name(a.entry, b.entry), ""
+        return "", Pages(self._site()).choose(sides)
 
     def submit(self, values: dict[str, str], problems: list[str], checked: bool = False) -> str:
         """The form, filled in as it was; ``checked`` if its file was found good."""

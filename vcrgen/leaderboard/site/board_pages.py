@@ -92,7 +92,8 @@ def _pairs(site: Site) -> Mapping[str, Any]:
     """Pairs of models with a page, where only some comparisons were exported."""
     known = site.models_by_entry
     pairs = [(known[a], known[b], names.compare_name(a, b)) for a, b in site.compared if {a, b} <= known.keys()]
-    return {"pairs": sorted(pairs, key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))}
+    found = sorted(pairs, key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))
+    return {"pairs": found, "sides": tables.compared_sides(site, {})}
 
 
 def _about_values(site: Site) -> Mapping[str, Any]:

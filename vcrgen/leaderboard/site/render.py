@@ -82,6 +82,11 @@ class Pages:
         title = f"{page.a.model} and {page.b.model}"
         return self._render("compare.html", title, names.COMPARE, page=page, reach=reach)
 
+    def choose(self, sides: Sequence[tables.ComparedSide]) -> str:
+        """Two models to choose, as far as they were found."""
+        row = BOARD_PAGES[names.COMPARE]
+        return self._render(row.template_name, row.title, row.name, **{**row.values(self.site), "sides": sides})
+
     def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
         """A team's files and what is left to it, for itself; without a page, the form that asks for its token.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, Event, RankedModel, Ranking, Site, Track
-from vcrgen.leaderboard.site.listing import Listing, RowTraits, TableRequest, list_rows
+from vcrgen.leaderboard.site.listing import MAX_WORDS, Listing, RowTraits, TableRequest, list_rows
 from vcrgen.leaderboard.site.names import PAGE_ROWS, board_name, model_name
 from vcrgen.leaderboard.site.texts import (
     day,
@@ -31,6 +31,8 @@ from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.table import DASH, percent
 from vcrgen.reported_results.fields import Access, show_size
 from vcrgen.reported_results.results import ReportedResult
+
+MAX_FOUND = 20  # models that a reader chooses from
 
 
 class ModelTexts(NamedTuple):
@@ -235,6 +237,43 @@ def _scatter(
 
 def _height(point: Point) -> float:
     return point[2].value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSide:
+    """One of the two models that a reader wants compared, as far as it is known."""
+
+    field: str  # of the words that it is searched by
+    entry_field: str
+    text: str
+    entry: str  # chosen among those found; empty if none is
+    found: Sequence[ModelFacts]
+    total: int  # number of models that have the words
+
+    @classmethod
+    def of(cls, site: Site, field: str, entry_field: str, asked: Mapping[str, str]) -> ComparedSide:
+        """Read one side of a request."""
+        text, entry = asked.get(field, "").strip()[:MAX_WORDS], asked.get(entry_field, "")
+        words = text.casefold().split()
+        known = site.models_by_entry.get(entry)
+        names = {facts: f"{facts.model} {facts.team}".casefold() for facts in site.models}
+        found = [facts for facts, name in names.items() if all(word in name for word in words)] if words else []
+        if known is not None and (not words or known in found):
+            return cls(
+                field=field, entry_field=entry_field, text=text or known.model, entry=entry, found=[known], total=1
+            )
+        exact = [facts for facts in found if facts.model.casefold() == text.casefold()]
+        if len(exact) == 1:
+            found = exact
+        entry = found[0].entry if len(found) == 1 else ""
+        return cls(
+            field=field, entry_field=entry_field, text=text, entry=entry, found=found[:MAX_FOUND], total=len(found)
+        )
+
+
+def compared_sides(site: Site, asked: Mapping[str, str]) -> tuple[ComparedSide, ComparedSide]:
+    """Both sides of a request for a comparison."""
+    return ComparedSide.of(site, "first", "a", asked), ComparedSide.of(site, "second", "b", asked)
 
 
 def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str, bool, bool]]]]:

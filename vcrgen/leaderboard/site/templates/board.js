@@ -90,6 +90,51 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }
 }
 
+// ---- columns: a reader may leave some out, and finds them so on the next page
+
+const HIDDEN_COLUMNS = "columns";
+
+function keptColumns(number) {
+  try { const kept = localStorage.getItem(HIDDEN_COLUMNS + number); return kept && new Set(JSON.parse(kept)); } catch { return null; }
+}
+
+function startColumns(tables, number) {
+  const text = (head) => (head.innerText || head.textContent).replace(/[↑↓↕]/g, "").replace(/\s+/g, " ").trim();
+  const heads = [...tables[0].tHead.rows[0].cells].filter((head) => !head.matches(".r, .m, .c"));
+  if (heads.length < 3) return;
+  const narrow = matchMedia("(max-width: 520px)").matches;
+  // Where one column of figures has room it is the first, until the reader chooses.
+  const rest = heads.slice(heads.findIndex((head) => head.matches(".n")) + 1);
+  const out = keptColumns(number) ?? new Set(narrow ? rest.map(text) : []);
+  const box = Object.assign(document.createElement("details"), { className: "columns" });
+  box.append(Object.assign(document.createElement("summary"), { textContent: "Columns" }));
+  const apply = () => {
+    for (const table of tables)
+      for (const row of table.rows)
+        for (const head of heads) row.cells[head.cellIndex].hidden = out.has(head.dataset.name);
+  };
+  for (const head of heads) {
+    head.dataset.name = text(head);
+    const label = document.createElement("label");
+    const tick = Object.assign(document.createElement("input"), { type: "checkbox", checked: !out.has(head.dataset.name) });
+    tick.addEventListener("change", () => {
+      if (tick.checked) out.delete(head.dataset.name);
+      else out.add(head.dataset.name);
+      try { localStorage.setItem(HIDDEN_COLUMNS + number, JSON.stringify([...out])); } catch { /* it holds for this page */ }
+      apply();
+    });
+    label.append(tick, head.dataset.name);
+    box.append(label);
+  }
+  (tables[0].closest(".paged") ?? tables[0].closest(".wide")).before(box);
+  apply();
+}
+
+for (const [number, selector] of ["table.board", "table.quoted"].entries()) {
+  const tables = [...document.querySelectorAll(selector)];
+  if (tables.length) startColumns(tables, number);
+}
+
 // ---- filters
 
 const filters = document.querySelector(".filters");
