@@ -1,5 +1,6 @@
 """MCQ benchmarks on a board: scored, ranked, shown and exported beside sets of Visual Caption Restoration."""
 
+import dataclasses
 import json
 import random
 import re
@@ -18,6 +19,7 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.store.sets import change_set
 from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.scorer.run import Options, open_session
 from vcrgen.scorer.session import BaseScoringSession
@@ -202,3 +204,32 @@ def test_a_copy_in_other_words_is_a_copy(session: BaseScoringSession, tmp_path: 
     assert is_near_duplicate(marks[0], marks[1], **rule(session)) and not is_near_duplicate(
         marks[0], marks[2], **rule(session)
     )
+
+
+def test_a_model_that_knows_the_public_questions_is_named(
+    questions: Path,
+    tmp_path: Path,
+    facts: Callable[..., Any],
+    submit: Callable[..., Any],
+    drain: Callable[[Board], int],
+) -> None:
+    data = [f"open:{questions}", f"secret:{questions}"]
+    board = init_board(tmp_path / "board", data, Settings(), with_reported=False)
+    for name, secret in (("Honest", 0.6), ("Trained", 0.3)):
+        for test_set, right in (("open", 0.6), ("secret", secret)):
+            file = outputs(tmp_path / f"{name}-{test_set}.jsonl", right, seed=len(name))
+            submit(board, file, facts(name, name), set_name=test_set)
+    assert drain(board) == 4
+    with board.writing() as connection:
+        change_set(connection, dataclasses.replace(describe_set("secret", questions), hidden=True))
+        views = BoardQueries(board, connection)
+        gaps, site = views.public_hidden_gaps(), views.site(live=True)
+    assert {(gap.facts.model, gap.hidden.mode, gap.is_drop) for gap in gaps} == {
+        (name, lang, name == "Trained") for name in ("Honest", "Trained") for lang in ("en", "ar")
+    }
+    page = Pages(site).page(BOARD_PAGES["gap.html"], gaps)
+    assert "2 of 4 comparisons are better on the public set by more than chance" in page
+    assert page.count("better on the public set by more than chance</small>") == 2
+    assert "Public <small>RAE" in page and "easily and half hard" not in page
+    assert "Multiple-choice benchmark</span>" in page and "Visual Caption Restoration" not in page
+    board.engine.dispose()

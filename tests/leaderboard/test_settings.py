@@ -37,7 +37,7 @@ def test_every_key_is_written_with_what_it_means(tmp_path: Path) -> None:
         ("hidden_scores_lifetime: 1.5", "hidden-scores-lifetime: "),
         ("file_mb: 5000", "file-mb: "),
         ("memory_mb: 1", "memory-mb: "),
-        ("title: ''", "title: "),
+        ("url: example.org", "url: "),
         ("title: [a]", "title: "),
         ("- a\n- b", FILE),
         ("title: [", "line"),

@@ -4,11 +4,15 @@ import csv
 import io
 import json
 import math
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -400,3 +404,28 @@ def test_a_small_board_for_people() -> None:
     assert "1 (1--2) & 书生|50\\% & R\\&D\\_1 & closed & -- & 62.50 & 60.50 to 64.50 & 75.00 & \\textbf{25.00} &" in tex
     assert "| Humans | – | – | VCR-WIKI | – | 91.55 | 0.13 | – | – | 1 |" in text
     assert "2. Source: Zhang et al., Table 2. Corrected: printed as 19.15, a slip of the columns. Set of 2024." in text
+
+
+def test_a_long_table_goes_over_several_pages(tmp_path: Path) -> None:
+    """120 models with long and hostile names, set by LaTeX itself."""
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        if os.environ.get("VCRGEN_CI"):
+            pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
+        pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
+    name = r"a_b & 50% \input{x} $#{}~^ [1em]*"
+    rows = [row(check_facts(team=f"{name} of a university", model=f"{name} {number}")) for number in range(120)]
+    table = board(*rows, reported=[reported(f"Quoted {number}") for number in range(60)])
+    for with_reported in (False, True):
+        text = export([table], "latex", with_reported=with_reported)
+        assert ("Quoted 59" in text) is with_reported and r"\begin{longtable}" in text
+        assert max(line.count(" & ") for line in text.splitlines() if line.endswith("\\\\")) < 10
+        head = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs,graphicx,longtable,array}"
+        (tmp_path / "page.tex").write_text(f"{head}\\begin{{document}}{text}\\end{{document}}\n", "utf-8")
+        command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+        pages = re.search(r"Output written on page.pdf \((\d+) pages", done.stdout)
+        assert pages and int(pages[1]) > 3
+        wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide", done.stdout)]
+        assert max(wide, default=0) < 60, "the margin is 100 points wide"

@@ -53,7 +53,7 @@ leaderboard = typer.Typer(
 def init(
     board: _Board,
     data: _Data = None,
-    title: Annotated[str, typer.Option(help="Head of every page.")] = "Visual Caption Restoration",
+    title: Annotated[str, typer.Option(help="Head of every page.", show_default="what the sets are")] = "",
     contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
     database: _Database = "",
     reported: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
@@ -158,6 +158,9 @@ def export(
     board: _Board,
     to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
     out: Annotated[Path | None, out_option("A folder, or a file.", shown="BOARD-site; or print")] = None,
+    reported: Annotated[
+        bool | None, typer.Option(help="Rows from publications.", show_default="all but latex have them")
+    ] = None,
 ) -> None:
     """Export the board as a static site, or as tables."""
     from vcrgen.leaderboard.export import KINDS, SITE, export_site, export_tables
@@ -170,7 +173,7 @@ def export(
         count = export_site(opened, folder)
         console.say(f"[bold]{escape(str(folder))}[/]: {pluralize(count, 'file')}; open index.html.")
         return
-    text = export_tables(opened, to)
+    text = export_tables(opened, to, with_reported=to != "latex" if reported is None else reported)
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -21,10 +21,10 @@ MARK = ".vcrgen-site"  # a folder with it was made here, and may be replaced
 COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
 
 
-def export_tables(board: Board, form: str) -> str:
+def export_tables(board: Board, form: str, *, with_reported: bool = True) -> str:
     """Every table of a board as text; see :mod:`vcrgen.leaderboard.tables`."""
     with board.reading() as connection:
-        return export(BoardQueries(board, connection).tables(), form)
+        return export(BoardQueries(board, connection).tables(), form, with_reported=with_reported)
 
 
 def export_site(board: Board, folder: Path) -> int:

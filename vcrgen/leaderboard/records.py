@@ -81,6 +81,10 @@ class SetLifecycle:
         )  # fmt: skip
         return next((word for word, at in moments if at is not None), "open")
 
+    def has_secret(self, *, hidden: bool) -> bool:
+        """Return whether the answers of a set are secret: those of a hidden set until its key is published."""
+        return hidden and self.published is None
+
     def refusal(self, name: str, at: datetime) -> str:
         """Return the reason why the set of this name is not open at a moment, as a sentence; empty if it is open."""
         if self.retired is not None:
@@ -387,10 +391,10 @@ class ComparePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicHiddenGap:
-    """A model's exact match on a public and on a hidden set of the same language, VI+TEI, on the same kind of covers.
+    """A model's leading score on a public and on a hidden set of one task and language, on the view with the image.
 
-    In a hidden set every other region has an easy cover and the rest hard ones, so the public figure is the mean of
-    that set's easy and hard modes.
+    Of Visual Caption Restoration the covers are of the same kind: in a hidden set every other region has an easy cover
+    and the rest hard ones, so the public figure is the mean of that set's easy and hard modes.
     """
 
     facts: ModelFacts
@@ -399,6 +403,11 @@ class PublicHiddenGap:
     public_score: Estimate
     hidden_score: Estimate
     difference: Estimate  # hidden minus public
+
+    @property
+    def is_drop(self) -> bool:
+        """True where the model is better on the public set by more than chance."""
+        return self.difference.high < 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,12 @@ class Settings(Options):
 
     model_config = ConfigDict(strict=True)
 
-    title: str = Field("Visual Caption Restoration", min_length=1, max_length=120, description="Head of every page.")
+    title: str = Field("", max_length=120, description="Head of every page; empty: what the sets are.")
     intro: str = Field("", max_length=1000, description="A sentence below the title.")
     contact: str = Field("", max_length=200, description="How teams reach you: an address, or a page.")
+    url: str = Field(
+        "", max_length=300, pattern=r"(https?://[^\s?#]+)?", description="Where people find the board; empty: as asked."
+    )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."
     )
@@ -44,6 +47,11 @@ class Settings(Options):
     overall: tuple[str, ...] = Field(
         (), max_length=100, strict=False, description="Sets over which models have one figure, their mean; empty: none."
     )
+
+
+def absolute_url(settings: Settings, asked: str, name: str) -> str:
+    """Return the address of a page: below the board's, or else below the one that a request asked."""
+    return f"{(settings.url or asked).rstrip('/')}/{name}"
 
 
 def read_settings(board: Path) -> Settings:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -15,6 +15,7 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import in_points, to_minute
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, LadderRow, RankedModel, Ranking, Track
 from vcrgen.report.document import Document, Section, render
+from vcrgen.report.forms import LONG_ROWS
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
 from vcrgen.reported_results.fields import Access, show_size
 from vcrgen.reported_results.human_baseline import HumanScore
@@ -40,15 +41,16 @@ def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
     return (*_BEFORE_FIGURES, *estimates, "source", "corrected")
 
 
-def export(tables: Sequence[BoardTable], form: str) -> str:
-    """Write tables in one of :data:`FORMATS`."""
-    return render(board_document(tables), form)
+def export(tables: Sequence[BoardTable], form: str, *, with_reported: bool = True) -> str:
+    """Write tables in one of :data:`FORMATS`, with rows from publications or without."""
+    return render(board_document(tables if with_reported else [replace(each, reported=()) for each in tables]), form)
 
 
 def board_document(tables: Sequence[BoardTable]) -> Document:
     """Return tables as a document: a section for each, with its rankings by signature and its unranked rows."""
     return Document(
-        title="Leaderboard", sections=[_section(board) for board in tables], csv_table=csv_table(tables),
+        title="Leaderboard", long_tables=True, sections=[_section(board) for board in tables],
+        csv_table=csv_table(tables),
         json_value={"schema": SCHEMA, "tables": [_plain(table) for table in tables]},
     )  # fmt: skip
 
@@ -87,6 +89,8 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
         heads=[*heads, "Submitted"], labels=labels,
         rows=[list(_ranked_cells(task, row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
+        # A short table is scaled as a whole; a long one cannot be.
+        breaks=range(labels + 3, len(heads), 3) if len(ranking.rows) > LONG_ROWS else (),
     )  # fmt: skip
 
 
@@ -199,7 +203,7 @@ def _where(track: Track) -> str:
 
 def _basis(track: Track) -> str:
     rounded = f", rounded to {in_points(track.step)}" if track.step else ""
-    secret = " The answers are secret." if track.hidden else ""
+    secret = " The answers are secret." if track.lifecycle.has_secret(hidden=track.hidden) else ""
     over = wording_of(track.task).basis.format(units=track.spans, questions=track.questions)
     return f"In percent{rounded}, over {over}.{secret}"
 

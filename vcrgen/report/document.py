@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from vcrgen.errors import ConfigError
 from vcrgen.report.escape import escape_latex, escape_markdown, one_line
-from vcrgen.report.forms import as_csv, as_markdown, as_narrow_latex
+from vcrgen.report.forms import LONG_ROWS, as_csv, as_long_latex, as_markdown, as_narrow_latex
 from vcrgen.report.pages import page_templates
 from vcrgen.report.table import Interval, Number, NumberInterval, Percent, PValue, Table, TableCell, show
 
@@ -74,6 +74,7 @@ class Document:
     settings: str = ""  # one line: the options or the signature that gives the same numbers again
     private: bool = False  # made of the items of a hidden set
     csv_table: Table | None = None  # the CSV, where the subject has columns of its own
+    long_tables: bool = False  # whether LaTeX may break tables over pages, which takes a page of one column
     json_value: Any = None  # the JSON, where the subject has a schema of its own
 
     @property
@@ -149,13 +150,15 @@ def _markdown_list(sentences: Sequence[str]) -> str:
 
 
 def _latex(document: Document) -> str:
-    parts = ["% needs \\usepackage{booktabs,graphicx}", f"% {one_line(document.settings)}"]
+    long = LONG_ROWS if document.long_tables else math.inf
+    packages = "booktabs,graphicx,longtable,array" if document.long_tables else "booktabs,graphicx"
+    parts = [f"% needs \\usepackage{{{packages}}}", f"% {one_line(document.settings)}"]
     parts += [rf"\par\noindent\textbf{{Warning:}} {escape_latex(text)}" for text in document.alerts]
     for section in document.sections:
         parts += [f"% {one_line(text)}" for text in section.text]
         for table in section.tables:
             parts.append(f"\n\\par\\medskip\\noindent {escape_latex(table.title)}\n\\par\\smallskip")
-            parts.append(as_narrow_latex(table))
+            parts.append(as_long_latex(table) if len(table.rows) > long else as_narrow_latex(table))
         parts += [f"% {one_line(text)}" for text in section.notes]
     parts += [f"\n% {LONG_TABLES_OMITTED}"] if any(section.details for section in document.sections) else []
     if document.limitations:

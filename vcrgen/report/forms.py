@@ -16,6 +16,10 @@ from vcrgen.report.table import Number, Percent, PValue, Table, TableCell, show
 _FITTED = r"""{\footnotesize\setlength{\tabcolsep}{3pt}%
 \noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"""
 
+LONG_ROWS = 40  # from which on a table has a page for itself, or several
+LONG_TEXT, LONG_SHARE = 16, 0.16  # letters of a text that is broken into lines, and the share of the page for it
+LETTER_SHARE = 0.011  # of a small letter
+
 
 def as_markdown(table: Table) -> str:
     """A table of GitHub's Markdown, with its notes below."""
@@ -44,6 +48,45 @@ def as_latex(table: Table) -> str:
     for number, note in enumerate(table.notes, 1):
         lines.append(rf"\par\footnotesize {number}. {escape_latex(' '.join(note))}")
     return "\n".join(lines)
+
+
+def as_long_latex(table: Table) -> str:
+    """The same over several pages, in parts as :func:`as_narrow_latex` has them; columns of long texts have lines.
+
+    Needs the packages longtable and array, too.
+    """
+    return "\n".join(map(_long_part, table.broken()))
+
+
+def _long_part(table: Table) -> str:
+    texts = table.texts()
+    kinds = [
+        _long_column(head, max(map(len, column)), label=number < table.labels)
+        for number, (head, column) in enumerate(zip(table.heads, zip(*texts, strict=True), strict=True))
+    ]
+    tabular = as_latex(table).splitlines()
+    head, body = tabular[2], tabular[4 : 4 + len(texts)]
+    notes = tabular[6 + len(texts) :]
+    return "\n".join(
+        [
+            r"{\scriptsize\setlength{\tabcolsep}{3pt}\setlength{\LTpre}{0pt}%",
+            rf"\begin{{longtable}}{{{''.join(kinds)}}}",
+            r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot",
+            *body,
+            r"\end{longtable}",
+            *notes,
+            "}",
+        ]
+    )  # fmt: skip
+
+
+def _long_column(head: str, letters: int, *, label: bool) -> str:
+    """The kind of a column: of the width of its cells, in which a longer head has several lines."""
+    if letters > LONG_TEXT or len(head) > letters:
+        side = "raggedright" if label else "raggedleft"
+        share = LONG_SHARE if letters > LONG_TEXT else max(letters, *map(len, head.split())) * LETTER_SHARE
+        return rf">{{\{side}\arraybackslash}}p{{{share:.3f}\linewidth}}"
+    return "l" if label else "r"
 
 
 def as_narrow_latex(table: Table) -> str:

@@ -12,6 +12,7 @@ from vcrgen.tasks.task import MCQ_TASK, VCR_TASK, ScoredTask
 class TaskWording:
     """The words of one task."""
 
+    title: str  # of the task
     units: str  # the units on pages, such as "masked spans"
     unit_head: str  # the same as the head of a column: one word
     verb_correct: str  # of a model that has a unit right, as in "only A recovered 3 spans"
@@ -25,6 +26,7 @@ class TaskWording:
 
 _WORDING = {
     VCR_TASK.name: TaskWording(
+        title="Visual Caption Restoration",
         units="masked spans",
         unit_head="Spans",
         verb_correct="recovered",
@@ -50,6 +52,7 @@ _WORDING = {
         },
     ),
     MCQ_TASK.name: TaskWording(
+        title="Multiple-choice benchmark",
         units="items",
         unit_head="Items",
         verb_correct="got right",

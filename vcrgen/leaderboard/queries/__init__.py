@@ -15,7 +15,9 @@ from vcrgen.leaderboard.queries.state import SetRows as SetRows
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.tasks.wording import wording_of
 
+SECRETS = ("database",)  # settings that may hold a password
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 
@@ -32,11 +34,16 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         }
         models |= {row.entry: as_facts(row) for row in sorted(self.rows, key=lambda row: row.received)}
         return records.Site(
-            settings=self.board.settings.model_copy(update={"database": ""}),  # which may hold a password
+            settings=self.board.settings.model_copy(update=dict.fromkeys(SECRETS, "") | {"title": self._title()}),
             sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
             alike=lookalikes(models.values()), updated=last_event(self.connection)[1],
         )  # fmt: skip
+
+    def _title(self) -> str:
+        """The board's title, or else what its sets are."""
+        names = list(dict.fromkeys(wording_of(one.task).title for one in self.sets.values()))
+        return self.board.settings.title or (names[0] if len(names) == 1 else "Leaderboard")
 
     def events(self) -> Sequence[records.Event]:
         """The newest lines of the log, without the maintainers' accounts on the machine."""

@@ -50,16 +50,17 @@ class ComparisonQueries(BoardState):
         return sorted(best, key=lambda pair: (best[pair], pair))
 
     def public_hidden_gaps(self) -> list[records.PublicHiddenGap]:
-        """Models on a public and on a hidden set of one language, the largest loss first."""
+        """Models on a public and on a hidden set of one task and language, the largest loss first."""
         stacked: dict[tuple[str, str], dict[str, AnyRow]] = defaultdict(dict)
         for row in self.rows:
-            if row.view == View.STACKED.value:
+            if row.view == self.sets[row.set].task.image_views[0].value:
                 stacked[row.entry, row.set][row.mode] = row
         gaps = []
         for (entry, name), secrets in stacked.items():
             off = self.sets[name]
             for on in self.sets.values() if off.hidden else ():
-                if on.hidden or on.language != off.language:
+                # The modes of a multiple-choice benchmark are its languages.
+                if on.hidden or on.task is not off.task or (off.task.axis == "mode" and on.language != off.language):
                     continue
                 for mode, secret in secrets.items():
                     if alike := _alike(mode, stacked.get((entry, on.name), {})):

@@ -23,6 +23,7 @@ from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.settings import absolute_url
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.reading import encodable
@@ -100,7 +101,7 @@ class TeamRoutes:
         values: dict[str, str] = {}
         async with self._form(request, values) as (team, form):
             submission = await self._submit(team, form, values, "api")
-        page = f"../{names.status_name(submission.id)}"
+        page = absolute_url(self._board.settings, str(request.base_url), names.status_name(submission.id))
         return JSONResponse({"id": submission.id, "status": submission.status.value, "page": page}, status_code=202)
 
     async def validate_api(self, request: Request) -> Response:

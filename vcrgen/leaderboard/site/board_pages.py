@@ -13,6 +13,7 @@ from typing import Any
 from vcrgen.leaderboard.records import OverallScore, Site
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.listing import Listing, TableRequest
+from vcrgen.tasks.task import VCR_TASK
 
 
 def _always(site: Site) -> bool:
@@ -72,6 +73,14 @@ def _of_set(name: str, row: OverallScore) -> float:
     return row.by_set[name]
 
 
+def _gap_values(site: Site) -> Mapping[str, Any]:
+    tasks = texts.tasks_of(site.sets)
+    return {
+        "restores": VCR_TASK in tasks, "metrics": texts.ranked_by(site.sets),
+        "views": " or ".join(task.image_views[0].label for task in tasks),
+    }  # fmt: skip
+
+
 def _list_gaps(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
     keys = {
         "gap": lambda row: row.difference.value, "public": lambda row: row.public_score.value,
@@ -111,7 +120,7 @@ _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is o
     BoardPage(name="overall.html", title="Overall", label="Overall", query="overall", values=_overall_values,
               listing=_list_overall, exists=_has_overall),
     BoardPage(name="gap.html", title="Public and hidden sets", label="Public and hidden", query="public_hidden_gaps",
-              listing=_list_gaps, exists=_has_both_kinds),
+              values=_gap_values, listing=_list_gaps, exists=_has_both_kinds),
     BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, exists=_has_pairs,
               template="choose.html"),
     BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported",

@@ -304,5 +304,12 @@ def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[tuple[str, s
         )
         labels = {"language": language_name(nearest.language), "set": nearest.set, "mode": mode_name(nearest.mode)}
         label = labels.get(by, nearest.view.label)
-        choices.append((label, board_name(nearest), value == getattr(here, by), by == "set" and nearest.hidden))
+        choices.append(
+            (
+                label,
+                board_name(nearest),
+                value == getattr(here, by),
+                by == "set" and nearest.lifecycle.has_secret(hidden=nearest.hidden),
+            )
+        )
     return choices

@@ -177,6 +177,11 @@ def ranked_by(sets: Iterable[TestSet]) -> str:
     return " or ".join(dict.fromkeys(one.task.leading.in_text for one in sets)) or VCR_TASK.leading.in_text
 
 
+def logo(sets: Iterable[TestSet]) -> str:
+    """Letters for what the sets of a board are."""
+    return "VCR" if VCR_TASK in tasks_of(sets) else "MCQ"
+
+
 def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
     """The tasks of some sets, each once; of no set the first task."""
     found = {one.task.name: one.task for one in sets}
