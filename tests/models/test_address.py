@@ -1,6 +1,10 @@
 """Where a model is, what of an address is refused, and the key that nobody sees."""
 
+import base64
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vcrgen.errors import ConfigError
 from vcrgen.models.address import Key, parse_address, read_key
@@ -72,6 +76,58 @@ def test_a_key_is_not_sent_unencrypted(endpoint: str, sent: bool, monkeypatch: p
     else:
         with pytest.raises(ConfigError, match=r"is not sent to .* by plain http"):
             read_key("MY_KEY", address)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "sent"),
+    [
+        ("http://10.0.0.1/v1", True),
+        ("http://172.18.0.2:8000/v1", True),
+        ("http://192.168.1.5/v1", True),
+        ("http://[fd00::1]/v1", True),
+        ("http://vllm:8000/v1", True),
+        ("http://gpu.local/v1", True),
+        ("http://8.8.8.8/v1", False),
+        ("http://169.254.169.254/v1", False),
+        ("http://0.0.0.0/v1", False),
+        ("http://172.32.0.1/v1", False),
+        ("http://host.example/v1", False),
+        ("http://10.0.0.1.example/v1", False),
+        ("http://local.example/v1", False),
+    ],
+)
+def test_a_key_by_plain_http_to_a_private_network(endpoint: str, sent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET)
+    address = parse_address(endpoint, "m")
+    with pytest.raises(ConfigError, match="--insecure-key" if sent else "use https, or a server on this machine"):
+        read_key("MY_KEY", address)
+    if sent:
+        assert read_key("MY_KEY", address, insecure=True) is not None
+    else:
+        with pytest.raises(ConfigError, match="by plain http"):
+            read_key("MY_KEY", address, insecure=True)
+
+
+@given(
+    st.text("ab-_/+.0123456789", min_size=8, max_size=60), st.binary(max_size=9), st.binary(max_size=9), st.booleans()
+)
+def test_no_base64_of_a_key_is_shown(value: str, before: bytes, after: bytes, url: bool) -> None:
+    """Whatever stands before and behind it: of what the key alone decides, no more than four characters are left."""
+    text = (base64.urlsafe_b64encode if url else base64.b64encode)(before + value.encode() + after).decode()
+    shown = Key(value).redact(f"Authorization: Basic {text}.")
+    first, last = -(-len(before) // 3) * 4, (len(before) + len(value)) // 3 * 4
+    assert text[first:last] == "" or text[first:last] not in shown
+
+
+@pytest.mark.parametrize("length", range(12, len(SECRET) + 1))
+def test_long_beginnings_and_ends_of_a_key_are_cut(length: int) -> None:
+    key = Key(SECRET)
+    start, end = SECRET[:length], SECRET[len(SECRET) - length :]
+    assert key.redact(f"Incorrect key: {start}***.") == "Incorrect key: [key]***."
+    assert key.redact(f"Incorrect key: ***{end}.") == "Incorrect key: ***[key]."
+    assert key.redact(f"{SECRET}{SECRET[:length]} {SECRET[:5]}") == f"[key][key] {SECRET[:5]}"
+    assert key.redact(SECRET.encode().hex()) == "[key]"
+    assert key.redact(SECRET.replace("/", "\\/")) == "[key]"
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,8 @@ def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[s
 
     def model(name: str, endpoint: str | None, key_env: str | None, option: str) -> EndpointModel:
         address = parse_address(endpoint or "", name, chosen.profile, option=option)
-        return EndpointModel(address, name, key=read_key(key_env, address), limits=limits)
+        key = read_key(key_env, address, insecure=chosen.insecure_key)
+        return EndpointModel(address, name, key=key, limits=limits)
 
     own = chosen.endpoint, chosen.key_env, "--endpoint"
     judged = (chosen.judge_endpoint, chosen.judge_key_env, "--judge-endpoint") if chosen.judge_endpoint else own
@@ -225,7 +226,8 @@ def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[s
             given or chosen.endpoint or "", name, profile, pictures=True,
             option="--image-endpoint" if given else "--endpoint",
         )  # fmt: skip
-        key = read_key(chosen.image_key_env if given else chosen.key_env, address)
+        variable = chosen.image_key_env if given else chosen.key_env
+        key = read_key(variable, address, insecure=chosen.insecure_key)
         found[name] = EndpointModel(address, name, key=key, limits=limits)
     return found | {chosen.model: model(chosen.model, *own)}
 

@@ -254,7 +254,7 @@ def _model_served(chosen: PredictOptions) -> Model:
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
             "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
         )
-    key = read_key(chosen.key_env, address)
+    key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
     limits = limits_of(chosen)
     return EndpointModel(address, chosen.model, key=key, limits=limits)
 

@@ -22,6 +22,9 @@ class ServerOptions(Options):
     endpoint: str | None = server_option(None, "Address of the server, as http://127.0.0.1:8000/v1.")
     profile: str | None = server_option(None, f"Kind of server: {', '.join(SERVERS)}.", shown="derived from the host")
     key_env: str | None = server_option(None, "Environment variable that holds the key.")
+    insecure_key: bool = server_option(
+        False, "Send the key by plain http to a private network.", names="--insecure-key"
+    )
     concurrency: int = server_option(8, "Requests under way at a time.", ge=1, le=1000)
     rpm: float | None = server_option(None, "Requests a minute to each model, at most.", gt=0)
     tpm: float | None = server_option(None, "Tokens a minute of each model, at most.", gt=0)

@@ -1,8 +1,10 @@
 """Addresses of model servers and their keys, checked before anything is sent."""
 
+import base64
 import ipaddress
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
@@ -11,6 +13,8 @@ from vcrgen.models.servers import SERVERS, Server, server_of_host
 
 REDACTED = "[key]"
 _SHORTEST = 8  # characters of a key: a shorter one could be a word of an answer
+_LONG = 12  # characters of a beginning or an end of a key that are cut out of texts; half of a short key
+_PRIVATE_NAMES = (".local", ".internal", ".lan", ".home.arpa")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _QUERY = re.compile(r"(?:api-version=[A-Za-z0-9.-]+)?")
 
@@ -24,6 +28,7 @@ class Address:
     profile: str  # the kind of server
     is_encrypted: bool
     is_local: bool  # this machine
+    is_private: bool  # a private network
     option: str  # the option that gave it, for messages
 
     @property
@@ -42,7 +47,8 @@ class Key:
 
     def __init__(self, value: str) -> None:
         self._value = value
-        self._forms = sorted({value, quote(value, safe=""), quote(value)}, key=len, reverse=True)
+        quoted = {value, quote(value, safe=""), quote(value), value.replace("/", "\\/"), value.encode().hex()}
+        self._forms = sorted(quoted | _base64_forms(value.encode()))
 
     def header(self, profile: Server) -> dict[str, str]:
         """Return the header that holds the key."""
@@ -50,10 +56,31 @@ class Key:
         return {name: before + self._value}
 
     def redact(self, text: str) -> str:
-        """Return the text with ``[key]`` in place of the key."""
-        for form in self._forms:
-            text = text.replace(form, REDACTED)
-        return text
+        """Return the text with ``[key]`` in place of the key and of long beginnings and ends of it, in any form."""
+        text = _cut_beginnings(text, self._forms, REDACTED)
+        return _cut_beginnings(text[::-1], [form[::-1] for form in self._forms], REDACTED[::-1])[::-1]
+
+
+def _base64_forms(value: bytes) -> set[str]:
+    """Return what all Base64 texts have in common that encode a text with this value in it."""
+    found = set()
+    for before in range(3):  # bytes before it in a group of three
+        whole = (before + len(value)) // 3 * 3
+        text = base64.b64encode((b"\0" * before + value)[:whole]).decode()[(0, 2, 3)[before] :]
+        found |= {text, text.translate(str.maketrans("+/", "-_"))}
+    return found
+
+
+def _cut_beginnings(text: str, forms: Sequence[str], mark: str) -> str:
+    """Return the text with a mark in place of forms and of their long beginnings."""
+    starts = (form[: min(_LONG, max(len(form) // 2, _SHORTEST))] for form in forms)
+    any_start = re.compile("|".join(map(re.escape, starts)))
+    pieces, end = [], 0
+    while found := any_start.search(text, end):
+        place = found.start()
+        pieces += [text[end:place], mark]
+        end = place + max(len(os.path.commonprefix([text[place : place + len(form)], form])) for form in forms)
+    return "".join([*pieces, text[end:]])
 
 
 def parse_address(
@@ -95,8 +122,9 @@ def parse_address(
     place = f"{shown}:{port}" if port is not None else shown
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
     return Address(
-        url=url, host=place, profile=kind, is_encrypted=parts.scheme == "https", is_local=_is_local(host), option=option
-    )
+        url=url, host=place, profile=kind, is_encrypted=parts.scheme == "https", is_local=_is_local(host),
+        is_private=_is_private(host), option=option,
+    )  # fmt: skip
 
 
 def _key_option(option: str) -> str:
@@ -110,8 +138,22 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def read_key(variable: str | None, address: Address) -> Key | None:
+def _is_private(host: str) -> bool:
+    """Return whether a host is in a private network, by its address or by a name that only such networks know."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith(_PRIVATE_NAMES)
+    return address.is_private and not (address.is_unspecified or address.is_link_local or address.is_reserved)
+
+
+def read_key(variable: str | None, address: Address, *, insecure: bool = False) -> Key | None:
     """Return the key in an environment variable; None if no variable is named.
+
+    Args:
+        variable: Its name.
+        address: The server.
+        insecure: Allow plain http to a private network.
 
     Raises:
         ConfigError: There is none, it is no key, or it would be sent unencrypted. Neither key nor name is shown: the
@@ -129,6 +171,7 @@ def read_key(variable: str | None, address: Address) -> Key | None:
             f"The variable of {address.key_option} holds no key ({_SHORTEST} printable ASCII characters at least, no "
             f"spaces); leave {address.key_option} out where the server asks for none."
         )
-    if not address.is_encrypted and not address.is_local:
-        raise ConfigError(f"A key is not sent to {address.host} by plain http; use https, or a server on this machine.")
+    if not address.is_encrypted and not address.is_local and not (insecure and address.is_private):
+        remedy = "--insecure-key in a network that you trust" if address.is_private else "a server on this machine"
+        raise ConfigError(f"A key is not sent to {address.host} by plain http; use https, or {remedy}.")
     return Key(value)
