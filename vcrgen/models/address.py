@@ -79,7 +79,8 @@ def _cut_beginnings(text: str, forms: Sequence[str], mark: str) -> str:
     while found := any_start.search(text, end):
         place = found.start()
         pieces += [text[end:place], mark]
-        end = place + max(len(os.path.commonprefix([text[place : place + len(form)], form])) for form in forms)
+        likely = ([text[place : place + len(form)], form] for form in forms)
+        end = place + max(len(os.path.commonprefix(both)) for both in likely)  # noqa: RUF071 - by characters
     return "".join([*pieces, text[end:]])
 
 
