@@ -34,7 +34,15 @@ def test_every_command_runs(run: Run) -> None:
     for line in PAGE.commands:
         if "audit report" in line:  # what `study export` writes
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
+        if "--blind" in line:  # what `predict --view text-only` writes
+            items = list(read_items(open_task_dataset(Path("data/bloom-scenes")), pictures=False))
+            said = [
+                {"question_id": item.question_id, "lang": "en", "view": "text-only", "output": "A"} for item in items
+            ]
+            for name in "ab":
+                Path(f"{name}-text-only.jsonl").write_text("\n".join(map(json.dumps, said)))
         succeed(run, line)
+    assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
     assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 31
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0
     assert (

@@ -1,6 +1,7 @@
 """A copy of an MCQ benchmark without some of its items."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,32 +25,50 @@ _BEFORE = """
 """
 
 
-def write_filtered_set(dataset: Dataset, file: Path | None, out: Path, *, audit: Path | None = None) -> Manifest:
-    """Write a copy without the items of a list, or without those that an audit rejected.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOnlyAnswers:
+    """Items that models answer without the picture, and the section of the card that tells of it."""
 
-    The card says what the set's own card says, and what the audit found.
+    ids: frozenset[str]
+    section: str
+
+
+def write_filtered_set(
+    dataset: Dataset, file: Path | None, out: Path, *, audit: Path | None = None, blind: TextOnlyAnswers | None = None
+) -> Manifest:
+    """Write a copy without the items of a list, those that an audit rejected, or those answered without the picture.
+
+    The card says what the set's own card says, and what the audit or the models found.
 
     Args:
         dataset: An MCQ benchmark.
         file: The ids of the items to exclude, one a line, in any order.
         out: A new or empty folder.
         audit: The folder of an audit of the set, which has a report, in place of the file.
+        blind: What models answer without the picture, in place of the file.
 
     Raises:
-        ConfigError: There is neither a file nor an audit, or both are there; the file cannot be read, or names an item
-            that the set does not have.
+        ConfigError: Not exactly one of them is given; the file cannot be read, or names an item that the set does not
+            have.
         DatasetError: The dataset is no MCQ benchmark, or is the public part of a hidden one; the audit is of another
             set, or has no report.
         OutputError: The folder holds something, or cannot be written.
     """
     if dataset.kind.task != TASK or dataset.is_hidden:
         raise DatasetError(f"{dataset} is no MCQ benchmark with keys.")
-    found = ""
-    if audit is not None and file is None:
-        found, file = audit_section(dataset, audit), audit / WITHOUT
-    elif file is None or audit is not None:
-        raise ConfigError("give --without FILE or --audit FOLDER: which items are to be left out?")
-    left_out = read_ids(file, may_be_empty=audit is not None)
+    if [file, audit, blind].count(None) != 2:
+        raise ConfigError(
+            "give one of --without FILE, --audit FOLDER and --blind FILE: which items are to be left out?"
+        )
+    found, reason, detail = "", ItemRejectReason.EXCLUDED, "excluded by a list"
+    if blind is not None:
+        found, left_out = blind.section, blind.ids
+        reason, detail = ItemRejectReason.ANSWERED_TEXT_ONLY, "answered without the picture"
+    elif audit is not None:
+        found, left_out = audit_section(dataset, audit), read_ids(audit / WITHOUT, may_be_empty=True)
+    else:
+        assert file is not None
+        left_out = read_ids(file)
     # A line of a list has no white space around it, and ids of others may.
     here = {row["question_id"].strip() for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
@@ -61,7 +80,7 @@ def write_filtered_set(dataset: Dataset, file: Path | None, out: Path, *, audit:
     def kept() -> Iterator[dict[str, Any]]:
         for _, row in dataset.rows():
             if row["question_id"].strip() in left_out:
-                rejects.add(row["question_id"], ItemRejectReason.EXCLUDED, "excluded by a list")
+                rejects.add(row["question_id"], reason, detail)
             else:
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 

@@ -52,6 +52,7 @@ class ItemRejectReason(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
     LONGEST_IS_RIGHT = "longest_is_right"
     EXCLUDED = "excluded"
+    ANSWERED_TEXT_ONLY = "answered_text_only"
     # of an item under no category
     FITS_NONE = "fits_none"
     NOT_LISTED = "not_listed"

@@ -21,6 +21,9 @@ from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vcrgen.bloom.filtering import TextOnlyAnswers
     from vcrgen.bloom.generation.scheduler import MissingReplies
     from vcrgen.dataset.manifest import Manifest
     from vcrgen.dataset.reader import Dataset
@@ -260,6 +263,7 @@ def import_(
     epilog=examples(
         "vcrgen bloom filter data/my-bloom --audit data/my-bloom-audit",
         "vcrgen bloom filter data/my-bloom --without ids.txt",
+        "vcrgen bloom filter data/my-bloom --blind a-text-only.jsonl --blind b-text-only.jsonl",
     )
 )
 def filter(
@@ -268,6 +272,13 @@ def filter(
     audit: Annotated[
         Path | None, typer.Option(help="Folder of an audit: leave out what it rejected, and put it on the card.")
     ] = None,
+    blind: Annotated[
+        list[Path] | None,
+        typer.Option(help="Outputs of a model without the pictures: leave out what it answers. Repeatable."),
+    ] = None,
+    blind_models: Annotated[
+        int | None, typer.Option(help="Models that answer an item to be left out.", show_default="more than half")
+    ] = None,
     out: _Out = None,
 ) -> None:
     """Write a copy of an MCQ benchmark without some of its items, such as those that an audit rejected."""
@@ -275,7 +286,32 @@ def filter(
     from vcrgen.tasks.opening import open_task_dataset
 
     folder = _folder(out, "filtered")
-    _print_summary(folder, write_filtered_set(open_task_dataset(data), without, folder, audit=audit))
+    answers = _text_only_answers(data, blind, blind_models) if blind else None
+    _print_summary(folder, write_filtered_set(open_task_dataset(data), without, folder, audit=audit, blind=answers))
+
+
+def _text_only_answers(data: Path, files: Sequence[Path], least: int | None) -> TextOnlyAnswers:
+    """Find what models answer without the pictures, print it, and return it with its section of the card."""
+    from vcrgen.bloom.filtering import TextOnlyAnswers
+    from vcrgen.report.escape import escape_markdown
+    from vcrgen.scorer.mcq.text_only import answered_items
+
+    least = least if least is not None else len(files) // 2 + 1
+    found = answered_items(data, files, least=least)
+    lines = [
+        f"{name}: {answered:,} of {pluralize(asked, 'item')} answered without the picture, {luck:,.0f} expected from "
+        "guesses"
+        for name, asked, answered, luck in found.rows
+    ]
+    for line in lines:
+        console.out.print(f"{escape(line)}.", soft_wrap=True)
+    listed = "".join(f"- {escape_markdown(line)}\n" for line in lines)
+    section = (
+        f"\n## Answered without the pictures\n\n{pluralize(len(found.ids), 'item')} that {pluralize(least, 'model')} "
+        f"of {len(files)} or more answered without the picture were left out; a model answers an item if it is right "
+        f"in all orders that it was shown.\n\n{listed}"
+    )
+    return TextOnlyAnswers(ids=found.ids, section=section)
 
 
 def _folder(out: Path | None, name: str) -> Path:

@@ -227,7 +227,7 @@ def test_a_report_that_was_changed_gets_onto_no_card(
 def test_one_of_list_and_audit_is_named(run: Callable[..., tuple[int, str, str]], made: Dataset) -> None:
     for words in ([], ["--without", "list.txt", "--audit", "audit"]):
         code, _, err = run("bloom", "filter", made, *words, "--out", "less")
-        assert code == 2 and "give --without FILE or --audit FOLDER" in err
+        assert code == 2 and "give one of --without FILE, --audit FOLDER and --blind FILE" in err
 
 
 def test_a_set_says_all_that_was_left_out_of_it(run: Callable[..., tuple[int, str, str]]) -> None:

@@ -10,15 +10,20 @@ In a good set each of them is right as often as chance: in a quarter of the item
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
+from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.reader import Dataset
+from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.scorer.mcq.grammar import read_choice
+from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
 from vcrgen.tasks.bloom import ChoiceItem, read_items
@@ -45,6 +50,53 @@ class RuleAccuracy(NamedTuple):
     def above(self) -> bool:
         """True where the whole interval lies above chance."""
         return self.low > self.chance
+
+
+class AnsweredItems(NamedTuple):
+    """Items that models answer without the picture."""
+
+    ids: frozenset[str]  # answered by enough models
+    rows: Sequence[tuple[str, int, int, float]]  # of each model: name, items asked, answered, expected from guesses
+
+
+def answered_items(data: Path, files: Sequence[Path], *, least: int) -> AnsweredItems:
+    """Find the items that enough models answer without the picture.
+
+    A model answers an item if all its outputs in the view ``text-only`` are right, in one language at least: outputs in
+    every order of the options leave little to luck.
+
+    Args:
+        data: An MCQ benchmark with its keys.
+        files: The outputs of one model each.
+        least: Models that have to answer an item.
+
+    Raises:
+        ConfigError: ``least`` is more than there are files.
+        PredictionError: A file has no outputs without the picture.
+    """
+    if not 1 <= least <= len(files):
+        raise ConfigError(f"--blind-models {least} needs a number from 1 to {len(files)}, the files of --blind.")
+    session = ItemSession(data, ScoreOptions(view=View.TEXT_ONLY))
+    wanted = {item.question_id for item in session.key.questions}
+    counts, rows = Counter[str](), []
+    for file in files:
+        lines, answered, luck = set[str](), set[str](), dict[str, float]()
+        for example in session.find_examples(file, wanted):
+            if not example.responses:
+                continue
+            item, question = example.item, example.item.questions[example.lang]
+            right = [
+                each.output is not None
+                and read_choice(each.output, question.options, rotation=each.rotation).choice == item.answer
+                for each in example.responses
+            ]
+            lines.add(item.question_id)
+            answered |= {item.question_id} if all(right) else set()
+            miss = 1 - (1 / len(question.options)) ** len(right)
+            luck[item.question_id] = 1 - miss * (1 - luck.get(item.question_id, 0.0))
+        counts.update(answered)
+        rows.append((file.stem, len(lines), len(answered), math.fsum(luck.values())))
+    return AnsweredItems(frozenset(item for item, count in counts.items() if count >= least), rows)
 
 
 def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]:
