@@ -18,6 +18,21 @@ CHOICE_PIECES = (
     *("Answer:", "the answer is", "الإجابة:", "option", "correct choice:", "not", "or", "and", ",", "/", "\n", "\n\n"),
     *("because", "I think", "is right", "sorry", "<think>B</think>", "It is", "لا أستطيع", "الخيار"),
 )
+# One of each rule of the grammar.
+CHOICE_SENTENCES = (
+    *(
+        "I'd go with A.",
+        "A rather than B",
+        "أ بدلا من ب",
+        "I would choose A rather than B.",
+        "We can rule out B. So A.",
+        "A is less likely than B.",
+    ),
+    *("Answer: A. No, wait: B", "The answer is A. Answer B is wrong.", "It could be B, but I think it is A."),
+    *("A and B are wrong.", "A, B and D are wrong.", "I can't tell whether the answer is A.", "The second option."),
+    *("A. a cat\nB. a dog\nC. a horse\nD. a cow\n\nI think B", "I cannot say. A and B", "Is it A? No. Is it B? Yes."),
+    *("All but B are wrong.", "الخيار الثاني", "ليس أ بل ب", "أختار ب بدلا من أ.", "لا أستطيع تحديد ب"),
+)
 
 
 @golden("choices")
@@ -28,7 +43,11 @@ def choices(bench: Bench) -> Any:
     from vcrgen.tasks.bloom import LETTERS
 
     options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
-    outputs = [*CHOICE_PIECES, *(" ".join(draws.choices(CHOICE_PIECES, k=draws.randrange(2, 6))) for _ in range(200))]
+    outputs = [
+        *CHOICE_PIECES,
+        *CHOICE_SENTENCES,
+        *(" ".join(draws.choices(CHOICE_PIECES, k=draws.randrange(2, 6))) for _ in range(200)),
+    ]
 
     def read(output: str, rotation: int, protocol: str) -> str:
         choice, kind = read_choice(output, options, rotation=rotation, protocol=protocol)

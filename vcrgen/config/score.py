@@ -9,8 +9,8 @@ class ScoreOptions(Options):
     protocol: str | None = option(
         None,
         "vcrgen (with a length budget), paper, vlmevalkit or lmms-eval (as those programs score); of MCQ benchmarks "
-        "bloom-v1 or bloom-code.",
-        shown="vcrgen, or bloom-v1",
+        "bloom-v2 or bloom-code.",
+        shown="vcrgen, or bloom-v2",
     )
     mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(

@@ -64,7 +64,7 @@ _WORDING = {
         ),
         scoring_description=(
             "A multiple-choice benchmark (MCQ) has two scores. RAE (regex-based answer extraction) is the share of "
-            "questions of which the output names the right option, by protocol bloom-v1; guessing gives 25 %. LBS "
+            "questions of which the output names the right option, by protocol bloom-v2; guessing gives 25 %. LBS "
             "(likelihood-based scoring) takes the option with the highest mean log-probability of a token, where a "
             "file has log-probabilities."
         ),

@@ -49,7 +49,7 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "The correct option is B because A has no tail", B),
     (ANIMALS, "B is correct, because A is too dark and C has no tail", B),
     (ANIMALS, "A is wrong. D is the right answer, and not C.", D),
-    (ANIMALS, "B is not correct, C may be", AMBIGUOUS),
+    (ANIMALS, "B is not correct, C may be", C),
     (ANIMALS, "Among A, B, C and D, the best is B.", B),
     (ARABIC, "الخيار الصحيح هو ب", B),
     (ARABIC, "ب هي الإجابة الصحيحة، أما (ج) فلا", B),
@@ -155,7 +155,7 @@ def test_the_published_rule_knows_no_letters_no_text_and_no_thinking() -> None:
 
 
 def test_another_protocol_is_refused() -> None:
-    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v1, bloom-code"):
+    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v2, bloom-code"):
         read_choice("B", ANIMALS, protocol="paper")
 
 
