@@ -1,9 +1,12 @@
 """Properties of every format: nothing is lost or reordered, wherever reading starts."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -34,12 +37,33 @@ def test_any_window_gives_the_rows_of_a_full_read(written: str, pairs: Any, data
     config = BuildConfig(source=written)
     source = open_source(config)
     partitions = source.partitions()
-    index = data.draw(st.integers(0, len(partitions) - 1))
-    start = data.draw(st.integers(0, partitions[index].rows))
-    stop = data.draw(st.integers(start, partitions[index].rows))
-    before = sum(partition.rows for partition in partitions[:index])
-    got = [(i.source_id, i.image, i.caption) for i in iter_items(source, config, index, start, stop)]
-    assert got == pairs[before + start : before + stop]
+    for _ in range(3):  # a read may go on where the one before it ended
+        index = data.draw(st.integers(0, len(partitions) - 1))
+        start = data.draw(st.integers(0, partitions[index].rows))
+        stop = data.draw(st.integers(start, partitions[index].rows))
+        before = sum(partition.rows for partition in partitions[:index])
+        got = [(i.source_id, i.image, i.caption) for i in iter_items(source, config, index, start, stop)]
+        assert got == pairs[before + start : before + stop]
+
+
+def test_a_row_group_is_decoded_once_for_all_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table({"image": [b"%03d" % number for number in range(200)], "caption": ["words"] * 200})
+    pq.write_table(rows, tmp_path / "x.parquet")  # one row group, as by default
+    source = open_source(BuildConfig(source=str(tmp_path / "x.parquet")))
+    begun = []
+    real = pq.ParquetFile.iter_batches
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *args, **kw: begun.append(kw) or real(*args, **kw))
+
+    def numbers(start: int, stop: int) -> list[int]:
+        return [int(row["image"]) for row in source.rows(0, start, stop, frozenset({"image"}))]
+
+    for start in range(0, 200, 10):
+        assert numbers(start, start + 10) == [*range(start, start + 10)]
+    assert len(begun) == 1
+    assert next(iter(source.rows(0, 50, 90, frozenset({"image"}))))["image"] == b"050"  # left half-way
+    assert numbers(52, 95) == [*range(52, 95)] and numbers(3, 40) == [*range(3, 40)]
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(numbers, [0, 60, 30], [70, 130, 95])] == [[*range(70)], [*range(60, 130)], [*range(30, 95)]]
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

@@ -1,6 +1,8 @@
 """Arrow sources: Parquet files, and folders of ``datasets.save_to_disk``."""
 
 import contextlib
+import os
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -11,7 +13,7 @@ from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, fi
 from vcrgen.dataset.reader import saved_files
 from vcrgen.dataset.tables import TableFile
 from vcrgen.errors import DatasetError, SourceError
-from vcrgen.storage import DiskFolder
+from vcrgen.storage import DiskFolder, Folder
 
 BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few hundred MB
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
@@ -28,6 +30,10 @@ class ArrowSource(FileSource):
     def _open(self, name: str) -> contextlib.AbstractContextManager[tuple[Any, Iterator[_Chunk]]]:
         """Open a file: its Arrow schema and its chunks."""
 
+    def _open_rows(self, name: str) -> contextlib.AbstractContextManager[tuple[Any, Iterator[_Chunk]]]:
+        """Open a file of which rows are read."""
+        return self._open(name)
+
     def _count(self, name: str) -> int:
         with self._open(name) as (_, chunks):
             return sum(rows for rows, _ in chunks)
@@ -37,7 +43,7 @@ class ArrowSource(FileSource):
             return paths_of_schema(schema)
 
     def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        with self._open(name) as (schema, chunks):
+        with self._open_rows(name) as (schema, chunks):
             names = [column for column in schema.names if column in columns]
             first = 0
             for rows, read in chunks:
@@ -51,7 +57,7 @@ class ArrowSource(FileSource):
     def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         """As :meth:`Source.rows_at`."""
         name = self.files[partition]
-        with self._reading(name), self._open(name) as (schema, chunks):
+        with self._reading(name), self._open_rows(name) as (schema, chunks):
             names = [column for column in schema.names if column in columns]
             first = 0
             for rows, read in chunks:
@@ -72,13 +78,95 @@ class ParquetSource(ArrowSource):
 
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
+        with contextlib.closing(_ParquetFile(self.folder, name)) as file:
+            yield file.schema, file.chunks()
+
+    @contextlib.contextmanager
+    def _open_rows(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
+        """As ``_open``, but the file stays open where the read ended, for the next read of this thread."""
+        owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
+        if self._kept is None or self._kept[0] != owner:
+            self._kept = (owner, _ParquetFile(self.folder, name))
+        file = self._kept[1]
+        try:
+            yield file.schema, file.chunks()
+        except BaseException:
+            self._kept = None
+            raise
+
+    _kept: "tuple[tuple[int, int, str], _ParquetFile] | None" = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": None}
+
+
+class _ParquetFile:
+    """An open Parquet file. A read of rows that follow those of the last one goes on where that ended.
+
+    Rows can only be decoded from the first one of their row group on, and many programs write a file as one group: if
+    every read began there, a build would read such a file once for each of its tasks.
+    """
+
+    def __init__(self, folder: Folder, name: str) -> None:
         from pyarrow.parquet import ParquetFile
 
-        size = _DISK_BUFFER if self.folder.local_path else _STORE_BUFFER
+        size = _DISK_BUFFER if folder.local_path else _STORE_BUFFER
         options = {"pre_buffer": False, "buffer_size": size, "page_checksum_verification": True}
-        with self.folder.open(name) as handle, ParquetFile(handle, **options) as file:
-            sizes = (file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups))
-            yield file.schema_arrow, ((rows, partial(_group_rows, file, group)) for group, rows in enumerate(sizes))
+        self._handle = folder.open(name)
+        try:
+            self._file = ParquetFile(self._handle, **options)
+        except BaseException:
+            self._handle.close()
+            raise
+        self.schema = self._file.schema_arrow
+        self._reading: tuple[int, list[str]] = (-1, [])  # row group and columns of the batches
+        self._batches: Iterator[Any] = iter(())
+        self._batch: Any = None
+        self._position = 0  # row of the group with which the batch begins
+
+    def close(self) -> None:
+        self._file.close()
+        self._handle.close()
+
+    def chunks(self) -> Iterator[_Chunk]:
+        """Yield the row groups."""
+        for group in range(self._file.metadata.num_row_groups):
+            yield self._file.metadata.row_group(group).num_rows, partial(self._read, group)
+
+    def _read(self, group: int, columns: list[str], start: int, stop: int) -> Iterator[Row]:
+        """Yield rows ``start`` to ``stop`` of a row group. After damaged data, its rows are problems."""
+        if not columns:
+            yield from ({} for _ in range(start, stop))
+            return
+        if self._reading != (group, columns) or start < self._position:
+            self._reading, self._batch, self._position = (group, columns), None, 0
+            options = {"batch_size": BATCH_ROWS, "row_groups": [group], "columns": columns, "use_threads": False}
+            self._batches = self._file.iter_batches(**options)
+        while self._position < stop:
+            self._batch = self._batch or self._next_batch()
+            if self._batch is None:
+                yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(self._position, start), stop))
+                return
+            low, high = max(start - self._position, 0), min(stop - self._position, self._batch.num_rows)
+            if low < high:
+                yield from _decoded(self._batch.slice(low, high - low))
+            if self._position + self._batch.num_rows > stop:
+                return
+            self._position += self._batch.num_rows
+            self._batch = None
+
+    def _next_batch(self) -> Any:
+        """Return the next batch, or None after damaged data."""
+        from pyarrow import ArrowException
+
+        try:
+            return next(self._batches, None)
+        except Exception as error:
+            # Damaged data stay damaged; a failing disk or network, whose errors have a number, ends the read.
+            if not isinstance(error, ArrowException) and not (type(error) is OSError and error.errno is None):
+                raise
+            self._batches = iter(())
+            return None
 
 
 class SavedSource(ArrowSource):
@@ -109,32 +197,6 @@ def paths_of_schema(schema: Any) -> list[ColumnPath]:
                 deeper.extend(((*path, field.name), field.type) for field in fields)
         level = deeper
     return paths
-
-
-def _group_rows(file: Any, group: int, columns: list[str], start: int, stop: int) -> Iterator[Row]:
-    """Yield rows ``start`` to ``stop`` of a row group. After damaged data, its rows are problems."""
-    from pyarrow import ArrowException
-
-    if not columns:
-        yield from ({} for _ in range(start, stop))
-        return
-    position = 0
-    batches = file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False)
-    while position < stop:
-        try:
-            batch = next(batches, None)
-        except Exception as error:
-            # Damaged data stay damaged; a failing disk or network, whose errors have a number, ends the read.
-            if not isinstance(error, ArrowException) and not (type(error) is OSError and error.errno is None):
-                raise
-            batch = None
-        if batch is None:
-            yield from ({PROBLEM: "the row group is damaged here"} for _ in range(max(position, start), stop))
-            return
-        low, high = max(start - position, 0), min(stop - position, batch.num_rows)
-        if low < high:
-            yield from _decoded(batch.slice(low, high - low))
-        position += batch.num_rows
 
 
 def _batch_rows(batch: Any, columns: list[str], start: int, stop: int) -> Iterator[Row]:
