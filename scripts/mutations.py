@@ -320,8 +320,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("contamination", "a half of a canary proves", "for start in range(shown, DIGITS - MIN_DIGITS + 1))", "for start in range(DIGITS - MIN_DIGITS + 1))", "contamination"),
     M("contamination", "pairs of the set are fresh", "if not (common := ids & seen):", "if not (common := set(ids) - ids):", "contamination"),
     # What is made of datasets.
-    M("export", "VLMEvalKit rows from one", "table.writerow((row.number, image, *end, view.value, part.mode))",
-      "table.writerow((row.number + 1, image, *end, view.value, part.mode))", "exports"),
+    M("export", "VLMEvalKit rows from one", 'write(f\'"{row.number}"',
+      'write(f\'"{row.number + 1}"', "exports"),
     M("export", "lmms-eval of more tokens", "max_new_tokens: 120", "max_new_tokens: 128", "exports"),
     M("export", "other names of images", "{view.column: view.value for view in IMAGE_VIEWS}",
       '{view.column: "both" if view == "stacked" else view.value for view in IMAGE_VIEWS}', "exports"),

@@ -63,7 +63,11 @@ def test_a_row_group_is_decoded_once_for_all_tasks(tmp_path: Path, monkeypatch: 
     assert next(iter(source.rows(0, 50, 90, frozenset({"image"}))))["image"] == b"050"  # left half-way
     assert numbers(52, 95) == [*range(52, 95)] and numbers(3, 40) == [*range(3, 40)]
     with ThreadPoolExecutor(2) as threads:
-        assert [*threads.map(numbers, [0, 60, 30], [70, 130, 95])] == [[*range(70)], [*range(60, 130)], [*range(30, 95)]]
+        assert [*threads.map(numbers, [0, 60, 30], [70, 130, 95])] == [
+            [*range(70)],
+            [*range(60, 130)],
+            [*range(30, 95)],
+        ]
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

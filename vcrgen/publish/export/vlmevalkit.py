@@ -43,14 +43,16 @@ def write_vlmevalkit(job: ExportJob, folder: Path) -> str:
 def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
     wanted = ("question_id", "question", "crossed_text", *(view.column for view in KINDS.values()))
     with contextlib.ExitStack() as stack:
-        tables = {}
+        tables, handles = {}, {}
         for kind, view in KINDS.items():
             file = folder / f"{dataset_name(job, part, kind)}.tsv"
-            handle = stack.enter_context(file.open("x", encoding="utf-8", newline=""))
+            handles[view] = handle = stack.enter_context(file.open("x", encoding="utf-8", newline=""))
             tables[view] = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
             tables[view].writerow(COLUMNS)
         for row in job.rows(part, columns=wanted):
             end = (row.text("question"), repr(row.answers), row.text("question_id"))
             for view, table in tables.items():
                 image = base64.b64encode(row.image(view.column).data).decode("ascii")
-                table.writerow((row.number, image, *end, view.value, part.mode))
+                # The writer would look at each letter of the image for quotes.
+                handles[view].write(f'"{row.number}"\t"{image}"\t')
+                table.writerow((*end, view.value, part.mode))
