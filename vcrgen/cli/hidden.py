@@ -1,4 +1,4 @@
-"""``vcrgen hidden make`` and ``vcrgen hidden verify``."""
+"""``vcrgen hidden make``, ``vcrgen hidden verify`` and ``vcrgen hidden probe``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
+from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app, interruption
 from vcrgen.config.base import drop_none, validate_options
 from vcrgen.config.build import BuildConfig, load_build_config
@@ -24,6 +25,8 @@ CONFIG_OPTIONS = (
     *("lang", "image_column", "caption_column", "id_column", "where", "source_split"),
     *("spacy_model", "censor_list", "cover"),
 )
+
+PROBE_OPTIONS = ("image_column", "caption_column", "id_column")
 
 
 class _MakeByDefault(TyperGroup):
@@ -45,6 +48,7 @@ hidden = typer.Typer(
         "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
         "vcrgen hidden data/my-bloom --items 200 --out hidden-bloom --secret-file bloom.key",
         "vcrgen hidden verify hidden-2026 --secret-file secret.key",
+        "vcrgen hidden probe hidden-2026 --against public-pairs.parquet",
         "vcrgen score preds.jsonl --data hidden-2026/key",
     ),
 )
@@ -102,6 +106,12 @@ def make(
         _print_questions(result.report)
     else:
         _print_report(result.report)
+        if not chosen.not_in:
+            console.out.print(
+                "The pairs were compared with no other ones. Name public data that they could be from with --not-in: "
+                "whoever finds a picture there has its caption.",
+                soft_wrap=True,
+            )
     console.say_next("Check it", "vcrgen", "hidden", "verify", out, "--secret-file", secret_file)
 
 
@@ -169,7 +179,38 @@ def verify(
     if failed:
         console.err.print(f"[bold red]Do not publish this set:[/] {pluralize(failed, 'check')} failed.")
         raise typer.Exit(1)
-    console.out.print("Nothing was found that gives an answer away.")
+    console.out.print(
+        "Nothing was found that gives an answer away. Not checked: whether the pictures, and with them the captions, "
+        "can be found again; search likely sources with `vcrgen hidden probe`.",
+        soft_wrap=True,
+    )
+
+
+@hidden.command(
+    epilog=examples(
+        "vcrgen hidden probe hidden-2026 --against pairs.parquet",
+        "vcrgen hidden probe hidden-2026 --against ORG/NAME --out probe.html",
+    )
+)
+@options_of(BuildConfig, only=PROBE_OPTIONS)
+def probe(
+    folder: Annotated[Path, typer.Argument(help="A hidden set, or the folder of its forms.")],
+    against: Annotated[str, typer.Option(help="Known pairs, as for `vcrgen build`: all splits are read.")],
+    form: Format = None,
+    out: Out = None,
+    **options: Any,
+) -> None:
+    """Search the pictures among known pairs by a perceptual hash; print how many are found, and how many answers."""
+    from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.hidden.probe import probe as search
+    from vcrgen.hidden.probe import probe_document
+    from vcrgen.hidden.verify import find_sets
+
+    shown = report_format(form, out)
+    config = load_build_config(None, {"source": against, **{name: options[name] for name in PROBE_OPTIONS}})
+    with ConsoleProgress(console.err, unit="pairs") as listener:
+        results = {part.name: search(part, config, listener) for part in find_sets(folder)}
+    write_report(probe_document(results), shown, out)
 
 
 app.add_typer(hidden, name="hidden")

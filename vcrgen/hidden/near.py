@@ -62,18 +62,19 @@ class NearIndex:
     def near(self, string: Bits) -> list[int]:
         """Return the ascending numbers of the strings that differ from this one in at most 32 bits."""
         rows = self.candidates(string)
-        found: list[int] = np.unique(rows[_distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
+        found: list[int] = np.unique(rows[distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
         return found
 
 
 def has_near_duplicate(strings: Bits, string: Bits) -> bool:
     """Return True if one of some strings, shape (number, 32), differs from another in at most 32 bits."""
-    return bool((_distances(strings, string) <= MAX_DISTANCE).any())
+    return bool((distances(strings, string) <= MAX_DISTANCE).any())
 
 
-def _distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
-    distances: npt.NDArray[np.int64] = _BITS_OF_BYTE[strings ^ string].sum(axis=1, dtype=np.int64)
-    return distances
+def distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
+    """Return in how many bits each of some strings, shape (number, 32), differs from another one."""
+    differing: npt.NDArray[np.int64] = _BITS_OF_BYTE[strings ^ string].sum(axis=1, dtype=np.int64)
+    return differing
 
 
 def _group_values(strings: Bits) -> npt.NDArray[np.int64]:

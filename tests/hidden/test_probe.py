@@ -1,0 +1,88 @@
+"""The search of a hidden set's pictures among known pairs."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from vcrgen.builder.sources import iter_items, open_source
+from vcrgen.config.build import load_build_config
+from vcrgen.hidden.probe import probe
+from vcrgen.work.progress import ProgressListener
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def public_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pairs that the sets of the tests are of, as somebody else keeps them: smaller, and as JPEG."""
+    folder = tmp_path_factory.mktemp("pairs")
+    config = load_build_config(None, {"source": "samples:40", "lang": "en"})
+    lines = []
+    for number, item in enumerate(iter_items(open_source(config), config, 0, 0, 40)):
+        assert item.image is not None
+        with Image.open(io.BytesIO(item.image)) as picture:
+            picture.convert("RGB").resize((picture.width * 2 // 3, picture.height * 2 // 3)).save(
+                folder / f"{number}.jpg", quality=70
+            )
+        lines.append({"file_name": f"{number}.jpg", "caption": item.caption})
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return folder
+
+
+def found(run: Run, *words: Any) -> dict[str, tuple[int, int]]:
+    code, out, err = run("hidden", "probe", *words, "--format", "json")
+    assert code == 0, err
+    table = json.loads(out)["tables"][0]
+    return {row[1]: (row[2], row[3]) for row in table["rows"]}
+
+
+def test_a_set_of_public_pairs_is_found(
+    run: Run, small: Path, public_pairs: Path, answers: Callable[[Path], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    shares = found(run, small, "--against", public_pairs)
+    texts = [text for answer in answers(small) for text in answer["crossed_text"]]
+    assert shares == {"pictures": (len(answers(small)),) * 2, "answers": (len(texts),) * 2}
+    page = tmp_path / "probe.html"
+    code, out, err = run("hidden", "probe", small, "--against", public_pairs, "--out", page)
+    assert code == 0, err
+    html = page.read_text("utf-8")
+    assert html.count("data:image/jpeg") == 2 * len(answers(small)) and "has the captions" in html
+    for text in texts:
+        assert text.casefold() not in (html + out + err).casefold()
+
+
+def test_pictures_of_elsewhere_are_not_found(run: Run, small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    for number in range(20):
+        noise = Image.effect_noise((90, 90), 80).convert("RGB")
+        noise.save(folder / f"{number}.png")
+    lines = [{"file_name": f"{number}.png", "caption": "A caption of something else."} for number in range(20)]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    shares = found(run, small, "--against", folder)
+    assert shares["pictures"][0] == shares["answers"][0] == 0
+    result = probe(small, load_build_config(None, {"source": str(folder)}), ProgressListener())
+    assert result.pairs == 20 and result.found == 0
+
+
+def test_without_its_key_a_set_has_pictures_only(run: Run, small: Path, public_pairs: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(small / "public", tmp_path / "set" / "public")
+    assert set(found(run, tmp_path / "set", "--against", public_pairs)) == {"pictures"}
+
+
+@pytest.mark.parametrize("name", ["nothing", "."])
+def test_what_is_no_set(run: Run, name: str, public_pairs: Path, tmp_path: Path) -> None:
+    code, _, err = run("hidden", "probe", tmp_path / name, "--against", public_pairs)
+    assert code == 2 and "holds no hidden set" in " ".join(err.split())
+
+
+def test_what_was_not_checked_is_said(run: Run, small: Path, tmp_path: Path) -> None:
+    _, out, _ = run("hidden", "verify", small)
+    assert "Not checked: whether the pictures" in out

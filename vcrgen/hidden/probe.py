@@ -1,0 +1,187 @@
+"""Search of a hidden set's pictures among known pairs: what an attacker finds who has those pairs.
+
+A picture is found if a known one has nearly its difference hash, which survives resizing and JPEG. With the key beside
+the public part, an answer is found if the caption of the found picture holds its words.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from PIL import Image
+
+from vcrgen.builder.sources import check_columns, iter_items, open_every_split
+from vcrgen.config.build import BuildConfig
+from vcrgen.dataset.key import is_key, read_answers
+from vcrgen.dataset.manifest import MANIFEST
+from vcrgen.errors import HiddenSetError
+from vcrgen.hidden.earlier import picture_inside
+from vcrgen.hidden.near import MAX_DISTANCE, Bits, distances
+from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS, image_name, read_pixels
+from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
+from vcrgen.plurals import pluralize
+from vcrgen.report.document import Chart, Document, Section
+from vcrgen.report.table import Interval, Percent, Table
+from vcrgen.stats.intervals import wilson_interval
+from vcrgen.text.normalise import normalise_caption
+from vcrgen.work.progress import ProgressListener
+
+HEADS = ("Set", "", "Found", "Of", "Share", "95 % interval")
+SHOWN, SHOWN_WIDTH = 40, 220  # pictures on the page, and their width
+
+
+@dataclass(slots=True)
+class FoundPicture:
+    """The nearest known picture of one of the set."""
+
+    question_id: str
+    distance: int  # bits of the hashes that differ
+    caption: str = ""
+    source_id: str = ""
+    image: bytes = b""
+
+    @property
+    def is_found(self) -> bool:
+        """True if it is the same picture by its hash."""
+        return self.distance <= MAX_DISTANCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """The outcome of a search."""
+
+    against: str
+    pairs: int  # known pairs whose pictures could be read
+    pictures: Sequence[FoundPicture]  # every picture of the set
+    answers: int  # of the key; 0 if there is none
+    answers_found: int
+    public: Path = field(repr=False)
+
+    @property
+    def found(self) -> int:
+        """The number of pictures that were found."""
+        return sum(one.is_found for one in self.pictures)
+
+
+def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> ProbeResult:
+    """Search the pictures of one hidden set among the pairs of a source, in all of its splits.
+
+    Raises:
+        HiddenSetError: There is no public part, or it is damaged.
+        SourceError: The pairs cannot be read.
+    """
+    public = folder / "public"
+    try:
+        ids, hashes = zip(*_hashes(public), strict=True)
+    except (OSError, ValueError, SyntaxError):
+        raise HiddenSetError(f"{folder} holds no hidden set whose pictures can be read; name its folder.") from None
+    wanted: Bits = np.stack(hashes)
+    best = [FoundPicture(one, wanted.shape[1] * 8 + 1) for one in ids]
+    pairs = 0
+    for split, source in open_every_split(config).items():
+        listener.stage(f"reading {config.source} {split}".strip())
+        check_columns(source, config)
+        for number, partition in enumerate(source.partitions()):
+            for item in iter_items(source, config, number, 0, partition.rows):
+                known = None if item.image is None else Reference(config.max_pixels).hash(item.image)
+                if known is None:
+                    continue
+                pairs += 1
+                apart = distances(wanted, known)
+                for place in np.flatnonzero(apart < [one.distance for one in best]):
+                    image = item.image if apart[place] <= MAX_DISTANCE and item.image else b""
+                    best[place] = FoundPicture(
+                        ids[place], int(apart[place]), item.caption or "", str(item.source_id), image
+                    )
+    listener.stage("")
+    found = {one.question_id: one for one in best if one.is_found}
+    answers = _answers(folder / "key")
+    return ProbeResult(
+        against=config.source, pairs=pairs, pictures=best, answers=sum(map(len, answers.values())), public=public,
+        answers_found=sum(_holds(found[one].caption, text) for one in found for text in answers.get(one, ())),
+    )  # fmt: skip
+
+
+def _hashes(public: Path) -> Iterator[tuple[str, Bits]]:
+    folder = MCQ_FOLDERS[0] if (public / MCQ_FOLDERS[0]).is_dir() else IMAGE_FOLDERS[0]
+    if not (public / MANIFEST).is_file():
+        raise ValueError("no public part")
+    for file in sorted((public / folder).glob("*.png")):
+        yield file.stem, difference_hash(_picture(public, file.stem))
+
+
+def _picture(public: Path, question_id: str) -> Image.Image:
+    """The picture of a question, without its caption, as wide as pictures are hashed."""
+    if (public / MCQ_FOLDERS[0]).is_dir():
+        image = Image.fromarray(read_pixels(public / image_name(MCQ_FOLDERS[0], question_id))).convert("RGB")
+    else:
+        stacked, only_it = (read_pixels(public / image_name(view, question_id)) for view in IMAGE_FOLDERS)
+        image = Image.fromarray(picture_inside(stacked, only_it))
+    width = min(HASH_WIDTH, image.width)
+    return image.resize((width, max(1, round(image.height * width / image.width))), Image.Resampling.LANCZOS)
+
+
+def _answers(key: Path) -> Mapping[str, Sequence[str]]:
+    """The texts of a key by item; an answer of a multiple-choice question does not stand in a caption."""
+    if not is_key(key):
+        return {}
+    rows: list[Mapping[str, Any]] = list(read_answers(key))
+    return {str(row["question_id"]): row["crossed_text"] for row in rows if "crossed_text" in row}
+
+
+def _holds(caption: str, text: str) -> bool:
+    return "".join(normalise_caption(text).split()) in "".join(normalise_caption(caption).split())
+
+
+def probe_document(results: Mapping[str, ProbeResult]) -> Document:
+    """Return results by name of a set as a document, with the first pictures that were found beside their finds."""
+    rows, panels = [], []
+    for name, result in results.items():
+        for what, found, total in (
+            ("pictures", result.found, len(result.pictures)), ("answers", result.answers_found, result.answers),
+        ):  # fmt: skip
+            if total:
+                interval = wilson_interval(found / total, total)
+                rows.append((name, what, found, total, Percent(found / total), Interval(*interval)))
+        panels += [_panel(result, one) for one in result.pictures if one.is_found]
+    first = next(iter(results.values()))
+    alarm = any(result.found for result in results.values())
+    return Document(
+        title="Search of a hidden set's pictures",
+        lead=f"Among {pluralize(first.pairs, 'picture')} of {first.against}, by a perceptual hash.",
+        private=True,
+        warnings=["Whoever has these pairs has the captions of the found pictures."] if alarm else (),
+        sections=[
+            Section(
+                tables=[Table(title="Found", heads=HEADS, labels=2, rows=rows)],
+                notes=[f"A picture is found if at most {MAX_DISTANCE} of the 256 bits of its hash differ."],
+            ),
+            Section(title="Found pictures", text=("Left the set's, right the known one.",), panels=panels[:SHOWN])
+            if panels
+            else Section(title="Found pictures", text=("None.",)),
+        ],
+    )
+
+
+def _panel(result: ProbeResult, one: FoundPicture) -> Chart:
+    with Image.open(io.BytesIO(one.image)) as opened:
+        known = opened.convert("RGB")
+    pictures = (_picture(result.public, one.question_id), known)
+    shown = "".join(f'<img alt="" width="48%" src="{_data_url(picture)}">' for picture in pictures)
+    drawing = Markup(shown)  # noqa: S704 - nothing but base64
+    title = f"{one.question_id[:8]}: {pluralize(one.distance, 'bit')} apart"
+    return Chart(title=title, svg=drawing, note=one.source_id)
+
+
+def _data_url(picture: Image.Image) -> str:
+    out = io.BytesIO()
+    picture.thumbnail((SHOWN_WIDTH, 4 * SHOWN_WIDTH))
+    picture.convert("RGB").save(out, "JPEG", quality=70)
+    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
