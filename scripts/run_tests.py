@@ -71,7 +71,9 @@ def main() -> int:
 def start(python: Path, check: list[str]) -> subprocess.Popen[bytes]:
     """Print the check, and start it."""
     print(f"$ {' '.join(check)}", flush=True)
-    return subprocess.Popen([python, "-m", *check], cwd=ROOT)
+    # What pytest makes of a test file is kept, which halves the time that the next run takes to collect.
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    return subprocess.Popen([python, "-m", *check], cwd=ROOT, env=environment)
 
 
 def changed_files(base: str | None) -> list[str]:

@@ -37,6 +37,16 @@ class Page:
         """The lines of all blocks of shell."""
         return [line for kind, text in self.blocks if kind == "bash" for line in text.splitlines() if line]
 
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of running text and lists: no code, no table, and of a link only its text."""
+        prose = re.sub(r"^```.*?^```$", "\n\n", self.text, flags=re.MULTILINE | re.DOTALL)
+        blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*#|>]|\d+\.) )", prose)
+        texts = (
+            re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", block) for block in blocks if not block.lstrip().startswith("|")
+        )
+        return [sentence for text in texts for sentence in re.split(r"(?<=[.!?])[)*\"]*\s+(?=[^a-z])", text)]
+
     def execute(self, **names: Any) -> int:
         """Run all Python with these names and, in each block, those of the blocks before it; returns their number."""
         names["__name__"] = "page"

@@ -192,6 +192,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert heading in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}, link
 
 
+@pytest.mark.parametrize("path", ["README.md", *(f"docs/{page.name}" for page in ROOT.glob("docs/*.md"))])
+def test_no_sentence_is_longer_than_thirty_words(path: str) -> None:
+    assert [sentence for sentence in Page(path).sentences if len(sentence.split()) > 30] == []
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_every_page_with_commands_has_a_test(page: Path) -> None:
     read = Page(f"docs/{page.name}")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from vcrgen.analysis.anchor import anchor_agreement, overall_weights, split_halves
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
@@ -35,6 +34,8 @@ def test_weights_are_loading_times_effect(bound: BoundSpec) -> None:
 
 def test_noise_agrees_in_sample_only(bound: BoundSpec) -> None:
     """`scripts/measure_analysis.py noise` does this for 400 draws."""
+    from scipy import stats
+
     root = np.linalg.cholesky(gold_correlations()[1][:11, :11]).T
     found = []
     for seed in range(30):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from vcrgen.analysis.correlations import (
     correlation_matrix,
@@ -23,6 +22,8 @@ def scores() -> np.ndarray:
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 def test_each_pair_goes_by_the_models_that_have_both(scores: np.ndarray, method: str) -> None:
+    from scipy import stats
+
     found = pairwise(scores, method=method, draws=200)  # type: ignore[arg-type]
     test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
     both = np.isfinite(scores[:, 1]) & np.isfinite(scores[:, 3])
@@ -34,6 +35,8 @@ def test_each_pair_goes_by_the_models_that_have_both(scores: np.ndarray, method:
 
 
 def test_intervals_of_rank_correlations_are_those_of_fishers_z(scores: np.ndarray) -> None:
+    from scipy import stats
+
     for method, wide in (
         ("spearman", lambda r, n: (1 + r**2 / 2) / (n - 3)),
         ("kendall", lambda r, n: 0.437 / (n - 4)),

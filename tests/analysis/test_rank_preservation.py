@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from vcrgen.analysis.rank_preservation import rank_preservation, significantly_different
 
@@ -15,6 +14,8 @@ def unit() -> np.ndarray:
 
 
 def test_the_figures_of_a_set(unit: np.ndarray) -> None:
+    from scipy import stats
+
     sets = np.array([[1.0] * 8, [1, 1, 1, 0, 0, 0, 0, 0]])
     found = rank_preservation(unit, sets)
     assert (found.spearman[0], found.kendall[0], found.pairs[0], found.flips[0], found.largest[0], found.top[0]) == (
@@ -35,6 +36,8 @@ def test_the_figures_of_a_set(unit: np.ndarray) -> None:
 
 
 def test_models_are_told_apart_by_the_t_test_of_pairs(unit: np.ndarray) -> None:
+    from scipy import stats
+
     apart = significantly_different(unit)
     for i, j in ((0, 1), (3, 9), (2, 14), (int(unit.mean(axis=1).argmax()), int(unit.mean(axis=1).argmin()))):
         assert apart[i, j] == apart[j, i] == (stats.ttest_rel(unit[i], unit[j]).pvalue < 0.05)

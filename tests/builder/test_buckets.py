@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from s3fs import S3FileSystem
 
 from tests.standing import stands_at
 from vcrgen.builder import run as run_module
@@ -201,6 +200,8 @@ def test_a_place_that_is_taken(store: Any, out: str, there: There) -> None:
 
 
 def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, out: str, run: Run) -> None:
+    from s3fs import S3FileSystem
+
     with pytest.raises(OutputError, match="hf upload"):
         build("samples:4", out="hf://datasets/me/vcr")
     with pytest.raises(OutputError, match=r"s3://no-such-bucket/x cannot be written: .*bucket does not exist"):
@@ -286,6 +287,8 @@ def test_sources_that_are_none(pairs: str, url: str, message: str) -> None:
 
 
 def test_a_source_without_rights(store: Any, pairs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from s3fs import S3FileSystem
+
     source = open_source(BuildConfig(source=f"{pairs}/parquet/a-*.parquet"))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
     S3FileSystem.clear_instance_cache()

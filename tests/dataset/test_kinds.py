@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -45,6 +44,8 @@ def expected(dataset: Path) -> Rows:
 @pytest.fixture(scope="module")
 def kinds(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The hard mode of a dataset as every kind of dataset; ``wiki`` has the columns of VCR-WIKI, and numbers as ids."""
+    import datasets
+
     root = tmp_path_factory.mktemp("kinds")
     made = {name: root / name for name in ("built", "parquet", "saved", "saved-split", "wiki")}
     shutil.copytree(dataset, made["built"])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -247,6 +246,8 @@ def hard_table(dataset: Path) -> pa.Table:
 
 
 def test_pictures_of_a_saved_dataset(dataset: Path, tmp_path: Path) -> None:
+    import datasets
+
     files = sorted(map(str, (dataset / "hard").iterdir()))
     loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(tmp_path / "cache"), split="train")
     loaded.save_to_disk(tmp_path / "saved")  # type: ignore[union-attr]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +21,8 @@ Tamper = Callable[[Callable[[str, list[Any]], list[Any]]], Path]
 
 @pytest.fixture(scope="module")
 def saved(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import datasets
+
     folder = tmp_path_factory.mktemp("saved")
     files = {split: str(next((dataset / "hard").glob(f"{split}-*"))) for split in ("test", "train")}
     loaded = datasets.load_dataset("parquet", data_files=files, cache_dir=str(folder / "cache"))

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jieba import Tokenizer  # type: ignore[import-untyped, unused-ignore]
 
 from vcrgen.text import segmenters
 from vcrgen.text.languages import LANGUAGES
@@ -40,7 +38,14 @@ CHARS = st.sampled_from(list("位于上海市的人民，。 \n\r\tab1.%"))
 HAN = st.one_of(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FD5), st.sampled_from("的一是不了在人有我他这"))
 LATIN = st.sampled_from(["abc", "3.14", "50%", "C++", "e-mail", "\r\n", "\u3000", "é", "…"])
 SPACED = sorted(lang for lang, row in LANGUAGES.items() if row.segmenter == "spacy")
-blank = cache(spacy.blank)
+
+
+@cache
+def blank(lang: str) -> Any:
+    """spaCy's empty pipeline of a language."""
+    import spacy
+
+    return spacy.blank(lang)
 
 
 @pytest.mark.sweep
@@ -54,6 +59,8 @@ def test_written_words_are_spacys(lang: str, text: str, spaces: bool) -> None:
 @cache
 def plain_jieba() -> Any:
     """jieba as it is, without its cache in the temporary folder."""
+    from jieba import Tokenizer  # type: ignore[import-untyped, unused-ignore]
+
     tokenizer = Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
@@ -89,6 +96,8 @@ def test_pieces_change_nothing_in_chinese(text: str, spaces: bool) -> None:
 @pytest.mark.sweep
 def test_a_long_chinese_text_has_the_tokens_of_the_whole() -> None:
     """Where the first piece of 4,096 characters ends, and in a run of more than 1,000 without a boundary."""
+    import spacy
+
     oracle = spacy.blank("zh", config={"nlp": {"tokenizer": {"segmenter": "char"}}}).tokenizer
     oracle.segmenter, oracle.jieba_seg = "jieba", plain_jieba()
     sentences = ["位于上海市的人民，", " 广场和abc 1.5%。", "\n\n红色的狗 ", "、 ", "，  ", "龘靐齉的"]
@@ -124,7 +133,7 @@ def test_a_chinese_run_is_not_cut_and_takes_linear_time() -> None:
 
 
 def test_a_pipeline_that_reads_words_of_white_space_whole(tmp_path: Path) -> None:
-    spacy.blank("zh").to_disk(tmp_path / "zh_char")  # single characters; pkuseg, too, reads what white space parts
+    blank("zh").to_disk(tmp_path / "zh_char")  # single characters; pkuseg, too, reads what white space parts
     segment = load_segmenter("zh", str(tmp_path / "zh_char"))
     assert segment.longest_run == "whole"
     assert segment("，  位于 " * 2000).texts == list("，位于" * 2000)

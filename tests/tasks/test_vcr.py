@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow.parquet as pq
 import pytest
 
@@ -36,6 +35,8 @@ def test_the_first_columns_are_those_of_vcr_wiki() -> None:
 
 
 def test_datasets_reads_the_features(dataset: Path) -> None:
+    import datasets
+
     file = str(next((dataset / "easy").glob("test-*")))
     loaded = datasets.load_dataset("parquet", data_files=file, split="train", streaming=True)
     assert loaded.features == datasets.Features.from_dict(  # type: ignore[union-attr]
@@ -100,6 +101,8 @@ def test_what_files_do_not_say_is_found_or_asked_for(dataset: Path, as_foreign: 
 
 
 def test_rows_name_their_mode_and_language(dataset: Path, tmp_path: Path) -> None:
+    import datasets
+
     table = pq.read_table(next((dataset / "easy").glob("test-*")))
     datasets.Dataset(table).save_to_disk(str(tmp_path / "saved"))
     (file,) = fill_metadata(open_dataset(tmp_path / "saved", VCR)).files

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import jieba
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,8 @@ WIKI = Path(__file__).resolve().parents[3] / "shared" / "data" / "wiki"
 @pytest.fixture(scope="module")
 def oracle() -> Any:
     """jieba's tokenizer with its packaged dictionary, without its cache in the temporary folder."""
+    import jieba
+
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True

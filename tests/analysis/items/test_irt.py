@@ -1,7 +1,5 @@
 """Rasch and 2PL against what the answers were made from, and against other programs."""
 
-import girth
-import mirt
 import numpy as np
 import pytest
 
@@ -30,6 +28,8 @@ def test_2pl_finds_what_items_and_models_were_made_from() -> None:
 
 def test_2pl_is_that_of_mirt() -> None:
     """A smaller run of what ``scripts/measure_items.py`` measures at 300 x 2,000."""
+    import mirt
+
     table, _ = made_items(40, seed=2).ask(250)
     fitted = fit_2pl(table)
     theirs = mirt.fit_mirt(table.scores.astype(int), "2PL", compute_standard_errors=False).model.parameters
@@ -38,6 +38,8 @@ def test_2pl_is_that_of_mirt() -> None:
 
 
 def test_rasch_has_one_slope_and_is_that_of_girth() -> None:
+    import girth
+
     rng = np.random.default_rng(0)
     difficulty, ability = rng.normal(size=20), rng.normal(size=400)
     scores = (rng.random((400, 20)) < 1 / (1 + np.exp(difficulty - ability[:, None]))).astype(float)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control
 
 from vcrgen.analysis.profile.differences import NAMED, category_differences, pairs_by
 from vcrgen.analysis.profile.profiles import Category, ModelProfile, Profiles, gap, profile_of
@@ -36,6 +35,8 @@ def test_pairs_differ_in_one_thing() -> None:
 
 
 def test_adjusted_p_values_are_scipys(published: Profiles) -> None:
+    from scipy.stats import false_discovery_control
+
     found = category_differences(pairs_by(published.profiles, "lang"))
     assert len(found) == 11 * 106
     expected = false_discovery_control([each.p for each in found])

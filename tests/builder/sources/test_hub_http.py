@@ -6,6 +6,7 @@ import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +113,13 @@ def configured(*paths: str) -> bytes:
     return f"---\nconfigs:\n{''.join(configs)}---\n".encode()
 
 
-TRAIN = {
-    "data/train-00000-of-00002.parquet": parquet(*range(8)),
-    "data/train-00001-of-00002.parquet": parquet(8, 9, 10, 11),
-}
+TRAIN = tuple(f"data/train-0000{part}-of-00002.parquet" for part in (0, 1))
+
+
+@cache
+def train() -> dict[str, bytes]:
+    """The files of ``TRAIN``."""
+    return dict(zip(TRAIN, (parquet(*range(8)), parquet(8, 9, 10, 11)), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -123,14 +127,14 @@ def commits(hub: Any) -> dict[str, str]:
     """Fills repositories of ``me``; the commits that some of their names stand for."""
     two = {"a/x.parquet": parquet(0), "b/y.parquet": parquet(1, 2)}
     lines = {"lines.jsonl": b'{"caption": "not what the Hub has made of it"}'}
-    hub.commit("me/gated", TRAIN)
+    hub.commit("me/gated", train())
     hub.gated.add("me/gated")
     hub.commit("me/tar", {"train.tar": tar(0)}, "old")
     hub.commit("me/tar", {"train.tar": tar(*range(6))})
     hub.commit("me/lines", {**lines, "README.md": configured("lines.jsonl")})
     hub.commit("me/unconverted", {"train.tar": tar(0)})
     return {
-        "pairs": hub.commit("me/pairs", {**TRAIN, "data/test-00000-of-00001.parquet": parquet(12)}),
+        "pairs": hub.commit("me/pairs", {**train(), "data/test-00000-of-00001.parquet": parquet(12)}),
         "old": hub.commit("me/pairs", {"train.parquet": parquet(3)}, "v1/old"),
         "two": hub.commit("me/two", {**two, "README.md": configured("a/*.parquet", "b/*.parquet")}),
         "tar": hub.commit("me/tar", {"default/train/0000.parquet": parquet(*range(6))}, CONVERTED),
@@ -141,7 +145,7 @@ def commits(hub: Any) -> dict[str, str]:
 @pytest.fixture
 def local(tmp_path: Path) -> Path:
     """The pairs of ``me/pairs`` in a folder."""
-    for name, data in TRAIN.items():
+    for name, data in train().items():
         file = tmp_path / "pairs" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)

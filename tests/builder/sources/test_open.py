@@ -5,7 +5,6 @@ import types
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -88,6 +87,8 @@ def test_the_splits_of_a_readme(tmp_path: Path) -> None:
 
 
 def test_a_dataset_saved_by_datasets(tmp_path: Path) -> None:
+    import datasets
+
     features = datasets.Features({"image": datasets.Image(), "caption": datasets.Value("string")})
     rows = {"image": [{"bytes": b"x", "path": None}] * 3, "caption": ["a", "b", "c"]}
     saved = datasets.Dataset.from_dict(rows, features=features)
