@@ -433,4 +433,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "moments to the microsecond", "return at.replace(second=0, microsecond=0)", "return at", "clock"),
     M("leaderboard", "a ladder answers when it is done", "left = delay - (now() - submission.received) % delay", "left = timedelta(0)", "clock"),
     M("leaderboard", "outputs of any length", "if length > LONGEST_OUTPUT]:", "if length < 0]:", "clock"),
+    M("hidden", "a private source that everybody has", "self._source = source.starting_at(private) if", "self._source = source.starting_at(0) if", "private"),
+    M("hidden", "built-in questions of a small seed", 'int(built["seed"]) < MIN_PRIVATE_SEED', 'int(built["seed"]) < 0', "private"),
 )

@@ -48,7 +48,7 @@ STANDS_ON: dict[str, set[str]] = {
     "web": {"config", "work"},
     "samples": {"text"},
     "builder": {"text", "config", "work", "dataset", "tasks", "typeset", "pixels", "samples"},
-    "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "builder", "stats", "report"},
+    "hidden": {"text", "config", "work", "dataset", "tasks", "typeset", "samples", "builder", "stats", "report"},
     "bloom": {
         "text",
         "config",

@@ -99,7 +99,7 @@ def test_a_stream_and_a_hidden_set(run: Run, built: tuple[str, Path], tmp_path: 
     secret.touch(0o600)
     secret.write_text("0ddba11" * 8)
     words = ("--lang", lang, "--items", 2, "--out", "set", "--secret-file", secret, "--fonts", LANGUAGES[lang].fonts[0])
-    code, _, err = run("hidden", "samples:20", *words)
+    code, _, err = run("hidden", "samples:20", "--private-source", *words)
     assert code == 0, err
     assert run("hidden", "verify", "set", "--secret-file", secret)[0] == 0
 

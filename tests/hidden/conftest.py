@@ -67,6 +67,7 @@ def make(secret_file: Path) -> Make:
         build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
         # One secret makes the sets of all tests.
         values = {"items": 6, "fonts": FONTS, "reuse_secret": True} | options
+        values["private_source"] = str(source).startswith("samples")
         return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, listener=listener)
 
     return call

@@ -12,7 +12,7 @@ import pytest
 Run = Callable[..., tuple[int, str, str]]
 Tree = Callable[[Path], dict[str, bytes]]
 Answers = Callable[[Path], list[dict[str, Any]]]
-SMALL = ("samples:40", "--items", 3, "--fonts", "lato")
+SMALL = ("samples:40", "--private-source", "--items", 3, "--fonts", "lato")
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, ow
 
 def test_forms(run: Run, tree: Tree, finished_forms: Path, own_secret: Path) -> None:
     options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito")
-    code, out, err = run("hidden", "samples:40", *options, "--out", "set", "--secret-file", own_secret)
+    code, out, err = run(
+        "hidden", "samples:40", "--private-source", *options, "--out", "set", "--secret-file", own_secret
+    )
     assert code == 0, err
     assert tree(Path("set")) == tree(finished_forms)
     for one, other in itertools.combinations((1, 2, 3), 2):
@@ -101,7 +103,10 @@ def test_a_failed_check_quotes_nothing(run: Run, hidden_set: Path, answers: Answ
     ("words", "message"),
     [
         (["hidden", "missing.parquet", *SMALL[1:]], "missing.parquet"),
-        (["hidden", "samples:9", "--fonts", "no-such-font"], "The font no-such-font cannot be used"),
+        (
+            ["hidden", "samples:9", "--private-source", "--fonts", "no-such-font"],
+            "The font no-such-font cannot be used",
+        ),
         (["hidden", *SMALL, "--out", "full"], "full is not empty"),
         (["hidden", *SMALL, "--secret-file", "out/s.key"], "The secret file out/s.key lies inside out"),
         (["hidden", *SMALL, "--secret-file", "short.key"], "at least 128 are needed"),

@@ -132,7 +132,7 @@ def test_the_same_secret_gives_the_same_bytes(hidden: Path, tmp_path: Path) -> N
 
 def test_a_good_set_passes_every_check(hidden: Path) -> None:
     checks = verify(hidden / "set", secret=load_secret(hidden / "secret.key", create=False)[0])
-    assert len(checks) == 13 and [check for check in checks if check.ok is not True] == []
+    assert len(checks) == 14 and [check for check in checks if check.ok is not True] == []
 
 
 def edited(change: Callable[[dict[str, Any]], None], number: int = 0) -> Callable[[Path], None]:

@@ -48,8 +48,11 @@ def test_the_same_secret_gives_the_same_bytes(make: Make, tree: Tree, finished: 
 def test_another_secret_gives_another_set(
     make: Make, tree: Tree, answers: Answers, small: Path, other_secret_file: Path, tmp_path: Path
 ) -> None:
-    make(tmp_path / "out", secret=other_secret_file, source="samples:3", **SMALL)
-    make(tmp_path / "mine", source="samples:3", **SMALL)
+    pairs = [sample_pair("en", number) for number in range(3)]
+    columns = {"image": pa.array([pair.image for pair in pairs], pa.binary()), "caption": [p.caption for p in pairs]}
+    pq.write_table(pa.table(columns), tmp_path / "pairs.parquet")
+    make(tmp_path / "out", secret=other_secret_file, source=tmp_path / "pairs.parquet", **SMALL)
+    make(tmp_path / "mine", source=tmp_path / "pairs.parquet", **SMALL)
     mine, other = (answers(tmp_path / name) for name in ("mine", "out"))
     assert {a["source_id"] for a in mine} == {a["source_id"] for a in other}  # all pairs of the source
     assert not {a["question_id"] for a in mine} & {a["question_id"] for a in other}
@@ -155,7 +158,7 @@ def test_stopped_between_pairs(
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
 def test_killed_and_run_again(make: Make, tree: Tree, finished: Path, secret_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [*stands_at(5), "hidden", "samples:40", "--out", str(out), "--items", "6"]
+    command = [*stands_at(5), "hidden", "samples:40", "--private-source", "--out", str(out), "--items", "6"]
     command += ["--secret-file", str(secret_file), "--fonts", "lato,liberation-serif,carlito", "--reuse-secret"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120

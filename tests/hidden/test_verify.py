@@ -61,7 +61,8 @@ COVERS = "every answer covered in the pixels"
 PARTS = "feedback split and final split"
 SEAL = "seal of the maintainer's secret"
 PUBLIC_CHECKS = (NAMES, DESCRIPTION, QUESTIONS, IMAGES, CANARY, TIMES, ATTRIBUTES)
-ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, TEXTS, COVERS, PARTS, SEAL)
+ORIGIN = "items that the package alone cannot rebuild"
+ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, ORIGIN, TEXTS, COVERS, PARTS, SEAL)
 
 
 @pytest.fixture(scope="module")

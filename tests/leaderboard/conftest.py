@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine
 
@@ -32,6 +34,7 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.engine import SQLITE_FILE, create_board, open_engine
 from vcrgen.leaderboard.worker import Worker, finish
+from vcrgen.samples import sample_pair
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.stats.bootstrap import BootstrapMean
@@ -82,7 +85,14 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     secret_file = out.with_name("secret.key")
     secret_file.touch(0o600)
     secret_file.write_text("0badf00d" * 8)
-    options = HiddenOptions(config=load_build_config(None, {"source": "samples:60"}), items=8, fonts=("lato",))
+    pairs = [sample_pair("en", number) for number in range(60)]
+    columns = {
+        "image": pa.array([each.image for each in pairs], pa.binary()),
+        "caption": [each.caption for each in pairs],
+    }
+    pq.write_table(pa.table(columns), out.with_name("pairs.parquet"))
+    source = str(out.with_name("pairs.parquet"))
+    options = HiddenOptions(config=load_build_config(None, {"source": source}), items=8, fonts=("lato",))
     make_hidden(options, out=out, secret_file=secret_file)
     return out
 

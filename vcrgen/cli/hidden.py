@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +32,9 @@ CONFIG_OPTIONS = (
 PROBE_OPTIONS = ("image_column", "caption_column", "id_column")
 
 
+SCENES = "scenes"  # as a source: the built-in questions
+
+
 class _MakeByDefault(TyperGroup):
     """``vcrgen hidden pairs.parquet`` is ``vcrgen hidden make pairs.parquet``."""
 
@@ -47,6 +53,7 @@ hidden = typer.Typer(
         "vcrgen hidden pairs.parquet --lang zh --items 100 --out hidden-2026 --secret-file secret.key",
         "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
         "vcrgen hidden data/my-bloom --items 200 --out hidden-bloom --secret-file bloom.key",
+        "vcrgen hidden scenes --items 200 --private-source --out hidden-scenes --secret-file scenes.key",
         "vcrgen hidden verify hidden-2026 --secret-file secret.key",
         "vcrgen hidden probe hidden-2026 --against public-pairs.parquet",
         "vcrgen score preds.jsonl --data hidden-2026/key",
@@ -63,7 +70,7 @@ hidden = typer.Typer(
 @options_of(BuildConfig, only=CONFIG_OPTIONS)
 @options_of(HiddenOptions)
 def make(
-    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or an MCQ benchmark.")],
+    source: Annotated[str, typer.Argument(help="Pairs, as for `vcrgen build`, or an MCQ benchmark, or `scenes`.")],
     out: Annotated[Path, out_option("Folder of the set.")],
     secret_file: Annotated[Path, typer.Option(help="The maintainer's secret; made there if the file is new.")],
     **options: Any,
@@ -82,7 +89,8 @@ def make(
     config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
     own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
     chosen = validate_options(HiddenOptions, drop_none(own) | {"config": config})
-    is_new, questions = not secret_file.exists(), is_mcq_dataset(source)
+    is_new, scenes = not secret_file.exists(), source == SCENES
+    questions = scenes or is_mcq_dataset(source)
     if questions and (odd := next((name for name in CONFIG_OPTIONS if options[name] is not None), None)):
         raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is an MCQ benchmark.")
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
@@ -90,7 +98,9 @@ def make(
         unit = "items" if questions else "pairs"
         with interruption(keeps=not questions), ConsoleProgress(console.err, unit=unit) as listener:
             if questions:
-                result = make_hidden_mcq(open_task_dataset(source), chosen, **place, listener=listener)
+                with _scenes(chosen, **place) if scenes else nullcontext(Path(source)) as folder:
+                    dataset = open_task_dataset(folder if scenes else source)
+                    result = make_hidden_mcq(dataset, chosen, **place, listener=listener)
             else:
                 result = make_hidden(chosen, **place, listener=listener)
     finally:  # an interrupted run has made the secret, too
@@ -113,6 +123,21 @@ def make(
                 soft_wrap=True,
             )
     console.say_next("Check it", "vcrgen", "hidden", "verify", out, "--secret-file", secret_file)
+
+
+@contextmanager
+def _scenes(options: HiddenOptions, *, out: Path, secret_file: Path) -> Iterator[Path]:
+    """Yield a folder with built-in questions that are drawn from the secret; it is removed after the block."""
+    from vcrgen.bloom.scenes.generator import build_scene_set, scene_options
+    from vcrgen.hidden.run import check_private
+    from vcrgen.hidden.secret import open_secret
+
+    check_private(True, options, what="Built-in questions", give="a set")
+    secret, _ = open_secret(secret_file, out)
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=".vcrgen-") as folder:
+        build_scene_set(scene_options(options.items, secret.number("scenes")), Path(folder) / "set")
+        yield Path(folder) / "set"
 
 
 def _print_questions(report: dict[str, Any]) -> None:

@@ -28,6 +28,11 @@ class HiddenOptions(Options):
     not_in: tuple[str, ...] = option(
         (), "Dataset or earlier hidden set whose pairs are refused, by picture and by caption. Repeatable."
     )
+    private_source: bool = option(
+        False,
+        "Draw built-in pairs (samples) or questions (scenes) from the secret: only its owner can rebuild them.",
+        names="--private-source",
+    )
     reuse_secret: bool = option(False, "Take a secret that has made another set already.", names="--reuse-secret")
 
     @field_validator("fonts")

@@ -35,15 +35,16 @@ from vcrgen.dataset.tables import image_bytes
 from vcrgen.errors import ConfigError, DatasetError, HiddenSetError, ImageProblem
 from vcrgen.files import canonical_json, output_errors
 from vcrgen.hidden.public import MAX_PIXELS, MCQ_FOLDERS, PublicFormat, image_name, is_complete, stamp, write_set
-from vcrgen.hidden.run import HiddenResult
+from vcrgen.hidden.run import HiddenResult, check_private
 from vcrgen.hidden.secret import Secret, check_unused, open_secret, remember_set
 from vcrgen.plurals import pluralize
 from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceItem, item_of, languages_of
+from vcrgen.tasks.bloom import LETTERS, SCENE_MAKER, TASK, ChoiceItem, item_of, languages_of
 from vcrgen.work.folder import new_folder
 from vcrgen.work.progress import ProgressListener
 
 _PAIR_OPTIONS = ("forms", "same_pairs", "fonts", "not_in")  # of hidden sets of pairs only
+MIN_PRIVATE_SEED = 1 << 128  # of built-in scenes: a smaller one may be found by trying
 _LIMITS = {"max_pixels": MAX_PIXELS, "min_side": 1, "max_height": 1 << 20}
 
 
@@ -59,6 +60,13 @@ def make_hidden_mcq(
         raise ConfigError(f"--{odd[0].replace('_', '-')} is for hidden sets of pairs; {dataset} is an MCQ benchmark.")
     if dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden set already.")
+    built = dataset.built.config
+    check_private(str(built.get("maker", "")).startswith(SCENE_MAKER), options, what="Built-in questions", give="a set")
+    if options.private_source and int(built["seed"]) < MIN_PRIVATE_SEED:
+        raise ConfigError(
+            f"{dataset} is of the seed {built['seed']}, which can be guessed; give `scenes` instead, which are drawn "
+            "from the secret."
+        )
     secret, created = open_secret(secret_file, out)
     facts = {"set": dataset.identity, **options.model_dump(include={"items", "feedback"}), "version": VERSION}
     fingerprint = secret.seal(canonical_json(facts).encode())[:32]

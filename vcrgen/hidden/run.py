@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.shards import BYTE_PACKAGES
-from vcrgen.builder.sources import check_columns, open_every_split, open_source
+from vcrgen.builder.sources import SampleSource, check_columns, open_every_split, open_source
 from vcrgen.config.build import load_build_config
 from vcrgen.config.hidden import HiddenOptions
 from vcrgen.dataset.key import REPORT, VERSION
-from vcrgen.errors import NoPairsError, OutputError, SourceError
+from vcrgen.errors import ConfigError, NoPairsError, OutputError, SourceError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.hidden.earlier import add_part, find_earlier_sets, part_digest
 from vcrgen.hidden.forms import FormBuilder, FormItem
@@ -86,6 +86,20 @@ def default_fonts(lang: str) -> tuple[str, ...]:
     return tuple(name for name in text_faces(lang) if not font_registry()[name].fetched)
 
 
+def check_private(built_in: bool, options: HiddenOptions, *, what: str, give: str) -> None:
+    """Refuse, with a ConfigError, a built-in source that is public, or to draw another source from the secret."""
+    if built_in and not options.private_source:
+        raise ConfigError(
+            f"{what} are public: whoever has vcrgen can rebuild them, and every answer with them. Give {give} of your "
+            "own, or --private-source to draw them from the secret."
+        )
+    if options.private_source and not built_in:
+        raise ConfigError(
+            f"--private-source draws the built-in pairs (`samples`) or questions (`scenes`) from the secret; "
+            f"{options.config.source} is another source, so leave it out."
+        )
+
+
 class _Run:
     """One set under construction."""
 
@@ -94,8 +108,9 @@ class _Run:
         self._out, self._work, self._listener = out, out / WORK, listener
         self._secret_file = secret_file
         self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
-        self._source = open_source(self._config)
-        check_columns(self._source, self._config)
+        source = open_source(self._config)
+        check_private(isinstance(source, SampleSource), options, what="Built-in pairs", give="pairs")
+        check_columns(source, self._config)
         faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(self._config.lang)]
         self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
         earlier = {name: find_earlier_sets(name) for name in options.not_in}
@@ -107,7 +122,9 @@ class _Run:
         ]
         self._compared: list[dict[str, Any]] = []  # every reference with the number of its pairs
         self._secret, self._made_secret = open_secret(secret_file, out)
-        self._partitions = self._source.partitions()
+        private = self._secret.number("samples")
+        self._source = source.starting_at(private) if isinstance(source, SampleSource) else source
+        self._partitions = source.partitions()
         self._forms = range(max(options.forms, options.same_pairs))
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         listener.stage("loading fonts and text pipeline")
@@ -239,6 +256,7 @@ class _Run:
             "not_in": [[asdict(partition) for partition in source.partitions()] for _, source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
             "versions": {name: version(name) for name in BYTE_PACKAGES},
+            **({"private_source": True} if self._options.private_source else {}),
         }  # fmt: skip
 
     def _plan(self) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class Secret:
         """Return 32 pseudorandom hex digits for a purpose and a text."""
         return self._mac(f"token\0{purpose}\0{text}".encode())[:32]
 
+    def number(self, purpose: str) -> int:
+        """Return a pseudorandom number of 256 bits for a purpose."""
+        return int(self._mac(f"number\0{purpose}".encode()), 16)
+
     def seal(self, data: bytes) -> str:
         """Return the HMAC-SHA256 of some bytes, in hex."""
         return self._mac(b"seal\0" + data)

@@ -37,6 +37,7 @@ from vcrgen.hidden.public import (
     read_file,
     read_pixels,
 )
+from vcrgen.hidden.reference import caption_start
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.splits import draw_splits
 from vcrgen.tasks.bloom import LETTERS, TASK
@@ -45,6 +46,9 @@ from vcrgen.typeset.cover import is_covered
 
 TEXT_FILES = (METADATA, MANIFEST, README)
 ITEM_ID = re.compile(r"[0-9a-f]{32}")
+# Ids of built-in pairs and questions: the number of a picture, which is drawn from the secret where it is that large.
+BUILT_IN_PAIR, BUILT_IN_QUESTION = re.compile(r"[a-z]{2,3}-(\d{6,100})"), re.compile(r"scene-(\d{7,100})-\d+")
+MIN_PRIVATE_NUMBER = 1 << 128
 COMMITMENT = re.compile(r"[0-9a-f]{64}")
 _BY_CHANCE = re.compile(r"[0-9a-fA-F]{0,11}|.{0,3}")  # source ids that random ids contain by chance
 
@@ -91,16 +95,16 @@ def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
     return [*checks, _check(seal, _check_seal, key_folder, secret) if secret else unknown]
 
 
-def _check(name: str, look: Callable[..., None], *about: object) -> Check:
+def _check(name: str, look: Callable[..., str | None], *about: object) -> Check:
     try:
-        look(*about)
+        detail = look(*about)
     except (CheckFailed, HiddenSetError) as fault:
         return Check(name=name, ok=False, detail=str(fault))
     except OSError as error:
         return Check(name=name, ok=False, detail=f"cannot be read: {error.strerror or 'damaged'}")
     except Exception:  # parsers and decoders raise anything on hostile files
         return Check(name=name, ok=False, detail="damaged: not of the form that vcrgen writes")
-    return Check(name=name, ok=True)
+    return Check(name=name, ok=True, detail=detail or "")
 
 
 def fail_if(condition: object, detail: str) -> None:
@@ -330,6 +334,28 @@ def _check_covers(public: Path, key_folder: Path) -> None:
             fail_if(not hidden, f"{place}: span {number} is not covered")
 
 
+def _check_source(public: Path, key_folder: Path) -> str:
+    """Fail for items that anybody can rebuild with this package; say so where they are built-in but private."""
+    answers = list(read_answers(key_folder))
+    private, language = 0, read_key(key_folder).language
+    for item in answers:
+        found = (BUILT_IN_PAIR if "caption" in item else BUILT_IN_QUESTION).fullmatch(item["source_id"])
+        if found and int(found[1]) >= MIN_PRIVATE_NUMBER:
+            private += 1
+        elif found and ("caption" not in item or _is_built_in(item["caption"], str(language), int(found[1]))):
+            raise CheckFailed("built-in items are public: whoever has vcrgen can rebuild them; see --private-source")
+    return "built-in, but drawn from the secret, so nobody else can rebuild them" if private else ""
+
+
+def _is_built_in(text: str, language: str, number: int) -> bool:
+    from vcrgen.samples.pairs import caption
+
+    try:
+        return caption_start(caption(language, number)) == caption_start(text)
+    except ValueError:
+        return False
+
+
 def _check_seal(key_folder: Path, secret: Secret) -> None:
     key = read_key(key_folder)
     fail_if(key.seal != secret.seal(key.sealed), "the seal is not of this secret")
@@ -344,10 +370,11 @@ _PUBLIC_CHECKS: dict[str, Callable[[Path, PublicFormat], None]] = {
     "one time stamp": _check_times,
     "no extended attributes": _check_attributes,
 }
-_KEY_CHECKS: dict[str, Callable[[Path, Path], None]] = {
+_KEY_CHECKS: dict[str, Callable[[Path, Path], str | None]] = {
     "key unchanged and committed to": _check_commitment,
     "key readable by its owner only": _check_permissions,
     "questions and images are those of the key": _check_content,
+    "items that the package alone cannot rebuild": _check_source,
 }
 
 
@@ -355,7 +382,7 @@ class _Kind(NamedTuple):
     """The checks of one kind of hidden sets."""
 
     format: PublicFormat
-    checks: dict[str, Callable[[Path, Path], None]]
+    checks: dict[str, Callable[[Path, Path], str | None]]
     draw_splits: Callable[[Secret, Mapping[str, Any], Answers], list[str]]  # of a secret, the report and the items
 
 

@@ -138,7 +138,8 @@ def test_mistakes(run: Run, built: Path, words: list[str], message: str) -> None
 
 
 def test_the_public_part_of_a_hidden_set_has_no_keys_and_nobody_is_asked(run: Run, built: Path, serve: Any) -> None:
-    assert run("hidden", built, "--items", 10, "--out", "hidden", "--secret-file", "secret.key")[0] == 0
+    words = ["--items", 23, "--private-source", "--out", "hidden", "--secret-file", "secret.key"]
+    assert run("hidden", "scenes", *words)[0] == 0
     words = ["--endpoint", (server := serve()).url, "--model", "m"]
     code, _, err = run("baseline", "text-only", "hidden/public", *words)
     assert code == 2 and "hidden/public has questions without a key, as a hidden set's public part;" in err

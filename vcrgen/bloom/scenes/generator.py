@@ -50,10 +50,15 @@ def build_scene_set(options: BloomSceneOptions, out: Path, *, listener: Progress
     )  # fmt: skip
 
 
+def scene_options(items: int, seed: int) -> BloomSceneOptions:
+    """Return options with a seed of any size: one of 256 bits is a secret, which nobody finds by trying."""
+    return BloomSceneOptions(items=items).model_copy(update={"seed": seed})
+
+
 def items_of_another_seed(items: int, seed: int) -> list[ChoiceItem]:
     """Return items about other pictures, as many as the set has, for readers that learn from them."""
     least, most = _TRAINING
-    options = BloomSceneOptions(items=min(max(items, least), most), seed=seed - 1 if seed else 1)
+    options = scene_options(min(max(items, least), most), seed - 1 if seed else 1)
     return [
         replace(item_of(row, QUESTION_LANGUAGES), picture=str(index))
         for index, rows in generate_scene_items(options, RejectLog())

@@ -24,6 +24,7 @@ from vcrgen.storage import DiskFolder, Folder, open_folder, remote_url
 
 __all__ = [
     "Partition",
+    "SampleSource",
     "Source",
     "check_columns",
     "items_at",

@@ -180,12 +180,16 @@ def paths_of(row: Row) -> Iterator[ColumnPath]:
 
 
 class SampleSource(Source):
-    """The first ``count`` built-in pairs of a language; rows are ``{"id", "image", "caption"}``."""
+    """The ``count`` built-in pairs of a language from number ``first`` on; rows are ``{"id", "image", "caption"}``."""
 
     description = "built-in pairs"
 
-    def __init__(self, lang: str, count: int) -> None:
-        self._lang, self._count = lang, count
+    def __init__(self, lang: str, count: int, *, first: int = 0) -> None:
+        self._lang, self._count, self._first = lang, count, first
+
+    def starting_at(self, first: int) -> "SampleSource":
+        """Return as many pairs from another number on: from one of 256 bits, nobody else finds them."""
+        return SampleSource(self._lang, self._count, first=first)
 
     def partitions(self) -> list[Partition]:
         return [Partition(name="samples", rows=self._count)]
@@ -197,5 +201,5 @@ class SampleSource(Source):
         from vcrgen.samples import sample_pair
 
         for index in range(start, min(stop, self._count)):
-            pair = sample_pair(self._lang, index)
+            pair = sample_pair(self._lang, self._first + index)
             yield {"id": pair.id, "image": pair.image, "caption": pair.caption}
