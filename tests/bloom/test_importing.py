@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from tests.bloom.conftest import png
+from vcrgen.bloom.filtering import write_filtered_set
 from vcrgen.bloom.importing import import_questions
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.config.bloom import BloomImportOptions
@@ -260,3 +261,73 @@ def test_what_a_file_holds_reaches_no_terminal_as_it_is() -> None:
     rejects = RejectLog()
     rejects.add("a\u202eb", "not_an_item", "no text but \x1b[31m")
     assert rejects.summary == r"not_an_item 1; such as 'a\u202eb', not_an_item: no text but  [31m"
+
+
+def test_a_json_object_is_read_as_its_list_its_items_by_id_or_one_item(folder: Path) -> None:
+    one, two = published(0), published(1)
+    forms: dict[str, Any] = {
+        "data": {"data": [one, two], "version": 3, "authors": [{"name": "A"}]},
+        "other": {"version": "1", "samples": [one, two]},
+        "by-id": {"first": one | {"question_id": "first"}, "second": {**two, "question_id": "second"}},
+        "alone": one,
+    }
+    for name, value in forms.items():
+        items, drops = read(folder, write_json(folder, value, f"{name}.json"))
+        assert len(items) == (1 if name == "alone" else 2) and not drops, name
+    by_id = {
+        name: {key: value for key, value in item.items() if key != "question_id"}
+        for name, item in forms["by-id"].items()
+    }
+    items, _ = read(folder, write_json(folder, by_id, "ids.json"))
+    assert [item.question_id for item in items] == ["first", "second"]
+    lines = "\n".join(json.dumps(item) for item in (one, two))
+    (folder / "lines.json").write_text(lines, "utf-8")
+    assert len(read(folder, "lines.json")[0]) == 2
+    for bad in ({"a": [one], "b": [two]}, {"a": 1}, {}):
+        with pytest.raises(SourceError):
+            read(folder, write_json(folder, bad, "bad.json"))
+
+
+def test_a_category_with_its_second_level_is_found(folder: Path) -> None:
+    rows = [
+        table_row(0, **{"category": "animals", "l2-category": "Core Object Recognition"}),
+        table_row(1, **{"category": "animals", "l2-category": "compositional core object recognition"}),
+        table_row(2, **{"category": "texture", "l2-category": "atypical attribute identification"}),
+        table_row(3, **{"category": "poem", "l2-category": "logical_reasoning"}),
+        table_row(4, **{"category": "animals", "l2-category": "nature"}),
+    ]
+    items, drops = read(folder, write_table(folder, "levels.tsv", rows))
+    assert [item.path.partition("/")[0] for item in items] == ["remember", "understand", "analyze", "create"]
+    assert drops == {"unknown_category": 1}
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_circular_copies_are_one_item(folder: Path, count: int) -> None:
+    """As of MMBench's circular tables; a copy whose key is another option is at fault, an item like it is none."""
+    options, rows = ENGLISH[:count], []
+    for turn in range(count):
+        shown = [*options[turn:], *options[:turn], *[""] * (4 - count)]
+        key = "ABCD"[shown.index("bird")]
+        rows.append(table_row(1_000_000 * turn + 7, **dict(zip("ABCD", shown, strict=True)), answer=key))
+    rows[1]["image"] = "red.png"
+    rows.append(rows[-1] | {"index": 9_000_007, "answer": "ABC"["ABC".index(rows[-1]["answer"]) - 1]})
+    rows.append(table_row(8, question="What is at the left?"))
+    items, drops = read(folder, write_table(folder, f"circular-{count}.tsv", rows))
+    assert drops["circular_copy"] == count - 1 and drops["bad_key"] == 1
+    assert [item.question_id for item in items] == ["7", "8"][4 - count :]
+    assert items[0].questions["en"].options[items[0].answer or 0] == "bird"
+
+
+def test_a_lost_character_is_a_fault_and_a_dialect_is_kept(folder: Path) -> None:
+    rows = [published(0, dialect="Gulf Arabic"), published(1), published(2, question_en="What is in the m\ufffdddle?")]
+    items, drops = read(folder, write_json(folder, rows))
+    assert len(items) == 2 and drops == {"replacement_character": 1}
+    data = open_task_dataset(folder / "set-b.json")
+    assert [row["dialect"] for _, row in data.rows()] == ["Gulf Arabic", ""]
+    assert "| `dialect` |" in (folder / "set-b.json/README.md").read_text()
+    (folder / "ids.txt").write_text("q1\n")
+    write_filtered_set(data, folder / "ids.txt", folder / "less")
+    assert [row["dialect"] for _, row in open_task_dataset(folder / "less").rows()] == ["Gulf Arabic"]
+    write_json(folder, [published(3)])
+    import_questions(folder / "b.json", BloomImportOptions(), folder / "plain")
+    assert "dialect" not in next(row for _, row in open_task_dataset(folder / "plain").rows())

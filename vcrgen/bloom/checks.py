@@ -84,6 +84,8 @@ def _problems_in(lang: str, stem: str, options: Sequence[str], whole: str) -> It
         return
     if not whole.isprintable() and _CONTROL.search(whole):
         yield ItemRejectReason.CONTROL_CHARACTER
+    if "\ufffd" in whole:
+        yield ItemRejectReason.REPLACEMENT_CHARACTER
     if ("<" in whole or "&" in whole) and any(map(_MARKUP.search, (stem, *options))):
         yield ItemRejectReason.MARKUP
     if len({_folded(option) for option in options}) < len(options):

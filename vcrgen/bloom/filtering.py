@@ -84,6 +84,7 @@ def write_filtered_set(
             else:
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
+    columns = [name for _, row in dataset.rows(limit=1) for name in dataset.kind.optional_features if name in row]
     notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
     source = f"{built.source}, without {pluralize(len(left_out), 'item')}"
     every = left_out.union(as_texts(built.config.get("without")) or ())  # also those that an earlier list left out
@@ -91,6 +92,7 @@ def write_filtered_set(
         out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,
         config={**built.config, "without": sorted(every)}, rejects=rejects,
         license_note=LICENSE_OF_SOURCE, facts=generation_facts(dataset), notes=notes + read_card_notes(dataset),
+        columns=columns,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +40,8 @@ from vcrgen.errors import ConfigError, ImageProblem, SourceError
 from vcrgen.media import media_type
 from vcrgen.reading import as_id, describe, parse_json, read_json
 from vcrgen.records import RejectReason
-from vcrgen.tasks.bloom import LETTERS
+from vcrgen.report.escape import one_line
+from vcrgen.tasks.bloom import DIALECT, LETTERS
 from vcrgen.work.progress import ProgressListener
 
 MAX_JSON_BYTES = 128 << 20
@@ -54,6 +56,7 @@ _QUESTION = re.compile(r"question_([a-z]{2,3})")
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".tsv", ".csv", ".parquet")
 _EMPTY = ("", "nan")  # of a table's cell that holds nothing
 _LONGEST_INDEX = 64  # characters of a cell `image` that is the index of another row, as VLMEvalKit has it
+_CIRCLE = 1_000_000  # between the indices of an item and of its circular copies
 _LONGEST_LIST = 20_000  # characters
 _MOST_FIELDS = 200  # of a row; a table of thousands is none of questions
 
@@ -80,11 +83,12 @@ def import_questions(
     shown = listener or ProgressListener()
     shown.begin(count, 0)
     with TemporaryDirectory() as folder:
-        reader = RowReader(options, file.parent, taxonomy, languages, rejects, Path(folder))
+        columns = (DIALECT,) if DIALECT in names else ()
+        reader = RowReader(options, file.parent, taxonomy, languages, rejects, Path(folder), columns)
         return write_set(
             out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
             config=options.model_dump(mode="json", exclude={"images", "taxonomy"}),
-            rejects=rejects, license_note=LICENSE_OF_SOURCE,
+            rejects=rejects, license_note=LICENSE_OF_SOURCE, columns=columns,
         )  # fmt: skip
 
 
@@ -94,10 +98,13 @@ def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
         raise SourceError(f"{file} has no form that MCQ benchmarks have; known: {', '.join(_SUFFIXES)}.")
     try:
         with file.open("rb") as handle:
-            is_array = file.suffix.lower() == ".json" and handle.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+            first = handle.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] if file.suffix.lower() == ".json" else b""
     except OSError as error:
         raise SourceError(f"{file} cannot be read: {error.strerror}.") from None
-    if not is_array:
+    if first == b"{" and file.stat().st_size <= MAX_JSON_BYTES:
+        with suppress(SourceError):  # lines of JSON have this name, too
+            return _named_rows(_items_in(read_json(file, SourceError), file))
+    if first != b"[":
         source = open_source(load_build_config(None, {"source": str(file)}))
         names = [path[-1] for path in source.names()]
         needed = frozenset(path[0] for path in source.names())
@@ -109,9 +116,33 @@ def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
             f"{file} is one JSON value of more than {MAX_JSON_BYTES >> 20} MiB; give pictures as files beside it, or "
             "write one item a line (JSON Lines)."
         )
-    values = read_json(file, SourceError)
-    found = [row if isinstance(row, dict) else {PROBLEM: f"not an object but {describe(row)}"} for row in values]
+    return _named_rows(read_json(file, SourceError))
+
+
+def _named_rows(values: Sequence[Any]) -> tuple[list[str], int, list[Row]]:
+    """Return rows with the names of their fields, as :func:`open_rows`."""
+    found: list[Row] = [
+        row if isinstance(row, dict) else {PROBLEM: f"not an object but {describe(row)}"} for row in values
+    ]
     return list(dict.fromkeys(path[-1] for row in found for path in paths_of(row))), len(found), found
+
+
+def _items_in(value: Mapping[str, Any], file: Path) -> list[Any]:
+    """Return the items in a JSON object: one item, a list of them under any name, or items by their ids.
+
+    Raises:
+        SourceError: It holds none, or several lists of which none is called ``data``.
+    """
+    if "multiple_choice_qa" in value or any(name == "question" or _QUESTION.fullmatch(name) for name in value):
+        return [value]
+    lists = {
+        name: of for name, of in value.items() if isinstance(of, list) and any(isinstance(row, dict) for row in of)
+    }
+    if listed := lists.get("data") or (next(iter(lists.values())) if len(lists) == 1 else None):
+        return list(listed)
+    if not lists and value and all(isinstance(row, dict) for row in value.values()):
+        return [{"question_id": name, **row} for name, row in value.items()]
+    raise SourceError(f"{file} is a JSON object without a list of items; name the list `data`.")
 
 
 def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) -> tuple[str, ...]:
@@ -138,14 +169,16 @@ class RowReader:
 
     def __init__(
         self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str],
-        rejects: RejectLog, folder: Path,
+        rejects: RejectLog, folder: Path, columns: Sequence[str] = (),
     ) -> None:  # fmt: skip
         if options.images is not None and not options.images.is_dir():
             raise ConfigError(f"--images {options.images} is no folder.")
         self._options, self._root = options, options.images or beside
         self._taxonomy, self._languages, self._rejects = taxonomy, languages, rejects
-        self._folder, self._fetched = folder, PictureCache(folder)
+        self._folder, self._fetched, self._columns = folder, PictureCache(folder), columns
         self._ids: set[str] = set()
+        # By index, question and options: the id, the options and the right one of the first row with these.
+        self._circles: dict[tuple[int, str, tuple[str, ...]], tuple[str, Sequence[str], str]] = {}
         # The items about one picture mostly stand together.
         self._checked = lru_cache(maxsize=8)(usable_picture)
 
@@ -176,6 +209,7 @@ class RowReader:
         if name in self._ids:
             raise ItemRejected(ItemRejectReason.DUPLICATE_ID, "an earlier item has this id")
         raw = self._raw(row, name)
+        self._refuse_copy(row, raw)
         for reason, detail in find_problems(raw):
             if reason not in self._options.keep:
                 raise ItemRejected(reason, detail)
@@ -188,10 +222,31 @@ class RowReader:
             "question_id": name, "image": {"bytes": data, "path": None}, "path": raw.path,
             "source": f"item {number}", "answer": raw.answer, "trap": raw.trap,
         }  # fmt: skip
+        if DIALECT in self._columns:
+            converted[DIALECT] = one_line(_text(texts_of(row).get(DIALECT, row.get(DIALECT))))[:MAX_ID]
         for lang in self._languages:
             stem, options = questions.get(lang, ("", [""] * len(LETTERS)))
             converted[f"question_{lang}"], converted[f"options_{lang}"] = stem, list(options)
         return converted
+
+    def _refuse_copy(self, row: Row, raw: RawItem) -> None:
+        """Reject a circular copy of VLMEvalKit: an earlier item with its options turned, a million further in `index`.
+
+        All orders of an item are asked for by ``vcrgen predict --rotations``, so the copies say nothing more.
+        """
+        index = as_id(row.get("index")) or ""
+        if not index.isdecimal() or len(index) > _LONGEST_INDEX or len(raw.answer) != 1 or raw.answer not in LETTERS:
+            return
+        stem, texts = next(iter(raw.questions.values()))
+        options = [text for text in texts if text]
+        right = dict(zip(LETTERS, texts, strict=False)).get(raw.answer, "")
+        key = int(index) % _CIRCLE, stem, tuple(sorted(options))
+        first, shown, keyed = self._circles.setdefault(key, (raw.question_id, options, right))
+        if first == raw.question_id or options not in [[*shown[at:], *shown[:at]] for at in range(len(shown))]:
+            return
+        if right != keyed:
+            raise ItemRejected(ItemRejectReason.BAD_KEY, f"a copy of {first} whose key is another option")
+        raise ItemRejected(ItemRejectReason.CIRCULAR_COPY, f"{first} with its options in another order")
 
     def _raw(self, row: Row, name: str) -> RawItem:
         texts = texts_of(row)
@@ -212,12 +267,10 @@ class RowReader:
             names = [_text(row.get(column)) for column in ("level", "subcategory", "leaf")]
         else:
             names = re.split(r"->|>|/", category)
-        names = [name for name in names if name.strip()]
-        # Some trees have further steps, of which the last or the first ones are those of the taxonomy.
-        choices = [names, names[-3:], names[:2] + names[-1:], names[:1] + names[-1:]]
-        if len(names) == 1:
-            choices.insert(0, [_text(row.get("l2-category")), *names])
-        return next((path for some in choices if some and (path := self._taxonomy.find(*some))), None)
+        if len([name for name in names if name.strip()]) == 1:
+            behind = self._taxonomy.resolve([_text(row.get("l2-category")), *names])
+            return behind or self._taxonomy.resolve(names)
+        return self._taxonomy.resolve(names)
 
     def keep_picture(self, row: Row) -> None:
         """Store the picture of a row of VLMEvalKit, for later rows that have this row's ``index`` in its place."""

@@ -32,6 +32,8 @@ class ItemRejectReason(StrEnum):
     WRONG_SCRIPT = "wrong_script"
     NUMBERS_DIFFER = "numbers_differ"
     POINTS_AT_OPTIONS = "points_at_options"
+    REPLACEMENT_CHARACTER = "replacement_character"
+    CIRCULAR_COPY = "circular_copy"
     NOT_ONE_TRUE_OPTION = "not_one_true_option"
     # of an item that models generate
     NO_PICTURE_LEFT = "no_picture_left"

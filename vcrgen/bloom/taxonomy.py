@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -53,13 +53,26 @@ class Taxonomy:
         return buffer.getvalue()
 
     def find(self, *names: str) -> str | None:
-        """Return the path that names mean, from the level to the category; None if there is none, or more than one.
+        """Return the path that names mean, from the level or the subcategory to the category.
+
+        None if there is none, or more than one.
 
         ``find("Create", "Poem")`` is ``create/creative generation/poem``, and so is ``find("poem")``, but
         ``find("texture")`` is None: three categories have that name.
         """
         index, given = _index(self), [name for name in names if name.strip()]
         return index.get(tuple(map(_normalized, given))) or index.get(tuple(map(_folded, given)))
+
+    def resolve(self, names: Sequence[str]) -> str | None:
+        """Return the path of names that may have further steps between the level and the category.
+
+        Some trees have steps of which the last or the first ones are those of the taxonomy: ``Remember``,
+        ``Recognition``, ``Object Recognition``, ``Attribute Recognition``, ``Color``.
+        """
+        given = [name for name in names if name.strip()]
+        ends = given[:1] + given[-2:], given[:2] + given[-1:], given[:1] + given[-1:], given[-2:]
+        choices = [given, given[-3:], *(ends if len(given) > 1 else ())]
+        return next((path for some in choices if some and (path := self.find(*some))), None)
 
     @classmethod
     def parse(cls, text: str, place: str) -> Self:
@@ -92,10 +105,15 @@ class Taxonomy:
 
 @cache
 def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
-    """Return the keys by which a path is found: all of it, level and category, or category, where unambiguous."""
+    """Return the keys by which a path is found: all of it, or the category alone or behind one name, if unambiguous."""
     folded = [(tuple(map(_folded, path.split("/"))), path) for path in taxonomy.paths]
     found: dict[tuple[str, ...], str] = {}
-    for short in (lambda parts: parts, lambda parts: (parts[0], parts[2]), lambda parts: parts[2:]):
+    for short in (
+        lambda parts: parts,
+        lambda parts: parts[1:],
+        lambda parts: (parts[0], parts[2]),
+        lambda parts: parts[2:],
+    ):
         counts = Counter(short(parts) for parts, _ in folded)
         found |= {short(parts): path for parts, path in folded if counts[short(parts)] == 1}
     # In a tree of somebody's own, two categories may have names that fold to one; each is found by its own.

@@ -94,6 +94,7 @@ def write_set(
     facts: Mapping[str, str] | None = None,
     notes: str = "",
     gate: ShortcutGate | None = None,
+    columns: Sequence[str] = (),
 ) -> Manifest:
     """Write an MCQ benchmark; the same rows give the same bytes.
 
@@ -111,6 +112,8 @@ def write_set(
         gate: Reads the items without their pictures, and refuses the set if that is enough; None for a set that nobody
             makes here.
 
+        columns: Optional columns that the rows have.
+
     Raises:
         ShortcutError: The gate refuses the set.
         NoPairsError: There is no row.
@@ -121,7 +124,8 @@ def write_set(
         filled: set[str] = set()
         read: list[ChoiceItem] = []  # by the gate
         stream = _note_categories(rows, filled)
-        files = _write_files(folder, _note_items(stream, read, languages) if gate else stream, languages, content)
+        kept = _note_items(stream, read, languages) if gate else stream
+        files = _write_files(folder, kept, languages, columns, content)
         if not files:
             raise NoPairsError(f"{source} has no usable item (rejected: {rejects.summary or 'none; it is empty'}).")
         tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
@@ -140,7 +144,7 @@ def write_set(
         write_text(folder / TAXONOMY_FILE, taxonomy.text)
         write_text(folder / REJECTS, "".join(rejects.lines))
         section = gate.section(read) if gate else ""
-        write_text(folder / CARD, _card(manifest, len(filled), taxonomy, license_note) + section + notes)
+        write_text(folder / CARD, _card(manifest, len(filled), taxonomy, license_note, columns) + section + notes)
         write_manifest(folder, manifest)
     return manifest
 
@@ -163,14 +167,16 @@ def read_card_notes(dataset: Dataset) -> str:
 
 
 def _write_files(
-    folder: Path, rows: Iterable[Mapping[str, Any]], languages: Sequence[str], content: "hashlib._Hash"
-) -> list[DatasetFile]:
+    folder: Path, rows: Iterable[Mapping[str, Any]], languages: Sequence[str], columns: Sequence[str],
+    content: "hashlib._Hash",
+) -> list[DatasetFile]:  # fmt: skip
     """Write the rows and add to ``content`` what decides a score. Names have the number of files, so they come last."""
     kind = question_kind(languages)
     (folder / DATA_FOLDER).mkdir()
     stream = iter(rows)
     counts: list[int] = []
-    while count := _write_file(folder / DATA_FOLDER / str(len(counts)), stream, kind, content):
+    names = [*kind.features, *columns]
+    while count := _write_file(folder / DATA_FOLDER / str(len(counts)), stream, kind, names, content):
         counts.append(count)
     files = []
     for number, count in enumerate(counts):
@@ -181,9 +187,11 @@ def _write_files(
     return files
 
 
-def _write_file(file: Path, rows: Iterator[Mapping[str, Any]], kind: DatasetKind, content: "hashlib._Hash") -> int:
+def _write_file(
+    file: Path, rows: Iterator[Mapping[str, Any]], kind: DatasetKind, names: Sequence[str], content: "hashlib._Hash"
+) -> int:  # fmt: skip
     """Write a file of the next rows and return their number; without a row no file is written."""
-    schema, texts, count = kind.schema(), [name for name in kind.features if name != "image"], 0
+    schema, texts, count = kind.schema(*names), [name for name in names if name != "image"], 0
     if not (few := list(islice(rows, _GROUP_ROWS))):
         return 0
     with pq.ParquetWriter(file, schema, **kind.parquet_options()) as writer:
@@ -213,8 +221,11 @@ def _note_items(
         yield row
 
 
-def _card(manifest: Manifest, filled: int, taxonomy: Taxonomy, license_note: str) -> str:
-    notes = question_kind(manifest.languages).descriptions
+def _card(
+    manifest: Manifest, filled: int, taxonomy: Taxonomy, license_note: str, columns: Sequence[str]
+) -> str:  # fmt: skip
+    kind = question_kind(manifest.languages)
+    notes = {**kind.descriptions, **{name: kind.optional_features[name][1] for name in columns}}
     return _CARD.format(
         split=SPLIT,
         languages=", ".join(manifest.languages),

@@ -86,8 +86,8 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
 @options_of(
     BloomGenerationOptions,
     only={
-        "model", "judge", "judges", "lang", "per_category", "per_picture", "pictures", "themes", "taxonomy", "price",
-        "judge_price", "image_model", "image_price", "source_split", "limit",
+        "model", "judge", "judges", "lang", "per_category", "per_picture", "pictures", "themes", "scenarios",
+        "taxonomy", "price", "judge_price", "image_model", "image_price", "source_split", "limit",
     },
 )  # fmt: skip
 def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
@@ -151,7 +151,7 @@ def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> 
     if config is not None:
         file = find_recipe(config)
         recipe, place = read_yaml(file), f"{file}: "
-        for name in ("ledger", "themes", "taxonomy", "without"):
+        for name in ("ledger", "themes", "scenarios", "taxonomy", "without"):
             if isinstance(recipe.get(name), str):
                 recipe[name] = file.parent / recipe[name]
         if isinstance(beside := recipe.get("source"), str):

@@ -77,6 +77,9 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
     per_picture: int = option(4, "Items about one picture, at most.", ge=1, le=100)
     pictures: int = option(3, "Pictures to try for one item, at most.", ge=1, le=20)
     themes: Path | None = option(None, "YAML of themes and their shares, as `Arab: 2`.", shown="none")
+    scenarios: Path | None = option(
+        None, "Folder of scenes, a JSON file for each category, as BloomBench's.", shown="the author writes them"
+    )
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 categories")
     seed: int = option(0, "Seed of the order of options and the choice of pictures.", ge=0, le=1_000_000)
     license: str = option("", "License of the pictures, for each item and the card.", max_length=100)
@@ -102,6 +105,8 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
             )
         if not self.license.isprintable():
             raise ValueError("--license is one line of text, without control characters, as 'CC BY 4.0'")
+        if self.scenarios and self.themes:
+            raise ValueError("--scenarios has scenes of its own settings, so leave out --themes")
         self._images_fit()
         self._judges_fit()
         if not self.model:

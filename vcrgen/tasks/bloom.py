@@ -24,6 +24,7 @@ FORM_NOTE = (
     "that reads the attributes of a drawn scene needs one more step; nothing is created. So a level here is no measure "
     "of the skill."
 )
+DIALECT = "dialect"  # a column that some published files have
 TAXONOMY_FILE = "taxonomy.csv"  # beside the data
 # Languages without a row in the table of languages that are written from right to left.
 _RIGHT_TO_LEFT = frozenset({"arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
@@ -94,6 +95,7 @@ def question_kind(languages: Sequence[str]) -> DatasetKind:
         task=TASK,
         dictionary_columns=("path", "source", "answer", "trap"),
         indexed_columns=("question_id",),
+        optional_features={DIALECT: (STRING, "the dialect of the item, as its source says")},
     )
 
 

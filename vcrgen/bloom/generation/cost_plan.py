@@ -8,6 +8,7 @@ from math import ceil
 
 from vcrgen.bloom.generation.item_slots import assign_slots, read_themes
 from vcrgen.bloom.generation.prompts import PICTURE, category_values, prompt
+from vcrgen.bloom.generation.scenario_files import read_scenarios
 from vcrgen.bloom.generation.stages import STAGES, TRIES, SetSize
 from vcrgen.bloom.taxonomy import load_taxonomy
 from vcrgen.builder.sources import is_remote_source, open_source
@@ -52,13 +53,14 @@ def plan_set(options: BloomGenerationOptions) -> list[StagePlan]:
     """Return the plan of each stage, in their order.
 
     Raises:
-        ConfigError: Taxonomy or themes cannot be read.
+        ConfigError: Taxonomy, themes or scenes cannot be read.
     """
     taxonomy = load_taxonomy(options.taxonomy)
     slots = assign_slots(taxonomy, read_themes(options.themes), options.per_category)
+    given = read_scenarios(options.scenarios, taxonomy).scenes
     size = SetSize(
-        scenes=sum(len({slot.theme for slot in of_category}) for of_category in slots), items=sum(map(len, slots)),
-        targets=len(options.languages) - 1, judges=len(options.judge_names),
+        scenes=sum(len({slot.theme for slot in few}) for few in slots if few[0].path not in given),
+        items=sum(map(len, slots)), targets=len(options.languages) - 1, judges=len(options.judge_names),
     )  # fmt: skip
     values = dict.fromkeys(_VALUES, "") | category_values(taxonomy.paths[0])
     plans = []

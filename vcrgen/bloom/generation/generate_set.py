@@ -32,6 +32,7 @@ from vcrgen.bloom.generation.item_records import (
 from vcrgen.bloom.generation.item_slots import assign_slots, read_themes
 from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
 from vcrgen.bloom.generation.reply_ledger import open_replies
+from vcrgen.bloom.generation.scenario_files import ScenarioFiles, read_scenarios
 from vcrgen.bloom.generation.scheduler import MissingReplies, MissingReply, RequestScheduler, UsageMeter
 from vcrgen.bloom.generation.set_card import card_notes
 from vcrgen.bloom.generation.source_pictures import PictureSource
@@ -84,8 +85,8 @@ def generate_set(
     """Generate an MCQ benchmark by models. An interrupted run resumes with the replies in its ledger.
 
     Raises:
-        ConfigError: Taxonomy, themes or the list of excluded items cannot be read, or do not fit; the ledger is to be
-            inside of the new folder.
+        ConfigError: Taxonomy, themes, scenes or the list of excluded items cannot be read, or do not fit; the ledger is
+            to be inside of the new folder.
         EndpointError: The server cannot be reached, or refuses one request after another.
         OutputError: The folder holds something, or the ledger is in use or damaged.
         ShortcutError: Readers without the pictures are right too often.
@@ -96,7 +97,8 @@ def generate_set(
     excluded = read_ids(options.without) if options.without else frozenset()
     check_free(out)
     names = [options.model, *options.judge_names, *([options.image_model] if options.image_model else [])]
-    run = _SetRun(options, assign_slots(taxonomy, themes, options.per_category))
+    scenes = read_scenarios(options.scenarios, taxonomy)
+    run = _SetRun(options, assign_slots(taxonomy, themes, options.per_category), scenes)
     if unknown := sorted(excluded - {slot.name for slot in run.slots}):
         raise ConfigError(f"{options.without} names items that the set cannot have, first {unknown[0][:80]!r}.")
     named = out if out.name not in ("", "..") else out.resolve()  # `--out .` has no name
@@ -131,8 +133,10 @@ class _SetRun:
         missing: Slots without a reply.
     """
 
-    def __init__(self, options: BloomGenerationOptions, categories: Sequence[Sequence[ItemSlot]]) -> None:
-        self.options, self.categories = options, categories
+    def __init__(
+        self, options: BloomGenerationOptions, categories: Sequence[Sequence[ItemSlot]], scenes: ScenarioFiles
+    ) -> None:  # fmt: skip
+        self.options, self.categories, self.scenes = options, categories, scenes
         self.slots = [slot for category in categories for slot in category]  # in the set's order
         self.items: dict[str, GeneratedItem] = {}
         self.rejected: dict[str, ItemRejected] = {}
@@ -174,6 +178,9 @@ class _SetRun:
         scenes: dict[str, Iterator[Scenario]] = {}
         found: list[tuple[ItemSlot, Pipeline | ItemRejected]] = []
         for theme in dict.fromkeys(slot.theme for slot in slots):
+            if given := self.scenes.scenes.get(slots[0].path):
+                scenes[theme] = cycle(given)
+                continue
             try:
                 scenes[theme] = cycle((yield from plan_scenarios(slots[0].path, theme, options.languages[0])))
             except ItemRejected as rejected:
@@ -272,16 +279,18 @@ def _write(
     return write_set(
         out, _rows(items, licenses, pictures), languages=options.languages, taxonomy=taxonomy,
         source=f"pictures {'' if options.image_model else 'of '}{pictures.description}, questions of models",
-        config=_config(options, hashes, themes, excluded), rejects=run.reject_log(),
+        config=_config(options, hashes, themes, excluded, run.scenes), rejects=run.reject_log(),
         license_note=_license_note(options), facts=_facts(options, hashes),
         gate=ShortcutGate(allowed=options.allow_shortcuts),
-        notes=card_notes(items, taxonomy, counts, scheduler, votes, pictures.unusable, Counter(licenses), options),
+        notes=card_notes(items, taxonomy, counts, scheduler, votes, pictures.unusable, Counter(licenses), options)
+        + _scene_notes(run.scenes),
     )  # fmt: skip
 
 
 def _config(
-    options: BloomGenerationOptions, hashes: Mapping[str, str], themes: Mapping[str, int], excluded: Set[str]
-) -> dict[str, Any]:
+    options: BloomGenerationOptions, hashes: Mapping[str, str], themes: Mapping[str, int], excluded: Set[str],
+    scenes: ScenarioFiles,
+) -> dict[str, Any]:  # fmt: skip
     """Return what decides the rows, without names of local files; conditions only where they are given."""
     config = {
         "maker": GENERATOR, "model": options.model, "judges": list(options.judge_names), "prompts": hashes,
@@ -294,6 +303,8 @@ def _config(
             config[name] = value
     if excluded:
         config["without"] = sorted(excluded)
+    if scenes.scenes:
+        config["scenarios"] = scenes.digest
     if options.image_model:
         config |= {"image_model": options.image_model, "image_parameters": options.image_parameters}
     return config
@@ -307,6 +318,18 @@ def _facts(options: BloomGenerationOptions, hashes: Mapping[str, str]) -> dict[s
     prompts = hashlib.sha256("".join(hashes.values()).encode()).hexdigest()[:12]
     names = {kind: name.replace("|", "_") for kind, name in models.items()}
     return {"maker": GENERATOR, **names, "prompts": prompts}
+
+
+def _scene_notes(scenes: ScenarioFiles) -> str:
+    """Return a section of the card on scenes of files; "" without any."""
+    if not scenes.scenes:
+        return ""
+    count = sum(map(len, scenes.scenes.values()))
+    unknown = ", ".join(map(escape_markdown, scenes.unknown))
+    return (
+        f"\n## Scenes\n\n{pluralize(count, 'scene')} of {pluralize(len(scenes.scenes), 'category', 'categories')} are "
+        f"from files; the author wrote those of the others. Files of no category: {unknown or 'none'}.\n"
+    )
 
 
 def _license_note(options: BloomGenerationOptions) -> str:

@@ -60,6 +60,7 @@ SCENARIOS = 10  # of one request
 LEAST_FITNESS = 4
 _SAMPLING = Sampling(temperature=0.0, max_tokens=4096)  # of which a model that thinks takes most for that
 _MAX_KEYWORDS = 12
+MAX_SCENE = 400  # characters
 MAX_QUESTION, MAX_ANSWER = 600, 300  # characters
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
 _NO_OPTIONS = "(no options are given)"
@@ -211,7 +212,7 @@ def _scenarios(reply: Mapping[str, Any]) -> list[Scenario]:
         if not isinstance(words, list) or not words:
             raise InvalidReply("`keywords` is no list")
         keywords = tuple(_line(word, "keywords", 80) for word in words[:_MAX_KEYWORDS])
-        found.append(Scenario(text=_text(value, "scenario", 400), keywords=keywords))
+        found.append(Scenario(text=_text(value, "scenario", MAX_SCENE), keywords=keywords))
     return found
 
 
