@@ -168,7 +168,10 @@ def test_a_run_that_was_interrupted_is_no_choice(dataset: Path, out: Path, serve
         ),
         ({"parameters": {"temperature": None}}, r"\(temperature 0.0 there, none here\)"),
         ({"parameters": {"top_k": 1}}, r"\(--param top_k none there, 1 here\)"),
-        ({"preset": "vlmevalkit"}, r"\(max_tokens 256 there, 2048 here; detail high there, low here\)"),
+        (
+            {"preset": "vlmevalkit-gpt-low"},
+            r"\(max_tokens 256 there, 2048 here; detail high there, low here; image_form none there, vlmevalkit-512",
+        ),
         ({"name": "other"}, r"\(model m there, other here\)"),
     ],
 )

@@ -118,7 +118,10 @@ def test_the_key_is_sent_and_never_shown(
         (["--view", "strip"], "view: Input should be 'stacked', 'tei', 'both', 'image' or 'text-only'"),
         (["--mode", "medium"], "nothing of mode 'medium'"),
         (["--split", "dev"], "nothing of split 'dev'"),
-        (["--preset", "mine"], "preset: unknown preset 'mine'; known: paper-closed, vlmevalkit, lmms-eval, bloombench"),
+        (
+            ["--preset", "mine"],
+            "preset: unknown preset 'mine'; known: vcr-repo-gpt, vcr-repo-claude, vlmevalkit-gpt-high",
+        ),
         (["--profile", "mine"], "Unknown profile 'mine'; known: openai, azure"),
         (["--param", "temperature"], "--param 'temperature' is not of the form KEY=JSON"),
         (["--param", "effort=low"], "the value of --param effort is not JSON; a text needs quotes: 'effort=\"x\"'"),
@@ -190,14 +193,25 @@ def test_presets_are_the_published_ones() -> None:
     facts = {name: make_prompt(name, {}).facts for name in (None, *preset_names(mcq=False))}
     assert facts == {
         None: {"temperature": 0.0, "max_tokens": 256, "text_first": False, "detail": "high"},
-        "paper-closed": {"max_tokens": 256, "text_first": True, "detail": ""},
-        "vlmevalkit": {"temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "low"},
-        "lmms-eval": {"temperature": 0.0, "max_tokens": 120, "text_first": True, "detail": ""},
-    }
+        "vcr-repo-gpt": {"max_tokens": 256, "text_first": True, "detail": ""},
+        "vcr-repo-claude": {"max_tokens": 256, "text_first": False, "detail": ""},
+        "vlmevalkit-gpt-high": {
+            "temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "high", "image_form": "vlmevalkit",
+        },
+        "vlmevalkit-gpt-low": {
+            "temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "low",
+            "image_form": "vlmevalkit-512",
+        },
+        "lmms-eval-chat": {
+            "temperature": 0.0, "top_p": 0.0, "max_tokens": 120, "text_first": False, "detail": "", "image_form": "png",
+        },
+    }  # fmt: skip
 
 
 def test_parameters_take_the_place_of_a_presets() -> None:
-    prompt = make_prompt("vlmevalkit", {"temperature": None, "top_p": 1, "seed": 3, "stop": ["\n"], "top_k": None})
+    prompt = make_prompt(
+        "vlmevalkit-gpt-high", {"temperature": None, "top_p": 1, "seed": 3, "stop": ["\n"], "top_k": None}
+    )
     assert prompt.sampling == Sampling(max_tokens=2048, top_p=1, seed=3) and prompt.parameters == {"stop": ["\n"]}
     with pytest.raises(ConfigError, match="--param top_p"):
         make_prompt(None, json.loads('{"top_p": 1e999}'))
@@ -205,7 +219,7 @@ def test_parameters_take_the_place_of_a_presets() -> None:
 
 def test_only_what_is_set_is_sent(predict: Run, dataset: Path, serve: Any) -> None:
     server = serve()
-    words = ["--preset", "paper-closed", "--param", "top_k=1", "--param", "max_tokens=null", "--limit", 1]
+    words = ["--preset", "vcr-repo-gpt", "--param", "top_k=1", "--param", "max_tokens=null", "--limit", 1]
     assert predict(dataset, server, "--out", "p.jsonl", *words)[0] == 0
     body = server.calls[0].body
     assert {name: value for name, value in body.items() if name != "messages"} == {"model": "qwen", "top_k": 1}

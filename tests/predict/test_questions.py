@@ -203,8 +203,8 @@ def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: 
         (["--mode", "hard"], "is an MCQ benchmark, which has no modes; leave --mode out."),
         (["--split", "dev"], "has nothing of split 'dev'; it has test."),
         (
-            ["--preset", "lmms-eval"],
-            "--preset lmms-eval is not for a dataset of this kind; for this one there is bloombench.",
+            ["--preset", "lmms-eval-chat"],
+            "--preset lmms-eval-chat is not for a dataset of this kind; for this one there is bloombench.",
         ),
         (
             ["--answer-logprobs", "--profile", "openai"],
@@ -227,7 +227,7 @@ def test_mistakes(predict: Run, questions: Path, serve: Any, words: list[object]
         (["--view", "image"], "has no view 'image'; the views of such a dataset are stacked, tei, both, text-only."),
         (
             ["--preset", "bloombench"],
-            "is not for a dataset of this kind; for this one there is paper-closed, vlmevalkit",
+            "is not for a dataset of this kind; for this one there is vcr-repo-gpt, vcr-repo-claude",
         ),
     ],
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 
 from PIL import Image
 
@@ -31,3 +33,34 @@ def decode_image(data: bytes) -> Image.Image:
     raise RequestProblem(
         RejectReason.OVERSIZED, f"{image.width}x{image.height} pixels, more than {MAX_PIXELS:,} in all"
     )
+
+
+def _as_png(image: Image.Image) -> tuple[Image.Image, str]:
+    return image, "PNG"
+
+
+def _as_vlmevalkit(image: Image.Image, longest: int | None = None) -> tuple[Image.Image, str]:
+    """Return the image as VLMEvalKit sends it to GPT models: shrunk to ``longest``, the shorter side 100 at least."""
+    if longest is not None:
+        image.thumbnail((longest, longest))
+    if min(image.size) < _VLMEVALKIT_EDGE:
+        factor = _VLMEVALKIT_EDGE / min(image.size)
+        image = image.resize((int(image.width * factor), int(image.height * factor)))
+    return image, "JPEG"
+
+
+_VLMEVALKIT_EDGE = 100
+# Of published programs: how an image is encoded anew, with the defaults of Pillow. A test compares the bytes.
+IMAGE_FORMS: dict[str, Callable[[Image.Image], tuple[Image.Image, str]]] = {
+    "png": _as_png,
+    "vlmevalkit": _as_vlmevalkit,
+    "vlmevalkit-512": partial(_as_vlmevalkit, longest=512),
+}
+
+
+def encode_image(data: bytes, form: str) -> bytes:
+    """Encode an image anew in a form of :data:`IMAGE_FORMS`; a RequestProblem if it is too large or invalid."""
+    image, name = IMAGE_FORMS[form](decode_image(data))
+    buffer = io.BytesIO()
+    image.save(buffer, name)
+    return buffer.getvalue()

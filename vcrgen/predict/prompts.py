@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from vcrgen.dataset.pictures import Picture
 from vcrgen.errors import ConfigError
 from vcrgen.models.base import Request, RequestProblem, Sampling
+from vcrgen.models.pictures import encode_image
 from vcrgen.models.presets import DEFAULT, PRESETS, Preset, preset_names
 from vcrgen.predict.questions import QuestionPicture
 from vcrgen.tasks.bloom import LETTERS, shown_option
@@ -23,6 +24,7 @@ class Prompt:
     sampling: Sampling
     text_first: bool = False  # whether the question precedes the image
     detail: str = ""  # image detail for servers of OpenAI's kind
+    image_form: str = ""  # how images are encoded anew, by a name of `IMAGE_FORMS`; empty to send them as stored
     parameters: Mapping[str, Any] = field(default_factory=dict)  # others, by the server's names
     answer_logprobs: bool = False  # request the log-probabilities of the right answer, too
 
@@ -32,8 +34,11 @@ class Prompt:
         Raises:
             RequestProblem: The right answer is needed and is missing, or is not one line for each span.
         """
+        data = picture.data
+        if data is not None and self.image_form:
+            data = encode_image(data, self.image_form)
         return Request(
-            images=() if picture.data is None else (picture.data,),
+            images=() if data is None else (data,),
             text=picture.question,
             sampling=self.sampling,
             text_first=self.text_first,
@@ -47,7 +52,9 @@ class Prompt:
         """Return all settings by name, as JSON values."""
         others = {f"--param {name}": value for name, value in self.parameters.items()}
         logprobs = {"answer_logprobs": True} if self.answer_logprobs else {}
-        return {**self.sampling.given, "text_first": self.text_first, "detail": self.detail, **logprobs, **others}
+        form = {"image_form": self.image_form} if self.image_form else {}
+        place = {"text_first": self.text_first, "detail": self.detail}
+        return {**self.sampling.given, **place, **form, **logprobs, **others}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +148,7 @@ def make_prompt(preset: str | None, parameters: Mapping[str, Any], *, answer_log
         ConfigError: A parameter has the wrong type, or the preset is for multiple-choice questions.
     """
     base = _preset(preset, mcq=False)
-    prompt = Prompt(sampling=base.sampling, text_first=base.text_first, detail=base.detail)
+    prompt = Prompt(sampling=base.sampling, text_first=base.text_first, detail=base.detail, image_form=base.image_form)
     return replace(_with_parameters(prompt, parameters), answer_logprobs=answer_logprobs)
 
 
