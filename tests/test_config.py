@@ -19,7 +19,7 @@ BOTH_KINDS = "--forms takes other pairs for every form, --same-pairs the same on
     ("options", "message"),
     [
         ({"lang": "xx"}, "unknown language 'xx'; known: en, zh"),
-        ({"mode": "middling"}, "mode: 'middling' is not easy, hard, both, or shares of ink"),
+        ({"mode": "middling"}, "mode: 'middling' is not easy, hard, both, shares of ink"),
         ({"ngram_size": 11}, "ngram-size: Input should be less than or equal to 10"),
         ({"max_share": 0}, "max-share: Input should be greater than 0"),
         ({"where": ("lang",)}, "'lang' is not of the form PATH=VALUE"),
@@ -176,5 +176,19 @@ def test_options_made_in_python_are_checked_in_the_same_words(
 
 def test_a_hidden_set_has_no_levels() -> None:
     """The command has no ``--mode``; a call from Python with levels was taken for one without."""
-    with pytest.raises(ConfigError, match=r"easy and hard covers, drawn from the secret, and no levels"):
-        HiddenOptions(config=BuildConfig(mode="ink=0.2,0.5"))
+    for config, name in ((BuildConfig(mode="ink=0.2,0.5"), "mode"), (BuildConfig(cover="stain"), "cover")):
+        with pytest.raises(ConfigError, match=f"follow from its own `cover`; leave `{name}` out of its `config`"):
+            HiddenOptions(config=config)
+
+
+@pytest.mark.parametrize(
+    ("cover", "lang", "mode"),
+    [("bars", "en", "bits=4,8"), ("blots", "zh", "bits=4,8"), ("bars", "ar", "both"), ("rows", "en", "both")],
+)
+def test_the_cover_of_a_hidden_set_decides_its_modes(cover: str, lang: str, mode: str) -> None:
+    """Bits of joined letters are unknown; a chosen configuration may be given again."""
+    options = HiddenOptions(config=BuildConfig(lang=lang), **({} if cover == "bars" else {"cover": cover}))
+    assert (options.config.cover, options.config.mode, options.config.lang) == (cover, mode, lang)
+    assert HiddenOptions(config=options.config, cover=cover).config == options.config
+    with pytest.raises(ConfigError, match="unknown cover 'mud'; known: rows"):
+        HiddenOptions(config=BuildConfig(), cover="mud")

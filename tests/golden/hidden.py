@@ -29,6 +29,7 @@ def hidden_set(bench: Bench) -> Path:
         known = [{"id": "known", "image": bitmap(200, 50, 50), "caption": captions("en")[0]}]
         reference = bench.once("sources/known.jsonl", lambda path: write_pairs(path, known))
         words = ("--items", 5, "--same-pairs", 2, "--fonts", "lato,liberation-serif,carlito", "--id-column", "id")
+        words += ("--cover", "rows")
         printed = bench.run(
             "hidden",
             bench.pairs("en"),

@@ -58,7 +58,7 @@ def write_secret(file: Path, text: str) -> Path:
 
 @pytest.fixture(scope="session")
 def make(secret_file: Path) -> Make:
-    """Makes a set: six items of forty built-in pairs in three fonts, if nothing else is asked for."""
+    """Makes a set: six items of forty built-in pairs in three fonts under rows, if nothing else is asked for."""
 
     def call(
         out: Path, *, source: Path | str = "samples:40", lang: str = "en", secret: Path = secret_file,
@@ -66,7 +66,7 @@ def make(secret_file: Path) -> Make:
     ) -> HiddenResult:  # fmt: skip
         build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
         # One secret makes the sets of all tests.
-        values = {"items": 6, "fonts": FONTS, "reuse_secret": True} | options
+        values = {"items": 6, "fonts": FONTS, "reuse_secret": True, "cover": "rows"} | options
         values["private_source"] = str(source).startswith("samples")
         return make_hidden(HiddenOptions(config=build_config, **values), out=out, secret_file=secret, listener=listener)
 

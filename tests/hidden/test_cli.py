@@ -12,7 +12,7 @@ import pytest
 Run = Callable[..., tuple[int, str, str]]
 Tree = Callable[[Path], dict[str, bytes]]
 Answers = Callable[[Path], list[dict[str, Any]]]
-SMALL = ("samples:40", "--private-source", "--items", 3, "--fonts", "lato")
+SMALL = ("samples:40", "--private-source", "--items", 3, "--fonts", "lato", "--cover", "rows")
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_make_is_the_command_that_is_meant(run: Run, tree: Tree, small: Path, ow
 
 
 def test_forms(run: Run, tree: Tree, finished_forms: Path, own_secret: Path) -> None:
-    options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito")
+    options = ("--items", 4, "--same-pairs", 3, "--fonts", "lato, liberation-serif ,carlito", "--cover", "rows")
     code, out, err = run(
         "hidden", "samples:40", "--private-source", *options, "--out", "set", "--secret-file", own_secret
     )

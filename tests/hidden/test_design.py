@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.hidden.design import EMS, MAX_WIDTH, MIN_WIDTH, balanced, draw_cover_modes, draw_design
+from vcrgen.hidden.design import MAX_EMS, MAX_WIDTH, MIN_EMS, MIN_WIDTH, balanced, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Mode
+from vcrgen.records import NAMED_MODES, Mode
 
 FONTS = ("a", "b", "c", "d", "e")
 secrets = st.binary(min_size=16, max_size=32).map(Secret)
@@ -34,7 +34,7 @@ def test_the_order_of_a_round_comes_from_secret_stage_and_round() -> None:
 def test_a_slot(secret: Secret, number: int, form: int, fonts: int) -> None:
     slot = draw_design(secret, number, form, FONTS[:fonts])
     assert MIN_WIDTH <= slot.width <= MAX_WIDTH
-    assert slot.font_size == round(slot.width / EMS)
+    assert round(slot.width / MAX_EMS) <= slot.font_size <= round(slot.width / MIN_EMS)
     assert slot.font in FONTS[:fonts]
     assert slot == draw_design(secret, number, form, FONTS[:fonts])
     following = draw_design(secret, number, form + 1, FONTS[:fonts])
@@ -58,8 +58,18 @@ def test_widths_are_spread_over_the_whole_range() -> None:
     assert all(420 < quarters[quarter] < 580 for quarter in range(4))
 
 
+def test_a_size_does_not_follow_from_the_width() -> None:
+    slots = [draw_design(Secret(b"x" * 16), number, 0, FONTS) for number in range(2000)]
+    sizes = Counter(slot.font_size for slot in slots if 790 <= slot.width <= 810)
+    assert set(sizes) >= set(range(29, 37)), "800 px over 28 to 22 ems"
+
+
 @given(secrets, st.lists(st.integers(1, 6), max_size=20), st.integers(0, 5))
 def test_covers_are_balanced_over_the_spans_of_a_form(secret: Secret, counts: list[int], form: int) -> None:
-    modes = [mode for i, count in enumerate(counts) for mode in draw_cover_modes(secret, form, sum(counts[:i]), count)]
+    modes = [
+        mode
+        for i, count in enumerate(counts)
+        for mode in draw_cover_modes(secret, form, sum(counts[:i]), count, NAMED_MODES)
+    ]
     assert len(modes) == sum(counts)
     assert abs(modes.count(Mode.EASY) - modes.count(Mode.HARD)) <= 1

@@ -108,7 +108,7 @@ def forms_of(
     """Some forms of the same pair."""
     plans: list[PlannedItem] = []
     for form in range(count):
-        planned = maker.plan(pair, number, form, [span for plan in plans for span in plan.spans])
+        planned = maker.plan(pair, number, form, [span for plan in plans for span in plan.covers])
         if isinstance(planned, Reject):
             return planned
         plans.append(planned)
@@ -204,7 +204,7 @@ def test_a_span_with_a_letter_that_would_vanish_is_not_taken() -> None:
     rejected = chinese.plan(flat, 0)
     assert isinstance(rejected, Reject) and rejected.reason == "no_maskable_ngram"
     planned = [chinese.plan(Item(source_id=p.id, image=p.image, caption=p.caption), 0) for p in zh_pairs(12)]
-    spans = [span for one in planned if isinstance(one, PlannedItem) for span in one.spans]
+    spans = [span for one in planned if isinstance(one, PlannedItem) for span in one.covers]
     assert len(spans) > 8 and not [span for span in spans if "\u4e00" in span.text]
 
 

@@ -218,11 +218,11 @@ def test_pairs_are_refused_by_either(
     else:
         reference = [(sample_pair("en", 100 + i).image, loud(caption)) for i, (_, caption) in enumerate(known)]
     file = write_pairs(tmp_path / "known.parquet", reference)
-    result = make(tmp_path / "out", source=source, items=COUNT - 7, not_in=(str(file),))
+    result = make(tmp_path / "out", source=source, items=COUNT - 8, not_in=(str(file),))
     taken = {answer["caption"][:20] for answer in answers(tmp_path / "out")}
-    assert taken == {caption[:20] for _, caption in pairs[7:]}
+    assert len(taken) == COUNT - 8 and taken <= {caption[:20] for _, caption in pairs[7:]}
     assert result.report["set_aside"].get("in_reference", 0) > 0
-    assert set(result.report["set_aside"]) == {"in_reference"}
+    assert set(result.report["set_aside"]) <= {"in_reference", "no_maskable_ngram"}
 
 
 @pytest.mark.parametrize("content", [None, b"PAR1 not really", "columns"])

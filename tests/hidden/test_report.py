@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from vcrgen.hidden.report import overlap_report, summary_report
+from vcrgen.records import NAMED_MODES
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 
@@ -30,7 +31,7 @@ def test_the_mix_is_counted() -> None:
         answer((5, 9, "easy", 0.46), font="carlito", strip="below", width=1000, part="feedback"),
         answer((5, 9, "easy", 0.01), strip="below", width=800),
     ]
-    report = summary_report(answers, language="en", rejected={"no_glyph": 2})
+    report = summary_report(answers, language="en", modes=NAMED_MODES, rejected={"no_glyph": 2})
     assert report["items"] == 3 and report["spans"] == 4
     assert report["fonts"] == {"carlito": 1, "lato": 2}
     assert report["strip"] == {"above": 1, "below": 2}
@@ -45,8 +46,8 @@ def test_the_mix_is_counted() -> None:
 
 def test_the_report_of_a_set_is_that_of_its_key(finished: Path, answers: Answers) -> None:
     report = json.loads((finished / "key" / "report.json").read_bytes())
-    expected = summary_report(answers(finished), language="en", rejected=report["set_aside"])
-    assert report == expected | {"form": 1, "overlap": [], "alike": {}}
+    expected = summary_report(answers(finished), language="en", modes=NAMED_MODES, rejected=report["set_aside"])
+    assert report == expected | {"form": 1, "overlap": [], "alike": {}, "compared": []}
 
 
 @pytest.mark.parametrize(

@@ -849,7 +849,7 @@ def test_a_set_may_have_covers_that_are_not_rows(
     make: Callable[..., Any], tmp_path: Path, answers: Callable[[Path], list[dict[str, Any]]], secret: Secret
 ) -> None:
     """Soft edges too: each hidden pixel has its own brightness in the key, and one that is another is found."""
-    make(tmp_path / "set", items=3, fonts=("lato",), config={"cover": "stain"})
+    make(tmp_path / "set", items=3, fonts=("lato",), cover="stain")
     folder = tmp_path / "set"
     assert all(check.ok for check in verify(folder, secret=secret))
     found = answers(folder)

@@ -92,7 +92,7 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     pq.write_table(pa.table(columns), out.with_name("pairs.parquet"))
     source = str(out.with_name("pairs.parquet"))
-    options = HiddenOptions(config=load_build_config(None, {"source": source}), items=8, fonts=("lato",))
+    options = HiddenOptions(config=load_build_config(None, {"source": source}), items=8, fonts=("lato",), cover="rows")
     make_hidden(options, out=out, secret_file=secret_file)
     return out
 

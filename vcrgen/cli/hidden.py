@@ -22,11 +22,16 @@ from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import ConfigError
 from vcrgen.plurals import pluralize
+from vcrgen.typeset.cover_kinds import ROWS
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
     *("lang", "image_column", "caption_column", "id_column", "where", "source_split"),
-    *("spacy_model", "censor_list", "cover"),
+    *("spacy_model", "censor_list"),
+)
+SETTLED = (
+    "Note: Of white rows, the visible pixels settle every span: a program that compares them with rendered words needs "
+    "neither picture nor caption (docs/covers.md). Leave out --cover for covers that leave something to infer."
 )
 
 PROBE_OPTIONS = ("image_column", "caption_column", "id_column")
@@ -77,8 +82,8 @@ def make(
 ) -> None:
     """Make a hidden test set: OUT/public for participants, OUT/key for the maintainer.
 
-    Spans, fonts, widths, places and covers (easy or hard, no levels) are drawn from the secret. Run the same command
-    again to resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
+    Spans, fonts, widths, sizes, places and the modes of covers are drawn from the secret. Run the same command again to
+    resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
     """
     from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.hidden import make_hidden
@@ -91,8 +96,10 @@ def make(
     chosen = validate_options(HiddenOptions, drop_none(own) | {"config": config})
     is_new, scenes = not secret_file.exists(), source == SCENES
     questions = scenes or is_mcq_dataset(source)
-    if questions and (odd := next((name for name in CONFIG_OPTIONS if options[name] is not None), None)):
+    if questions and (odd := next((name for name in (*CONFIG_OPTIONS, "cover") if options[name] is not None), None)):
         raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is an MCQ benchmark.")
+    if not questions and chosen.cover == ROWS:
+        console.err.print(SETTLED, soft_wrap=True)
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
         unit = "items" if questions else "pairs"
@@ -167,6 +174,8 @@ def _print_report(report: dict[str, Any]) -> None:
         table.add_row(
             f"ink, {mode}", f"median {ink['median']}, target {ink['target']}; spans off target: {ink['off_target']}"
         )
+    if bits := report.get("pixel_bits"):
+        table.add_row("bits left by pixels", f"least {bits['least']:g}, median {bits['median']:g}")
     for overlap in report["overlap"]:
         a, b = overlap["forms"]
         table.add_row(

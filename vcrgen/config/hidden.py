@@ -2,20 +2,25 @@
 
 from typing import Self
 
-from pydantic import field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from vcrgen.config.base import Options, option
 from vcrgen.config.build import BuildConfig
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.cover_kinds import COVER_KINDS
 
 
 class HiddenOptions(Options):
     """Options of a hidden set.
 
-    Of ``config`` the source, the language, the text, the mask and the kind of cover count; widths, fonts and modes are
-    drawn from the secret.
+    Of ``config`` the source, the language, the text and the mask count; its cover is :attr:`cover`. Covers that hide
+    whole letters go by bits, others by ink. Widths, fonts and modes are drawn from the secret.
     """
 
-    config: BuildConfig
+    cover: str = option(
+        "bars", f"Cover that hides the spans: {', '.join(COVER_KINDS)}; of rows, the pixels alone settle every span."
+    )
+    config: BuildConfig  # after the cover, which decides its modes
     items: int = option(100, "Pairs in the set; with --forms, in each form.", ge=1, le=100_000)
     forms: int = option(1, "Sets that share no picture and no caption, and are alike.", ge=1, le=20)
     same_pairs: int = option(1, "Sets of the same pairs, with other spans, fonts and places.", ge=1, le=20)
@@ -35,18 +40,31 @@ class HiddenOptions(Options):
     )
     reuse_secret: bool = option(False, "Take a secret that has made another set already.", names="--reuse-secret")
 
+    @field_validator("cover")
+    @classmethod
+    def _known_cover(cls, value: str) -> str:
+        return BuildConfig(cover=value).cover
+
     @field_validator("fonts")
     @classmethod
     def _split_at_commas(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name.strip() for names in value for name in names.split(","))
 
-    @model_validator(mode="after")
-    def _no_levels(self) -> Self:
-        if self.config.mode.startswith("ink="):
+    @field_validator("config")
+    @classmethod
+    def _modes_follow_from_the_cover(cls, config: BuildConfig, info: ValidationInfo) -> BuildConfig:
+        if "cover" not in info.data:  # it is wrong itself
+            return config
+        cover, language = info.data["cover"], LANGUAGES[config.lang]
+        by_bits = COVER_KINDS[cover].whole_letters and language.shaper == "basic"
+        given = {"cover": cover, "mode": f"bits={','.join(map(str, language.ink_by_bits))}" if by_bits else "both"}
+        if wrong := next(
+            (name for name in config.model_fields_set & {*given} if getattr(config, name) != given[name]), ""
+        ):
             raise ValueError(
-                "a hidden set has easy and hard covers, drawn from the secret, and no levels; leave `mode` out"
+                f"the modes of a hidden set follow from its own `cover`; leave `{wrong}` out of its `config`"
             )
-        return self
+        return BuildConfig(**config.model_dump(exclude_unset=True) | given)
 
     @model_validator(mode="after")
     def _one_kind_of_forms(self) -> Self:

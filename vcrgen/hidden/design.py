@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import NAMED_MODES, Mode
+from vcrgen.records import Mode
 from vcrgen.rng import shuffled
 
 MIN_WIDTH, MAX_WIDTH = 600, 1000  # px
-# Width over font size, so that a line holds about fifty letters or twenty-five Han characters in any width.
-EMS = 25
+# Least and most width over font size: a line holds 44 to 56 letters, or half as many Han characters, in any width.
+MIN_EMS, MAX_EMS = 22, 28
 
 T = TypeVar("T")
 
@@ -38,12 +38,13 @@ def draw_design(secret: Secret, number: int, form: int, fonts: Sequence[str]) ->
     font = balanced(secret, "font", range(len(fonts)), number)
     place = balanced(secret, "strip", range(2), number)
     face = fonts[(font + form) % len(fonts)]
-    return ItemDesign(width=width, font=face, font_size=round(width / EMS), strip_first=(place + form) % 2 == 1)
+    ems = MIN_EMS + secret.random("size", f"{form}/{number}").random() * (MAX_EMS - MIN_EMS)
+    return ItemDesign(width=width, font=face, font_size=round(width / ems), strip_first=(place + form) % 2 == 1)
 
 
-def draw_cover_modes(secret: Secret, form: int, before: int, count: int) -> list[Mode]:
-    """Draw easy or hard for each of an item's ``count`` spans; the items before it have ``before`` spans."""
-    return [balanced(secret, f"cover/{form}", NAMED_MODES, before + number) for number in range(count)]
+def draw_cover_modes(secret: Secret, form: int, before: int, count: int, modes: Sequence[Mode]) -> list[Mode]:
+    """Draw the mode of each of an item's ``count`` spans; the items before it have ``before`` spans."""
+    return [balanced(secret, f"cover/{form}", modes, before + number) for number in range(count)]
 
 
 def balanced(secret: Secret, stage: str, values: Sequence[T], number: int) -> T:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import Any
 
+from vcrgen.builder.acceptance import Acceptance, Threshold
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts
 from vcrgen.builder.encode import encode_png
 from vcrgen.builder.pipeline import Pipeline
@@ -14,7 +15,7 @@ from vcrgen.builder.records import PreparedItem
 from vcrgen.builder.rows import span_row
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.canary import LINE
-from vcrgen.hidden.design import EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
+from vcrgen.hidden.design import MAX_EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.text.graphemes import clusters
@@ -51,19 +52,31 @@ class FormItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpanCovers:
+    """The cover of one span in each mode."""
+
+    rules: Mapping[Mode, CoverRule]
+    bits: Mapping[Mode, float]  # that each leaves at least; empty if the covers do not go by bits
+
+    def row(self, mode: Mode) -> dict[str, float]:
+        """Return the entry of the key that says its bits in a mode, if it has them."""
+        return {"pixel_bits": round(self.bits[mode], 2)} if self.bits else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedItem:
     """One pair with its spans, before a pixel of it is covered."""
 
     slot: ItemDesign
     prepared: PreparedItem
-    spans: tuple[Span, ...]  # in reading order
+    covers: Mapping[Span, SpanCovers]  # the spans in reading order, each with its covers
     visible: float  # ink that covers leave of each span, as a share: mean of both modes, summed over the spans
 
     @property
     def statistics(self) -> tuple[int, ...]:
         """Return the matched statistics: spans, letters of the caption, masked letters, visible ink in thousandths."""
-        covered = sum(span.end - span.start for span in self.spans)
-        return len(self.spans), len(self.prepared.layout.text), covered, round(1000 * self.visible)
+        covered = sum(span.end - span.start for span in self.covers)
+        return len(self.covers), len(self.prepared.layout.text), covered, round(1000 * self.visible)
 
 
 class FormBuilder:
@@ -78,7 +91,7 @@ class FormBuilder:
         self._secret, self._fonts = secret, fonts
         self._style = lru_cache(maxsize=_STYLES)(self._make_style)
         for font in fonts:
-            self._style(font, round(MIN_WIDTH / EMS))  # so that an unusable one is found before anything is written
+            self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
         """Return the canary of every public file of a form."""
@@ -100,38 +113,67 @@ class FormBuilder:
             return prepared
         prepared = replace(prepared, layout=prepared.layout.with_whole_letters())
         ink = WHITE - render_strip(prepared.layout)
-        spans = self._spans(prepared, ink, form, known)
-        if isinstance(spans, Reject):
-            return spans
-        shares = (share for span in spans for share in _visible(span, prepared, ink, self._rules(prepared, span, form)))
+        covers = self._select(prepared, ink, form, known)
+        if isinstance(covers, Reject):
+            return covers
+        shares = (share for span, one in covers.items() for share in _visible(span, prepared, ink, one.rules))
         visible = sum(shares) / len(prepared.style.calibrations)
-        return PlannedItem(slot=slot, prepared=prepared, spans=spans, visible=visible)
+        return PlannedItem(slot=slot, prepared=prepared, covers=covers, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
         """Return the style of one face without fallbacks, in the nearest size with even covers."""
         styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
             chain = FontChain([resolve_font(font)], size=size + step)
-            style = make_style(self.pipeline.language, chain, width=0, max_height=0, cover=self.pipeline.config.cover)
+            config = self.pipeline.config
+            style = make_style(
+                self.pipeline.language, chain, width=0, max_height=0, cover=config.cover, modes=config.modes
+            )
             styles.append(style)
             if all(cover.is_even for cover in styles[-1].calibrations.values()):
                 return styles[-1]
         return styles[0]
 
-    def _rules(self, prepared: PreparedItem, span: Span, form: int) -> dict[Mode, CoverRule]:
+    def _rules(self, prepared: PreparedItem, span: Span, form: int, draw: int = 0) -> dict[Mode, CoverRule]:
         """Return the cover rule of a span in each mode, seeded by the secret."""
         rules = {mode: calibration.rule for mode, calibration in prepared.style.calibrations.items()}
         if self.pipeline.config.cover == ROWS:
             return rules
-        rng = self._secret.random(f"cover form/{form}", f"{prepared.keys.pair} {span.start}")
-        seed = int(rng.random() * (1 << 53))
+        place = f"{prepared.keys.pair} {span.start}" + (f" draw {draw}" if draw else "")
+        seed = int(self._secret.random(f"cover form/{form}", place).random() * (1 << 53))
         return {mode: with_seed(rule, seed) for mode, rule in rules.items()}
 
-    def _spans(self, prepared: PreparedItem, ink: Gray, form: int, known: Sequence[Span]) -> tuple[Span, ...] | Reject:
-        """Select spans that leave some ink of each letter and overlap little with those of earlier forms.
+    def _covers(self, prepared: PreparedItem, span: Span, ink: Gray, form: int) -> SpanCovers | None:
+        """Return the covers of a span; None if they would hide a letter, as rows may not, or nothing, or too little."""
+        if self.pipeline.acceptance:
+            return self._accept(prepared, span, form, self.pipeline.acceptance)
+        rules = self._rules(prepared, span, form)
+        if self.pipeline.config.cover == ROWS:
+            parts = [word.span() for word in WORD.finditer(span.text)]
+            parts = parts if self.pipeline.language.cursive else clusters(span.text)
+            usable = _shows_each_letter(parts, span, prepared, ink, rules)
+        else:
+            usable = max(_visible(span, prepared, ink, rules)) <= MAX_VISIBLE
+        return SpanCovers(rules=rules, bits={}) if usable else None
 
-        Covers with masks may hide whole letters; their spans only have to be covered at all.
-        """
+    def _accept(self, prepared: PreparedItem, span: Span, form: int, acceptance: Acceptance) -> SpanCovers | None:
+        """Draw the cover of each mode until it leaves enough bits; None if it does not."""
+        pair, rules, bits = draw_parts(prepared, (span,)), dict[Mode, CoverRule](), dict[Mode, float]()
+        for mode in self.pipeline.config.modes:
+            draws = partial(self._thresholds, prepared, span, form, mode)
+            accepted = acceptance.draw(span, pair, prepared.style.shaper, draws)
+            if accepted is None:
+                return None
+            rules[mode], bits[mode] = draws(accepted.draw)[0].rule, accepted.bits[0]
+        return SpanCovers(rules=rules, bits=bits)
+
+    def _thresholds(self, prepared: PreparedItem, span: Span, form: int, mode: Mode, draw: int) -> list[Threshold]:
+        return [self.pipeline.threshold(self._rules(prepared, span, form, draw)[mode], mode)]
+
+    def _select(
+        self, prepared: PreparedItem, ink: Gray, form: int, known: Sequence[Span]
+    ) -> dict[Span, SpanCovers] | Reject:
+        """Select spans whose covers are usable and that overlap little with those of earlier forms."""
 
         def shared(span: Span) -> float:  # its largest overlap with a known span, as a share
             counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
@@ -139,31 +181,29 @@ class FormBuilder:
 
         doc = self.pipeline.text.nlp(prepared.layout.text)
 
-        def shows_all(span: Span) -> bool:
-            rules = self._rules(prepared, span, form)
-            if self.pipeline.config.cover == ROWS:
-                parts = [word.span() for word in WORD.finditer(span.text)]
-                parts = parts if self.pipeline.language.cursive else clusters(span.text)
-                return _shows_each_letter(parts, span, prepared, ink, rules)
-            return max(_visible(span, prepared, ink, rules)) <= MAX_VISIBLE
-
-        usable = cache(shows_all)
+        usable = cache(partial(self._covers, prepared, ink=ink, form=form))
         drawings: list[tuple[Span, ...]] = []
         for drawing in range(DRAWINGS):
             rng = self._secret.random(f"mask/{form}/{drawing}", prepared.keys.pair)
             spans = self.pipeline.plan(prepared.item, doc, rng)
             if isinstance(spans, Reject):
                 return spans
-            drawings.append(tuple(filter(usable, spans)))
+            drawings.append(tuple(span for span in spans if usable(span)))
             if not known and len(drawings[-1]) == len(spans):
                 break
         for max_shared in MAX_SHARED:
             distinct = [tuple(span for span in spans if shared(span) <= max_shared) for spans in drawings]
             if best := max(distinct, key=len):
-                return best
-        detail = "every text that can be masked has a letter of which its cover would hide nearly all"
-        rejected = Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_NGRAM, detail=detail)
-        return max(drawings, key=len) or rejected
+                break
+        best = best or max(drawings, key=len)
+        if found := {span: covers for span in best if (covers := usable(span))}:
+            return found
+        if self.pipeline.acceptance:
+            reason, detail = RejectReason.SETTLED, "no cover of a text that can be masked leaves enough bits"
+        else:
+            reason = RejectReason.NO_NGRAM
+            detail = "every text that can be masked has a letter of which its cover would hide nearly all"
+        return Reject(source_id=prepared.item.source_id, reason=reason, detail=detail)
 
     def draw(self, planned: PlannedItem, form: int, before: int, picture: str) -> FormItem:
         """Draw an item.
@@ -175,8 +215,9 @@ class FormBuilder:
             picture: The hash of its picture, in hex, for the key.
         """
         prepared, slot = planned.prepared, planned.slot
-        modes = dict(zip(planned.spans, draw_cover_modes(self._secret, form, before, len(planned.spans)), strict=True))
-        rules = {span: self._rules(prepared, span, form)[mode] for span, mode in modes.items()}
+        drawn = draw_cover_modes(self._secret, form, before, len(planned.covers), self.pipeline.config.modes)
+        modes = dict(zip(planned.covers, drawn, strict=True))
+        rules = {span: planned.covers[span].rules[mode] for span, mode in modes.items()}
         encode = partial(encode_png, note=self.canary(form))
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
@@ -186,7 +227,10 @@ class FormBuilder:
             "font_size": prepared.style.shaper.chain.size, "width": slot.width,
             "strip": "above" if slot.strip_first else "below", "strip_y": images.strip_y,
             "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
-            "spans": [span_row(covered) | {"cover": str(modes[covered.span])} for covered in images.spans],
+            "spans": [
+                span_row(one) | {"cover": str(modes[one.span])} | planned.covers[one.span].row(modes[one.span])
+                for one in images.spans
+            ],
         }  # fmt: skip
         return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
 

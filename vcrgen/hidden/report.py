@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 
 from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES
 
 Answer = Mapping[str, Any]
 
 
-def summary_report(answers: Sequence[Answer], *, language: str, rejected: Mapping[str, int]) -> dict[str, Any]:
+def summary_report(
+    answers: Sequence[Answer], *, language: str, modes: Sequence[Mode], rejected: Mapping[str, int]
+) -> dict[str, Any]:
     """Summarise one form: the items of its key, and the numbers of rejected pairs by reason."""
-    covers = LANGUAGES[language].cover_targets
+    covers = {mode: LANGUAGES[language].cover_target(mode) for mode in modes}
+    bits = [span["pixel_bits"] for answer in answers for span in answer["spans"] if "pixel_bits" in span]
     spans = [span for answer in answers for span in answer["spans"]]
     ink = {mode: [s["visible_ink"] for s in spans if s["cover"] == mode] for mode in covers}
     widths = [answer["width"] for answer in answers]
@@ -36,6 +40,7 @@ def summary_report(answers: Sequence[Answer], *, language: str, rejected: Mappin
             }
             for mode, values in ink.items()
         },
+        **({"pixel_bits": {"least": min(bits), "median": round(float(np.median(bits)), 2)}} if bits else {}),
         "parts": {
             part: {"items": len(inside), "spans": sum(len(answer["spans"]) for answer in inside)}
             | _counts(span["cover"] for answer in inside for span in answer["spans"])

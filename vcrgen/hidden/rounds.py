@@ -127,7 +127,7 @@ class RoundSelector:
             if isinstance(planned, Reject):
                 return str(planned.reason)
             plans.append(planned)
-            spans += planned.spans
+            spans += planned.covers
         if picture is None:  # not reached: such an item could not be planned
             return str(RejectReason.UNDECODABLE)
         self._taken.add_hash(picture, plans[0].prepared.layout.text)  # as in the key, for a resumed run

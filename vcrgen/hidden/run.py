@@ -47,6 +47,7 @@ from vcrgen.work.progress import ProgressListener
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"
+DESIGN = "design-2"  # name and version of what is drawn from the secret
 _SET_OPTIONS = ("items", "forms", "same_pairs", "feedback")  # options that decide the bytes
 
 
@@ -207,7 +208,9 @@ class _Run:
             answers = sorted(forms[form], key=lambda answer: str(answer["question_id"]))
             splits = draw_splits(self._secret, form, answers, round(self._options.feedback * len(answers)))
             answers = [answer | {"part": split} for answer, split in zip(answers, splits, strict=True)]
-            report = summary_report(answers, language=language, rejected=dict(sorted(rejected.items())))
+            report = summary_report(
+                answers, language=language, modes=self._config.modes, rejected=dict(sorted(rejected.items()))
+            )
             report |= {"form": form + 1, "overlap": overlap, "alike": similarity, "compared": self._compared}
             key = self._part(form, "key")
             key.mkdir(exist_ok=True)
@@ -235,7 +238,8 @@ class _Run:
         """Return the signature of scores against the key, without the secret."""
         config, text = self._config, self._builder.pipeline.text
         kind = "" if config.cover == ROWS else f"{config.cover}-"
-        covers = (f"{mode}={kind}{cover.visible:g}" for mode, cover in LANGUAGES[config.lang].cover_targets.items())
+        language, acceptance = LANGUAGES[config.lang], self._builder.pipeline.acceptance
+        covers = (f"{mode}={kind}{language.cover_target(mode).visible:g}" for mode in config.modes)
         fonts = canonical_json([digest for _, digest in self._fonts])
         facts = {
             "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.ngram_size}",
@@ -243,13 +247,13 @@ class _Run:
             "cover": ",".join(covers), "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),
         }  # fmt: skip
-        return Signature(facts)
+        return Signature(facts | ({"bits": acceptance.name} if acceptance else {}))
 
     def _make_facts(self) -> dict[str, Any]:
         """Return everything that decides the bytes, by name, except for the secret."""
         built = self._builder.pipeline.signature.facts
         return {
-            "config": self._config.public_fields(), "signature": str(self._signature),
+            "design": DESIGN, "config": self._config.public_fields(), "signature": str(self._signature),
             "censor": built["censor"], "layout": built["layout"],
             "partitions": [asdict(partition) for partition in self._partitions],
             **self._options.model_dump(include=set(_SET_OPTIONS)), "fonts": self._fonts,

@@ -7,8 +7,6 @@ from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
 
-from vcrgen.records import NAMED_MODES
-
 Numbers = Sequence[float]
 
 
@@ -52,7 +50,8 @@ def similarity_report(forms: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str,
         "letters": [[len(answer["caption"]) for answer in answers] for answers in forms],
         "covered letters": [[sum(map(len, answer["crossed_text"])) for answer in answers] for answers in forms],
     }
-    values |= {f"visible ink, {mode}": [ink(answers, mode) for answers in forms] for mode in NAMED_MODES}
+    modes = sorted({str(span["cover"]) for answers in forms for answer in answers for span in answer["spans"]})
+    values |= {f"visible ink, {mode}": [ink(answers, mode) for answers in forms] for mode in modes}
     return {name: _compared(of_forms) for name, of_forms in values.items() if all(of_forms)}
 
 

@@ -175,16 +175,20 @@ def lower_bound(
 def unit_posteriors(
     templates: Templates, cell: VisibleCell, text: str, sigma: float = SIGMA
 ) -> Iterator[tuple[Ints, Doubles]]:
-    """Yield the units that may stand at the place of each unit of a cell's text, and their probabilities."""
+    """Yield the units that may stand at the place of each unit of a cell's text, and their probabilities.
+
+    None are given for a unit that is seen whole, or whose width no unit of the lexicon has.
+    """
     energies = _Energies(templates, cell, ahead=False)
     for pen, width in _places(templates, text):
-        if len(units := templates.units_of_width(width)):
+        units = templates.units_of_width(width)
+        if len(units) and not cell.visible[:, pen : pen + width].all():
             log_weights = templates.lexicon.log_prior[units]
             log_weights = log_weights - _unit_energies(templates, energies, units, pen) / _scale(sigma)
             weights = np.exp(log_weights - log_weights.max())
             yield units, weights / weights.sum()
         else:
-            yield units, np.zeros(0)
+            yield units[:0], np.zeros(0)
 
 
 def _scale(sigma: float) -> float:

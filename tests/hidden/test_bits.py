@@ -1,0 +1,91 @@
+"""Hidden sets under the default covers: each span leaves something to infer, and nothing is known of a form but it."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vcrgen.builder.rows import read_covers
+from vcrgen.hidden import HiddenResult
+from vcrgen.hidden.secret import load_secret
+from vcrgen.hidden.verify import leaks, verify
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import lower_bound, visible_cells
+from vcrgen.pixels.templates import Templates
+from vcrgen.records import Mode, Span
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.cover import cell_texts, mark_hidden, span_cells, surrounding_ink
+from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.layout import layout_caption
+
+Answers = Callable[[Path], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def by_bits(make: Callable[..., HiddenResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("bits") / "set"
+    make(out, items=3, fonts=("lato",), cover="bars")
+    return out
+
+
+def test_every_span_leaves_the_bits_of_its_mode(by_bits: Path, answers: Answers) -> None:
+    """Read from the published pixels, in the font of the key."""
+    seen = Counter[str]()
+    for answer in answers(by_bits):
+        shaper = BasicShaper(FontChain([resolve_font(answer["font"])], size=answer["font_size"]))
+        unit = LANGUAGES["en"].break_unit
+        layout = layout_caption(answer["caption"], shaper, width=answer["width"], max_lines=5, break_unit=unit)
+        image = np.asarray(Image.open(by_bits / "public/stacked_image" / f"{answer['question_id']}.png").convert("L"))
+        strip = image[answer["strip_y"] : answer["strip_y"] + answer["strip_height"]]
+        templates = Templates(shaper.chain.glyph, load_lexicon("en"))
+        for told in answer["spans"]:
+            span = Span(start=told["start"], end=told["end"], text=told["text"], tokens=tuple(told["tokens"]))
+            hidden = np.zeros(strip.shape, bool)
+            around = surrounding_ink(span, layout) > 0
+            hidden[: len(around)] = around
+            mark_hidden(hidden, read_covers(told))
+            cells = visible_cells(strip, hidden, span_cells(span, layout), layout.baseline)
+            bits = lower_bound(templates, cells, cell_texts(span, layout))
+            assert bits == pytest.approx(told["pixel_bits"], abs=0.006) and bits >= Mode(told["cover"]).bits - 0.006
+            assert told["visible_ink"] >= 0.24
+            seen[told["cover"]] += 1
+    assert set(seen) == {"bits-4", "bits-8"} and abs(seen["bits-4"] - seen["bits-8"]) <= 1
+
+
+def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: Answers) -> None:
+    report = json.loads((by_bits / "key/report.json").read_text())
+    bits = [span["pixel_bits"] for answer in answers(by_bits) for span in answer["spans"]]
+    assert report["pixel_bits"] == {"least": min(bits), "median": round(float(np.median(bits)), 2)}
+    assert set(report["visible_ink"]) == {"bits-4", "bits-8"}
+    assert not leaks(verify(by_bits, secret=load_secret(secret_file, create=False)[0]))
+    signature = json.loads((by_bits / "key/key.json").read_text())["signature"]
+    assert "cover:bits-4=bars-0.38,bits-8=bars-0.3|" in signature and load_lexicon("en").name in signature
+    public = "".join(path.read_text() for path in (by_bits / "public").iterdir() if path.is_file())
+    assert "pixel_bits" not in public
+
+
+def test_white_rows_are_said_to_be_settled(
+    run: Callable[..., tuple[int, str, str]], secret_file: Path, tmp_path: Path
+) -> None:
+    words = (
+        "samples:20",
+        "--private-source",
+        "--items",
+        2,
+        "--fonts",
+        "lato",
+        "--secret-file",
+        secret_file,
+        "--reuse-secret",
+    )
+    said = {}
+    for cover in ("rows", "stain"):
+        code, _, said[cover] = run("hidden", *words, "--out", tmp_path / cover, "--cover", cover)
+        assert code == 0
+    assert "the visible pixels settle every span" in said["rows"] and "settle" not in said["stain"]
