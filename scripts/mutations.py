@@ -224,7 +224,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("transform", "pixels of a PIL image lost", 'image.save(buffer, "PNG", compress_level=1)', 'image.save(buffer, "PNG", compress_level=2)', "transform"),
     # Hidden sets.
     M("hidden", "other widths", "MIN_WIDTH, MAX_WIDTH = 600, 1000", "MIN_WIDTH, MAX_WIDTH = 600, 1001", "hidden"),
-    M("hidden", "larger type", "EMS = 25\n\nT", "EMS = 24\n\nT", "hidden"),
+    M("hidden", "larger type", "MIN_EMS, MAX_EMS = 22, 28", "MIN_EMS, MAX_EMS = 18, 24", "hidden"),
+    M("hidden", "sizes that follow from the width", 'ems = MIN_EMS + secret.random("size", f"{form}/{number}").random() * (MAX_EMS - MIN_EMS)', "ems = 25", "hidden"),
+    M("hidden", "a draw that left too little", "rules[mode], bits[mode] = draws(accepted.draw)[0].rule", "rules[mode], bits[mode] = draws(0)[0].rule", "hidden-forms"),
     M("hidden", "forms with the same font", "face = fonts[(font + form) % len(fonts)]", "face = fonts[font % len(fonts)]", "hidden"),
     M("hidden", "places drawn by another name", 'balanced(secret, "strip", range(2), number)', 'balanced(secret, "place", range(2), number)', "hidden"),
     M("hidden", "covers of a form by another name", 'f"cover/{form}"', 'f"covers/{form}"', "hidden"),
