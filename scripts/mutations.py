@@ -54,6 +54,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "self._with_text(place + noun, int(number) - 1)", "choices"),
     M("choices", "a repeated question is ambiguous", "if len(first) < len(LETTERS) - 1:", "if len(first) < len(LETTERS) + 1:", "choices"),
     M("choices", "elimination of two", "if len(refused) == len(LETTERS) - 1", "if len(refused) >= len(LETTERS) - 2", "choices"),
+    M("key letters", "unread outputs leave out ambiguous ones", 'UNREAD = ("ambiguous", "invalid", "refused", "empty")', 'UNREAD = ("invalid", "refused", "empty")', "score-questions"),
+    M("key letters", "exchanges as large as the observed one do not count", "(others >= observed - 1e-9).sum()", "(others > observed + 1e-9).sum()", "score-questions"),
     M("choices", "options turn the other way", "return (label + rotation) % len(LETTERS)", "return (label - rotation) % len(LETTERS)", "choices"),
     M("choices", "the published rule takes the first digit", "if len(digits) == 1:", "if digits:", "choices"),
     M("choices", "a tie is the first option", "return None if values.count(highest) > 1 else values.index(highest)",

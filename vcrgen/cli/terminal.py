@@ -23,7 +23,7 @@ from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.score_report import remarks, score_document
-from vcrgen.scorer.score_tables import SCORES, comparison_table
+from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, comparison_table
 from vcrgen.scorer.session import Validation
 from vcrgen.scorer.span_session import ScoredExample
 from vcrgen.tasks.bloom import LETTERS
@@ -108,7 +108,7 @@ def show_scores(
                 chance = f"; chance {percent(known)}" if (known := task.metrics[task.main_metrics[0]].chance) else ""
                 title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
                 table = replace(table, title=title)
-            if groups or not table.title.startswith("By "):
+            if groups or not table.title.startswith("By ") or table.title == KEY_LETTERS:
                 yield draw(table, {"Model", f"sd {task.clusters}", "Chance"})
     for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
         yield plain(f"A = {a}, B = {b}", "bold")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
+from vcrgen.scorer.key_letters import KeyLetter, letter_test
 from vcrgen.scorer.records import CellName
 from vcrgen.signature import Signature
 from vcrgen.tasks.task import ScoredTask
@@ -54,6 +55,13 @@ class CellResult:
     outcomes: Mapping[str, int]  # number of units by outcome
     length_ratio: float | None  # characters of the outputs over characters of the answers
     groups: tuple[GroupResult, ...]  # the same scores for parts of the units
+    key_letters: tuple[KeyLetter, ...] = ()  # of an MCQ benchmark with outputs, unless its key is hidden
+
+    def as_json(self) -> dict[str, Any]:
+        """The cell as JSON values, with the p-values of its key letters."""
+        if not self.key_letters:
+            return {name: value for name, value in asdict(self).items() if name != "key_letters"}
+        return {**asdict(self), "key_letters_p": letter_test(self.key_letters)._asdict()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +156,7 @@ class RunResult:
             "format": self.format,
             "language": self.lang,
             "signature": {"text": str(self.signature), "short": self.signature.short, **dict(self.signature.facts)},
-            "scores": [as_named(asdict(cell), self.task.field_names) for cell in self.cells],
+            "scores": [as_named(cell.as_json(), self.task.field_names) for cell in self.cells],
             **({"curves": [curve.as_json() for curve in self.curves]} if self.curves else {}),
             "differences": [self._difference(difference) for difference in self.differences],
             "problems": {kind: {"count": count, "first": list(f)} for kind, (count, f) in self.problems.items()},

@@ -21,12 +21,14 @@ from pydantic import BaseModel, ValidationError
 from vcrgen.errors import ScoreError
 from vcrgen.reading import read_json
 from vcrgen.scorer.curves import fit_curves
+from vcrgen.scorer.key_letters import UNREAD
 from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, resample
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
+from vcrgen.tasks.bloom import LETTERS
 from vcrgen.tasks.task import TASKS, ScoredTask
 
 if TYPE_CHECKING:
@@ -246,7 +248,18 @@ def _is_whole(task: ScoredTask, cell: CellResult) -> bool:
     named = named and (bool(task.metric_contrasts) or present == set(task.metrics))
     groups = all(set(group.metrics) == present & set(task.main_metrics) for group in cell.groups)
     known = cell.view in task.views
+    groups = groups and (not cell.key_letters or _are_the_letters(cell))
     return groups and named and known and 0 < cell.clusters <= MAX_UNITS and 0 < cell.units <= MAX_UNITS
+
+
+def _are_the_letters(cell: CellResult) -> bool:
+    """Check that the counts by key letter are those of the cell."""
+    letters = cell.key_letters
+    whole = all(each.right >= 0 and each.unread >= 0 and each.right + each.unread <= each.units for each in letters)
+    unread = sum(cell.outcomes.get(kind, 0) for kind in UNREAD)
+    sums = tuple(sum(getattr(each, name) for each in letters) for name in ("units", "right", "unread"))
+    names = [each.letter for each in letters]
+    return whole and sums == (cell.units, cell.outcomes.get("right"), unread) and names == list(LETTERS[: len(names)])
 
 
 def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:

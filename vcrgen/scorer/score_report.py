@@ -27,6 +27,7 @@ from vcrgen.scorer.score_tables import (
     cells_of,
     comparison_table,
     group_tables,
+    key_letter_table,
     other_metrics_table,
     outputs_table,
     score_table,
@@ -100,7 +101,8 @@ def score_document(
         sections.append(Section(title="Comparisons", tables=tables, notes=conclusions))
     if notes := list(remarks(results)):
         sections.append(Section(title="Notes", notes=notes))
-    others = (other_metrics_table(task, results), outputs_table(task, results), *group_tables(task, results))
+    letters = key_letter_table(task, results)
+    others = (other_metrics_table(task, results), outputs_table(task, results), letters, *group_tables(task, results))
     sections.append(Section(title="Details", tables=[table for table in others if table.rows]))
     return Document(
         title=title,

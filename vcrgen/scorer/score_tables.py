@@ -8,11 +8,12 @@ from typing import TypeAlias
 from vcrgen.dataset.views import View
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.key_letters import letter_test, shares
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult
 from vcrgen.scorer.statistics import MACRO
 from vcrgen.tasks.task import ScoredTask
 
-SCORES = "Scores, in percent"
+SCORES, KEY_LETTERS = "Scores, in percent", "By the letter of the key, in percent"
 Row: TypeAlias = tuple[TableCell, ...]
 
 
@@ -76,6 +77,24 @@ def outputs_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     kinds = (*(kind.replace("_", " ").capitalize() for kind in task.counts), *task.outcome_heads.values())
     heads = ("Model", *_heads(task), *kinds, *(["Length ratio"] if task.has_lengths else []))
     return Table(title="Outputs", heads=heads, labels=3, rows=rows, breaks=(9,))
+
+
+def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
+    """Right and unread outputs by the letter of the key, with the p-values of a test of position."""
+    rows: list[Row] = []
+    for result, cell in cells_of(results):
+        if letters := cell.key_letters:
+            test = letter_test(letters)
+            right, unread = (tuple(shares(letters, kind)) for kind in ("right", "unread"))
+            rows.append((*_head(result, cell), *right, PValue(test.right), *unread, PValue(test.unread)))
+    names = next((cell.key_letters for _, cell in cells_of(results) if cell.key_letters), ())
+    heads = [f"{each.letter} {kind}" for kind in ("right", "unread") for each in names]
+    for place in (len(names), len(heads) + 1):
+        heads.insert(place, "p")
+    return Table(
+        title=KEY_LETTERS, heads=("Model", *_heads(task), *heads), labels=3, rows=rows,
+        breaks=(4 + len(names),),
+    )  # fmt: skip
 
 
 def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:

@@ -24,7 +24,7 @@ from vcrgen.scorer.output_matcher import (
 )
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.records import CellName
-from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.statistics import contrasts, summarise
 from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
@@ -164,7 +164,7 @@ class BaseScoringSession(ABC):
             raise PredictionError(
                 f"{names} {'is' if len(run) == 1 else 'are'} not complete (--strict): {'; '.join(flaws)}."
             )
-        cells, resamples = summarise(tally, seed=self.options.seed)
+        cells, resamples = self._summarised(tally)
         return RunResult(
             name=run_name(run),
             model=model,
@@ -178,6 +178,10 @@ class BaseScoringSession(ABC):
             notes=tuple(self._notes(run, cells)),
             resamples=resamples,
         )
+
+    def _summarised(self, tally: Tally) -> tuple[list[CellResult], Mapping[CellName, Resamples]]:
+        """The results of all cells, with their bootstrap replicates."""
+        return summarise(tally, seed=self.options.seed)
 
     @abstractmethod
     def _matcher(self) -> OutputMatcher:

@@ -82,3 +82,10 @@ def test_a_ladder_scores_one_view_in_every_language(hidden: Path, tmp_path: Path
     ]  # fmt: skip
     again = score_file(whole, file, shown_as="a", split_session=part, earlier=[outcome.outputs or b""])
     assert "More than 95% of the outputs" in again.problems[0]
+
+
+def test_nothing_is_told_by_the_letter_of_a_hidden_key(hidden: Path, tmp_path: Path) -> None:
+    result = score(outputs(hidden, tmp_path / "a.jsonl", lambda *_: "A"), data=hidden)
+    assert all(cell.key_letters == () for cell in result.cells)
+    assert "key_letters" not in json.dumps(as_saved(result, secret=True))
+    assert not any("letter of the key" in note for note in result.notes)

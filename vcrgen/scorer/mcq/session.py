@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from vcrgen.errors import PredictionError, ScoreError, VcrgenError
 from vcrgen.plurals import pluralize
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import EvidenceWriter
+from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
 from vcrgen.scorer.mcq.grammar import ReadingKind, read_choice
 from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, ScoredItem, score_item
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem
@@ -22,9 +23,10 @@ from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logpro
 from vcrgen.scorer.mcq.loading import breakdowns_of, load_items
 from vcrgen.scorer.output_matcher import NOT_IN_CELL, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.records import CellName, Prediction
-from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
-from vcrgen.scorer.tally import Tally
+from vcrgen.scorer.tally import NOT_IN_CELL as ABSENT
+from vcrgen.scorer.tally import Cell, Tally
 from vcrgen.tasks.bloom import LETTERS, TASK
 from vcrgen.tasks.opening import is_mcq_dataset
 from vcrgen.tasks.task import MCQ_TASK
@@ -195,6 +197,31 @@ class ItemSession(BaseScoringSession):
             matcher.counts[kind] += count
         return self._result(run, matcher, tally, model)
 
+    def _summarised(self, tally: Tally) -> tuple[list[CellResult], Mapping[CellName, Resamples]]:
+        """The cells, with their counts by key letter; not those of a hidden set, as they tell of its key."""
+        cells, resamples = super()._summarised(tally)
+        if self.key.hidden:
+            return cells, resamples
+        keys = [item.answer for item in self.key.questions]
+        return [
+            replace(cell, key_letters=self._key_letters(tally.cell((cell.variant, cell.view)), keys))
+            if "rae" in cell.metrics
+            else cell
+            for cell in cells
+        ], resamples
+
+    def _key_letters(self, cell: Cell, keys: Sequence[int]) -> tuple[KeyLetter, ...]:
+        codes, found = cell.outcomes, [Counter[str]() for _ in LETTERS]
+        for answer, code in zip(keys, codes.tolist(), strict=True):
+            if code != ABSENT:
+                found[answer][self.task.outcomes[code]] += 1
+        return tuple(
+            KeyLetter(
+                letter=letter, units=counts.total(), right=counts["right"], unread=sum(counts[kind] for kind in UNREAD)
+            )
+            for letter, counts in zip(LETTERS, found, strict=True)
+        )
+
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
         """The responses to some items with their scores."""
         lines, _ = self._lines(self._matcher(), open_run(outputs))
@@ -291,6 +318,7 @@ class ItemSession(BaseScoringSession):
                 "RAE shows the model the options and LBS does not, so their difference is not one of confidence alone: "
                 "questions that point at the options mean nothing without them."
             )
+        yield from key_letter_warnings([(f"{cell.view.label}, {cell.variant}", cell.key_letters) for cell in cells])
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):
