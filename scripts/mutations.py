@@ -385,6 +385,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("readers", "the classifier knows the keys", "if of != fold]))", "if of == fold]))", "questions"),
     M("making", "other numbers in a translation", "if numbers_differ(dict(zip(questions, fields, strict=True))):", "if False:", "making"),
     M("making", "words of numbers say nothing", "return all({str(value) for value in only} - in_digits for only in (only_a, only_b))", "return False", "making"),
+    M("making", "texts may be copied into a language of the same script", "if _scripts(one) == _scripts(other) and (", "if False and (", "making"),
     M("making", "any script will do", "return own >= others", "return True", "making"),
     M("making", "options may be left untranslated", "return _PLAIN_WORD.search(option) is not None and not in_script(lang, option)", "return False", "making"),
     M("making", "options of any kind", " or 0 < sentences < len(options):", ":", "making"),

@@ -123,6 +123,7 @@ def readers(rows: list[Any]) -> dict[str, str]:
     }
 
 
+SPANISH = ("una casa de piedra", "un árbol alto", "un muro bajo", "un banco de madera")
 # Items of which one thing is wrong: what it is, and the texts that are other ones than those of a good item.
 ITEM_EN = ("What stands left of the red boat?", "a stone house", "a tall tree", "a small wall", "a wooden bench")
 ITEM_AR = ("ماذا يوجد على يسار القارب الأحمر؟", "بيت حجري", "شجرة طويلة", "جدار صغير", "مقعد خشبي")
@@ -241,12 +242,14 @@ def making(bench: Bench) -> Any:
     scenes = [Scenario(text="", keywords=(word, "street")) for word in ("boat", "cat", "street")] * 3
     categories = Taxonomy(paths=tuple(f"apply/a/{number}" for number in range(11)))
     address = parse_address("http://h/v1", "I")
+    english = flawed_item({}, {})["en"]
     return {
         "pictures": [
             [one.stage, one.role, one.request.id, encode_request(one.request, address, "I").decode()]
             for one in asked
         ],
-        "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()},
+        "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()}
+        | {"left in English": checked(check_item, {"en": english, "es": english._replace(options=SPANISH)}, "here")},
         "replies": {name: replied(stages.rate_fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
         "judge": {
             name: replied(stages.judge_item(path, flawed_item({}, {}), 1, b"", 1), said)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 
 from vcrgen.bloom.numbers import may_differ, numbers_differ
 from vcrgen.bloom.rejects import ItemRejectReason
@@ -19,12 +20,19 @@ from vcrgen.text.lexicons import read_lexicon
 MAX_STEM, MAX_OPTION = 4_000, 2_000  # characters
 Questions = Mapping[str, tuple[str, Sequence[str]]]  # stem and options by language
 MAY_BE_KEPT = frozenset(
-    {ItemRejectReason.WRONG_SCRIPT, ItemRejectReason.NUMBERS_DIFFER, ItemRejectReason.POINTS_AT_OPTIONS}
+    {
+        ItemRejectReason.WRONG_SCRIPT,
+        ItemRejectReason.UNTRANSLATED,
+        ItemRejectReason.NUMBERS_DIFFER,
+        ItemRejectReason.POINTS_AT_OPTIONS,
+    }
 )
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
 )
+_WORDS = re.compile(r"[^\W\d_]+")
+_COPIED = 0.8  # of the words of a text that was not translated, in languages of one script
 _MARKUP = re.compile(r"<[A-Za-z/!?][^<>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z]{2,31});")
 # Where the table of languages has no row for them: the first word of the Unicode names of their letters.
 _SCRIPTS = dict.fromkeys(("fa", "ur", "ps", "ckb", "sd", "ug"), "ARABIC") | {"he": "HEBREW"}
@@ -70,12 +78,24 @@ def find_text_problems(questions: Questions) -> Iterator[tuple[ItemRejectReason,
     for lang, (stem, options) in questions.items():
         for reason in _problems_in(lang, stem, options, wholes[lang]):
             yield reason, f"in {lang}"
+    for one, other in combinations(questions, 2):
+        if _scripts(one) == _scripts(other) and (
+            _is_copied(questions[one][0], questions[other][0], 3)
+            or _is_copied(" ".join(questions[one][1]), " ".join(questions[other][1]), 6)
+        ):
+            yield ItemRejectReason.UNTRANSLATED, f"in {one} and {other}"
     if not may_differ(wholes):
         return
     for fields in zip(*([stem, *options] for stem, options in questions.values()), strict=True):
         if numbers_differ(dict(zip(questions, fields, strict=True))):
             yield ItemRejectReason.NUMBERS_DIFFER, f"in {' and '.join(questions)}"
             break
+
+
+def _is_copied(text: str, other: str, least: int) -> bool:
+    """Return True for two texts that share most of their words, of which each has ``least`` or more."""
+    words, others = (set(_WORDS.findall(each.casefold())) for each in (text, other))
+    return min(len(words), len(others)) >= least and len(words & others) >= _COPIED * max(len(words), len(others))
 
 
 def _problems_in(lang: str, stem: str, options: Sequence[str], whole: str) -> Iterator[ItemRejectReason]:

@@ -34,6 +34,7 @@ class ItemRejectReason(StrEnum):
     POINTS_AT_OPTIONS = "points_at_options"
     REPLACEMENT_CHARACTER = "replacement_character"
     CIRCULAR_COPY = "circular_copy"
+    UNTRANSLATED = "untranslated"
     NOT_ONE_TRUE_OPTION = "not_one_true_option"
     # of an item that models generate
     NO_PICTURE_LEFT = "no_picture_left"
