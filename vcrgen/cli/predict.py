@@ -202,9 +202,10 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Pro
             chosen.parameters,
             answer_logprobs=chosen.answer_logprobs,
             label_logprobs=chosen.label_logprobs,
+            is_open=chosen.open_answers,
         )
         return QuestionSelection(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
-    for name in ("lang", "rotations", "label_logprobs"):
+    for name in ("lang", "rotations", "label_logprobs", "open_answers"):
         if getattr(chosen, name) != type(chosen).model_fields[name].default:
             raise ConfigError(f"--{name.replace('_', '-')} is for MCQ benchmarks, and {data} is none.")
     return PictureSelection(views=views[view], **only), make_prompt(

@@ -45,6 +45,9 @@ class PredictOptions(ServerOptions):
     rotations: int = option(
         1, "Of an MCQ benchmark: 1, or 4 to send each question with its options in four orders.", ge=1, le=4
     )
+    open_answers: bool = option(
+        False, "Of an MCQ benchmark: do not show the options; score with --protocol bloom-open.", names="--open-answers"
+    )
     canary: bool = option(
         False, "Instead of pictures, ask for the canary of a hidden set, in five ways.", names="--canary"
     )
@@ -102,6 +105,8 @@ class PredictOptions(ServerOptions):
             )
         if self.rotations not in (1, 4):
             raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
+        if self.open_answers and (self.label_logprobs or self.rotations > 1):
+            raise ValueError("--open-answers shows no options, so leave out --rotations and --label-logprobs")
         _ = self.parameters
         return self
 

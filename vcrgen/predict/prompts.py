@@ -62,7 +62,7 @@ class Frame:
     """The words around a question and its options: English in every language, as in published evaluations."""
 
     name: str  # with a version, which changes with any word
-    labels: str  # a character for each option
+    labels: str  # a character for each option; none where they are not shown
     option: str  # a line of the list of options
     words: str  # around the question and the list
     alone: str  # around the question without options, for log-probabilities of the options' texts
@@ -87,6 +87,10 @@ _FRAMES = (
     ),
 )
 FRAMES = {frame.name: frame for frame in _FRAMES}
+_OPEN_FRAME = Frame(
+    name="open-1", labels="", option="", words="{question}\n\nGive the answer only, in a few words.",
+    alone="{question}\n\nGive the answer only.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +157,9 @@ def make_prompt(preset: str | None, parameters: Mapping[str, Any], *, answer_log
 
 
 def make_choice_prompt(
-    preset: str | None, parameters: Mapping[str, Any], *, answer_logprobs: bool = False, label_logprobs: bool = False
-) -> ChoicePrompt:
+    preset: str | None, parameters: Mapping[str, Any], *, answer_logprobs: bool = False, label_logprobs: bool = False,
+    is_open: bool = False,
+) -> ChoicePrompt:  # fmt: skip
     """Return the prompt of multiple-choice questions, as :func:`make_prompt`.
 
     Args:
@@ -162,12 +167,13 @@ def make_choice_prompt(
         parameters: By name; None removes one.
         answer_logprobs: Request the log-probabilities of the options' texts, too.
         label_logprobs: Request the log-probabilities of the labels, too.
+        is_open: Show no options.
 
     Raises:
         ConfigError: A parameter has the wrong type, or the preset is for restoration.
     """
     base = _preset(preset, mcq=True)
-    frame = FRAMES[base.frame] if base.frame else _FRAMES[0]
+    frame = _OPEN_FRAME if is_open else FRAMES[base.frame] if base.frame else _FRAMES[0]
     prompt = ChoicePrompt(sampling=base.sampling, text_first=base.text_first, detail=base.detail, frame=frame)
     return replace(_with_parameters(prompt, parameters), answer_logprobs=answer_logprobs, label_logprobs=label_logprobs)
 

@@ -148,7 +148,7 @@ MCQ_TASK = ScoredTask(
     axis_contrasts=True,
     metric_contrasts=(("rae", "lbs"),),
     macros=("level", "category"),
-    protocols=("bloom-v2", "bloom-code"),
+    protocols=("bloom-v2", "bloom-code", "bloom-open"),
     verb_better="gets more items right",
     verb_identical="got exactly the same items right",
     # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any

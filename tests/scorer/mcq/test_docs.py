@@ -14,7 +14,7 @@ PAGE = Page("docs/bloom-scores.md")
 
 
 def test_every_example_holds() -> None:
-    assert PAGE.execute() == 9
+    assert PAGE.execute() == 10
 
 
 def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
@@ -29,5 +29,5 @@ def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
     server = serve(lambda call: faults.Answer(text="A"))
     for line in PAGE.commands:
         succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
-    assert len(PAGE.commands) == 7 and len(server.calls) == 50
+    assert len(PAGE.commands) == 9 and len(server.calls) == 75
     assert "| en | always A |" in Path("text-only.md").read_text("utf-8")

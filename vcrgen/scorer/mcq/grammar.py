@@ -27,10 +27,11 @@ from typing import NamedTuple
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, clean, is_refusal
 from vcrgen.scorer.mcq.clauses import Claim, Level, read_claims
+from vcrgen.scorer.mcq.open_answers import match_open
 from vcrgen.scorer.mcq.tokens import LABEL_LETTERS, tokens_of
 from vcrgen.tasks.bloom import LETTERS, shown_option
 
-GRAMMAR, PUBLISHED = "bloom-v2", "bloom-code"  # the protocols
+GRAMMAR, PUBLISHED, OPEN = "bloom-v2", "bloom-code", "bloom-open"  # the protocols
 
 
 class ReadingKind(StrEnum):
@@ -58,15 +59,18 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
         options: The texts of the four options in the dataset's order.
         rotation: The order in which it saw them, as of :func:`vcrgen.tasks.bloom.shown_option`.
         protocol: ``bloom-v2`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
-            one of the digits 1 to 4 in the whole output is the label; with none or several, nothing is chosen.
+            one of the digits 1 to 4 in the whole output is the label; with none or several, nothing is chosen. With
+            ``bloom-open`` the model saw no options, and the output is matched to their texts (``open_answers.py``).
 
     Raises:
         ScoreError: There is no such protocol.
     """
     if protocol == PUBLISHED:
         return _published(output, rotation)
+    if protocol == OPEN:
+        return _open(output, options)
     if protocol != GRAMMAR:
-        raise ScoreError(f"Unknown protocol {protocol!r} of MCQ benchmarks; known: {GRAMMAR}, {PUBLISHED}.")
+        raise ScoreError(f"Unknown protocol {protocol!r} of MCQ benchmarks; known: {GRAMMAR}, {PUBLISHED}, {OPEN}.")
     if (label := LABEL_LETTERS.get(output.strip())) is not None:  # most outputs are one letter
         return Reading(shown_option(label, rotation), ReadingKind.CHOSEN)
     text = clean(output, strip_thinking=True, cut_prefix=False).text[:LONGEST_OUTPUT]
@@ -87,6 +91,18 @@ def _published(output: str, rotation: int) -> Reading:
         return Reading(shown_option(int(digits[0]) - 1, rotation), ReadingKind.CHOSEN)
     kind = ReadingKind.AMBIGUOUS if digits else ReadingKind.INVALID if output.strip() else ReadingKind.EMPTY
     return Reading(None, kind)
+
+
+def _open(output: str, options: Sequence[str]) -> Reading:
+    text = clean(output, strip_thinking=True, cut_prefix=False).text[:LONGEST_OUTPUT]
+    found = match_open(text, options)
+    if len(found) == 1:
+        return Reading(found[0], ReadingKind.CHOSEN)
+    if found:
+        return Reading(None, ReadingKind.AMBIGUOUS)
+    if not text.strip():
+        return Reading(None, ReadingKind.EMPTY)
+    return Reading(None, ReadingKind.REFUSED if is_refusal(text, _REFUSALS) else ReadingKind.INVALID)
 
 
 _REFUSALS = (*REFUSALS, "can't", "cannot", "unable to", "لا أستطيع", "لا يمكنني", "عذر", "آسف")
