@@ -348,6 +348,7 @@ MUTATIONS: tuple[Mutation, ...] = (
       "shown = found[first : first + PAGE_ROWS - 1]", "board"),
     M("leaderboard", "a page is kept for ever", "for name in self._made.keys() - shown_on:", "for name in self._made:", "board"),
     M("hidden", "pictures that are far apart are the same", "return self.distance <= MAX_DISTANCE", "return self.distance <= 4 * MAX_DISTANCE", "hidden"),
+    M("leaderboard", "a registered token is valid at once", "registrations.find(connection, link_hash=hashed) if word.startswith(LINK_PREFIX) else None", "next(iter(registrations.waiting(connection)), None)", "board"),
     M("leaderboard", "the largest loss last", "(gap.difference.value, gap.facts.model)",
       "(-gap.difference.value, gap.facts.model)", "board"),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 
 import yaml
@@ -13,6 +14,14 @@ from vcrgen.files import write_text
 FILE = "board.yaml"
 
 
+class Registration(StrEnum):
+    """Confirmation of teams that register themselves."""
+
+    CLOSED = "closed"  # nobody registers: maintainers give tokens
+    MAIL = "mail"  # by a link in a mail
+    MAINTAINER = "maintainer"  # by a maintainer
+
+
 class Settings(Options):
     """The keys of ``board.yaml``; unknown ones are errors."""
 
@@ -22,7 +31,10 @@ class Settings(Options):
     intro: str = Field("", max_length=1000, description="A sentence below the title.")
     contact: str = Field("", max_length=200, description="How teams reach you: an address, or a page.")
     url: str = Field(
-        "", max_length=300, pattern=r"(https?://[^\s?#]+)?", description="Where people find the board; empty: as asked."
+        "",
+        max_length=300,
+        pattern=r"^(https?://[^\s?#]+)?$",
+        description="Where people find the board; empty: as asked.",
     )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."
@@ -39,6 +51,11 @@ class Settings(Options):
         1, ge=0, le=1440, description="A ladder answers after so many minutes, or a multiple of them; 0: at once."
     )
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
+    registration: Registration = Field(
+        Registration.CLOSED, strict=False, description="Who confirms teams that register: mail, maintainer; or closed."
+    )
+    smtp: str = Field("", max_length=500, description="Mail server: smtps://USER:PASSWORD@HOST:465; empty: no mail.")
+    mail_from: str = Field("", max_length=254, description="The address that mail comes from.")
     webhook: str = Field(
         "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."
     )
@@ -68,7 +85,8 @@ def write_settings(board: Path, settings: Settings) -> None:
     """Write all settings with what they mean; readable by the owner only, as a database's URL may hold a password."""
     lines = []
     for name, field in Settings.model_fields.items():
-        value = yaml.safe_dump({name: getattr(settings, name)}, allow_unicode=True, width=10_000)
+        kept = settings.model_dump(mode="json", include={name})
+        value = yaml.safe_dump(kept, allow_unicode=True, width=10_000)
         lines.append(f"# {field.description}\n{value}")
     write_text(board / FILE, "\n".join(lines))
     (board / FILE).chmod(0o600)

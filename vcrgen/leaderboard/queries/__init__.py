@@ -17,7 +17,7 @@ from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.tasks.wording import wording_of
 
-SECRETS = ("database",)  # settings that may hold a password
+SECRETS = ("database", "smtp")  # settings that may hold a password
 EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 

@@ -17,6 +17,7 @@ from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
 from vcrgen.leaderboard.service.pages import CachedPage, LivePages
+from vcrgen.leaderboard.service.registration import RegistrationRoutes
 from vcrgen.leaderboard.service.teams import FORM_PAGES, NO_STORE, UNKNOWN, TeamRoutes, is_token_request
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
@@ -47,6 +48,7 @@ def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | 
     app.add_api_route("/", service.page)
     app.add_api_route("/health", service.health)
     tokens = TokenAuthenticator(401, UNKNOWN)
+    RegistrationRoutes(board, service.pages).add_to(app)
     for routes in (TeamRoutes, MaintainerRoutes):
         routes(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)

@@ -1,6 +1,8 @@
-"""The webhook of a board: each new file, result and change is told once, in order, as the history shows it.
+"""The webhook of a board, and its mail: each new file, result and change is told once, in order.
 
-It runs beside the service in a thread of its own, so that an address which does not answer holds nothing up.
+A webhook is told what the history shows; a team that registered with an address gets a mail when a file of it was
+scored or could not be. Each runs beside the service in a thread of its own: a server that does not answer holds nothing
+up.
 """
 
 from __future__ import annotations
@@ -8,18 +10,24 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from vcrgen.errors import VcrgenError
 from vcrgen.files import canonical_json, write_text
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import to_minute
 from vcrgen.leaderboard.queries import public_event
-from vcrgen.leaderboard.records import Event
+from vcrgen.leaderboard.records import Event, SubmissionStatus
+from vcrgen.leaderboard.registration import check_registration
+from vcrgen.leaderboard.settings import absolute_url
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.store import registrations, submissions
 from vcrgen.leaderboard.store.log import last_event, now, read_log
 from vcrgen.web.log import log_line
+from vcrgen.web.mail import MailRefused, MailServer
 from vcrgen.web.webhook import Webhook
 
 KEY, LAST_SENT_FILE = (
@@ -27,6 +35,8 @@ KEY, LAST_SENT_FILE = (
     "webhook.json",
 )  # in the board's folder: the key of signatures, and what was told last
 WEBHOOK_EVENTS = ("accepted", "scored", "failed", "removed", "chosen", "edited", "closed", "retired", "set added")
+LAST_MAIL_FILE = "mail.json"
+MAIL_EVENTS = ("scored", "failed")
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 300.0  # seconds between two tries
 PATIENCE_SECONDS = 10.0  # at a stop, for what is being told
@@ -34,11 +44,20 @@ GIVEN_UP = timedelta(hours=24)  # after which an event is not told any more
 
 
 class EventSender:
-    """Tells a board's webhook what happens."""
+    """Tells somebody what happens on a board.
 
-    def __init__(self, board: Board, hook: Webhook) -> None:
+    Args:
+        board: The board.
+        tell: Tells one event; an OSError asks for another try.
+        events: What is told.
+        state_file: File in the board's folder with the last event that was told.
+    """
+
+    def __init__(
+        self, board: Board, tell: Callable[[Event], None], *, events: Collection[str], state_file: str
+    ) -> None:
         self._board = board
-        self._hook = hook
+        self._tell, self._events, self._state_file = tell, events, state_file
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -55,37 +74,36 @@ class EventSender:
         while not self._stopping.wait(POLL_SECONDS):
             try:
                 for event in self._new():
-                    if self._stopping.is_set() or (event.what in WEBHOOK_EVENTS and not self._send(event)):
+                    if self._stopping.is_set() or (event.what in self._events and not self._send(event)):
                         return
                     self._note(event.number)
             except (VcrgenError, OSError) as problem:
-                log_line("webhook waits", reason=str(problem)[:200])
+                log_line("events wait", reason=str(problem)[:200])
 
     def _new(self) -> list[Event]:
         """The lines that were not told yet; of a board that had no webhook until now, none."""
-        file = self._board.folder / LAST_SENT_FILE
+        file = self._board.folder / self._state_file
         with self._board.reading() as connection:
             if not file.is_file():
                 self._note(last_event(connection)[0])
             return list(read_log(connection, after=json.loads(file.read_text("utf-8"))["sent"]))
 
     def _note(self, number: int) -> None:
-        write_text(self._board.folder / LAST_SENT_FILE, canonical_json({"sent": number}))
+        write_text(self._board.folder / self._state_file, canonical_json({"sent": number}))
 
     def _send(self, event: Event) -> bool:
         """Tell one event, however often it takes; False if asked to stop before."""
-        body = as_json(event)
         pause = 1.0
         while now() - event.at < GIVEN_UP:
             try:
-                self._hook.send(body)
+                self._tell(event)
                 return True
             except OSError as problem:
-                log_line("webhook failed", event=event.number, reason=str(problem)[:200], again_in=pause)
+                log_line("event not sent", event=event.number, reason=str(problem)[:200], again_in=pause)
             if self._stopping.wait(pause):
                 return False
             pause = min(2 * pause, LONGEST_PAUSE)
-        log_line("webhook given up", event=event.number)
+        log_line("event given up", event=event.number)
         return True
 
 
@@ -96,23 +114,57 @@ def as_json(event: Event) -> bytes:
     return canonical_json(said | {"actor": line.actor, "facts": dict(line.facts)}).encode()
 
 
-@contextmanager
-def sending_events(board: Board) -> Iterator[None]:
-    """Tell a board's webhook what happens while the block lasts; nothing if it has none.
+def mail_team(board: Board, event: Event) -> None:
+    """Send a mail about a scored or failed file to its team, if it has an address.
 
     Raises:
-        ServiceError: The address in ``board.yaml`` is none that may be told.
+        OSError: The mail server does not take it.
     """
-    if not board.settings.webhook:
-        yield
+    team, set_name, file = (event.facts.get(name, "") for name in ("team", "set", "file"))
+    with board.reading() as connection:
+        address = registrations.mail_of(connection, team)
+        files = submissions.team_files(connection, team) if address else ()
+    meant = (set_name, file, event.subject)
+    one = next((each for each in reversed(files) if (each.set, each.file, each.subject) == meant), None)
+    if one is None:
         return
-    file = board.folder / KEY
-    if not file.is_file():
-        write_text(file, secrets.token_hex(32))
-        file.chmod(0o600)
-    sender = EventSender(board, Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode()))
-    sender.start()
+    what = "was scored" if event.what == SubmissionStatus.SCORED.value else "could not be scored"
+    where = absolute_url(board.settings, "", names.status_name(one.id)) if board.settings.url else "Our files"
+    text = f"The file {one.file_name} of {one.facts.model} on {one.set} {what}.\n\nSee: {where}\n"
+    try:
+        MailServer(board.settings.smtp, board.settings.mail_from).send(address, f"A file on {one.set} {what}", text)
+    except MailRefused as problem:  # the others' mail does not wait for it
+        log_line("mail refused", reason=str(problem))
+
+
+@contextmanager
+def sending_events(board: Board) -> Iterator[None]:
+    """Tell a board's webhook, and teams by mail, what happens while the block lasts; nothing if it has neither.
+
+    Raises:
+        ServiceError: The address of the webhook or of the mail server in ``board.yaml`` is none.
+    """
+    check_registration(board.settings)
+    senders = []
+    if board.settings.webhook:
+        file = board.folder / KEY
+        if not file.is_file():
+            write_text(file, secrets.token_hex(32))
+            file.chmod(0o600)
+        hook = Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode())
+        tell = partial(_tell_hook, hook)
+        senders.append(EventSender(board, tell, events=WEBHOOK_EVENTS, state_file=LAST_SENT_FILE))
+    if board.settings.smtp:
+        MailServer(board.settings.smtp, board.settings.mail_from)  # a wrong address is told now
+        senders.append(EventSender(board, partial(mail_team, board), events=MAIL_EVENTS, state_file=LAST_MAIL_FILE))
+    for sender in senders:
+        sender.start()
     try:
         yield
     finally:
-        sender.stop()
+        for sender in senders:
+            sender.stop()
+
+
+def _tell_hook(hook: Webhook, event: Event) -> None:
+    hook.send(as_json(event))

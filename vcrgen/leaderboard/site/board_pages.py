@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from vcrgen.leaderboard.records import OverallScore, Site
+from vcrgen.leaderboard.settings import Registration
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.listing import Listing, TableRequest
 from vcrgen.tasks.task import VCR_TASK
@@ -58,6 +59,10 @@ def _has_pairs(site: Site) -> bool:
 
 def _is_live(site: Site) -> bool:
     return site.live
+
+
+def _takes_teams(site: Site) -> bool:
+    return site.live and site.settings.registration is not Registration.CLOSED
 
 
 def _overall_values(site: Site) -> Mapping[str, Any]:
@@ -128,6 +133,7 @@ _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is o
     BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
     BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", exists=_is_live, is_form=True),
+    BoardPage(name=names.REGISTER, title="Register a team", label="Register", exists=_takes_teams, is_form=True),
     BoardPage(name=names.TEAM, title="Our files", label="Our files", exists=_is_live, is_form=True),
 )  # fmt: skip
 BOARD_PAGES: Mapping[str, BoardPage] = {row.name: row for row in _ROWS}

@@ -9,6 +9,7 @@ from typing import Any
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import SubmissionStatus
+from vcrgen.leaderboard.settings import Registration
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
@@ -94,13 +95,26 @@ class Pages:
         """
         return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
 
-    def manage(self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str]) -> str:
-        """Render the page for maintainers.
+    def register(self, values: Mapping[str, str], problems: Sequence[str], token: str = "") -> str:
+        """The form of a new team, as it was filled in; or its token, which is shown once."""
+        return self._render(
+            "register.html", "Register a team", names.REGISTER, values=values, problems=problems, token=token,
+            longest_name=MAX_NAME, by_mail=self.site.settings.registration is Registration.MAIL,
+        )  # fmt: skip
+
+    def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:
+        """The page that a mail leads to; what only looks at it, as programs that read mail do, confirms nothing."""
+        return self._render("confirm.html", "Confirm a team", names.REGISTER, word=word, problems=problems, team=team)
+
+    def manage(
+        self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str], teams: Sequence[Any] = ()
+    ) -> str:
+        """Render the page for maintainers; ``teams`` are registrations that wait for one.
 
         Without files, the form that asks for their token, which goes back to them.
         """
         return self._render(
-            "manage.html", "For maintainers", names.MANAGE, files=files, token=token, problems=problems,
+            "manage.html", "For maintainers", names.MANAGE, files=files, teams=teams, token=token, problems=problems,
             kinds=[access.value for access in Access], size_of=show_size,
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 1  # a board of another version is rejected
+SCHEMA_VERSION = 2  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -26,6 +26,13 @@ teams = Table(
 tokens = Table(
     "tokens", metadata, *columns(hash=64, team=240, label=80, made=Moment, revoked_=Moment), sa.Index(None, "team"),
     sa.PrimaryKeyConstraint("hash"), sa.ForeignKeyConstraint(["team"], ["teams.key"]),
+)  # fmt: skip
+# Teams that registered themselves. The token and the link are hashes; the link is empty if a maintainer confirms.
+registrations = Table(
+    "registrations", metadata, *columns(
+        id=32, team=240, name=80, mail=254, token=64, link=64, made=Moment, confirmed_=Moment,
+    ),
+    sa.PrimaryKeyConstraint("id"), sa.Index(None, "team"),
 )  # fmt: skip
 # The current submission of an entry on a set is the one that the board shows: the one that its team chose, or else the
 # last one that was scored. The outputs are eight bytes for each question and view, to find near-duplicates. Scores

@@ -22,9 +22,14 @@ def make_token(connection: Connection, team: str, label: str) -> str:
     """A new token of a team; it is nowhere but in what this returns."""
     add_team(connection, team)
     token = new_token(PREFIX)
-    values = {"hash": token_hash(token), "team": key_of(team), "label": label, "made": now()}
-    connection.execute(insert(tokens).values(**values))
+    add_token(connection, team, str(token_hash(token)), label)
     return token
+
+
+def add_token(connection: Connection, team: str, hashed: str, label: str) -> None:
+    """Let a token be one of a team, given its hash."""
+    values = {"hash": hashed, "team": key_of(team), "label": label, "made": now()}
+    connection.execute(insert(tokens).values(**values))
 
 
 def revoke_tokens(connection: Connection, team: str) -> int:
