@@ -9,7 +9,8 @@ import pytest
 
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
-from vcrgen.models.chat import CallError, encode_request, error_sentence, filtered_reply, is_out_of_quota, parse_reply
+from vcrgen.models.chat import CallError, error_sentence, filtered_reply, is_out_of_quota, parse_reply
+from vcrgen.models.endpoint import encode_request
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 WEBP = b"RIFF\0\0\0\0WEBP rest"

@@ -14,7 +14,7 @@ from PIL import Image
 from vcrgen.dataset.pictures import Picture
 from vcrgen.dataset.views import View
 from vcrgen.models.address import parse_address
-from vcrgen.models.chat import encode_request
+from vcrgen.models.endpoint import encode_request
 from vcrgen.models.presets import PRESETS
 from vcrgen.predict.prompts import make_prompt
 
@@ -68,7 +68,7 @@ def ours(preset: str, name: str, question: str) -> Any:
 
 def test_every_preset_of_restoration_has_a_record() -> None:
     named = {name for name, preset in PRESETS.items() if not preset.frame}
-    assert named == {*ROUTES, "vcr-repo-claude"}  # of which a test with its protocol is about
+    assert named == {*ROUTES, "vcr-repo-claude"}  # the latter's is in `test_native.py`
 
 
 @pytest.mark.parametrize("name", ["stacked", "strip", "hidden"])

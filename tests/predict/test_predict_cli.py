@@ -217,6 +217,19 @@ def test_parameters_take_the_place_of_a_presets() -> None:
         make_prompt(None, json.loads('{"top_p": 1e999}'))
 
 
+def test_a_system_prompt(predict: Run, dataset: Path, serve: Any) -> None:
+    """It is sent, stands in the run's record with the prompt, and another one is another run."""
+    server = serve()
+    words = ["--out", "p.jsonl", "--limit", 1]
+    assert predict(dataset, server, *words, "--system", "Be brief.")[0] == 0
+    system, asked = server.calls[0].body["messages"]
+    assert system == {"role": "system", "content": "Be brief."}
+    report = json.loads(Path("p.run.json").read_text("utf-8"))
+    assert report["prompt"] == {"system": "Be brief.", "text": asked["content"][1]["text"], "images": 1}
+    code, _, err = predict(dataset, server, *words)
+    assert code == 2 and "system Be brief. there, none here" in err
+
+
 def test_only_what_is_set_is_sent(predict: Run, dataset: Path, serve: Any) -> None:
     server = serve()
     words = ["--preset", "vcr-repo-gpt", "--param", "top_k=1", "--param", "max_tokens=null", "--limit", 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -79,6 +80,7 @@ def predict(
     chosen = validate_options(PredictOptions, drop_none(options))
     data = open_task_dataset(dataset)
     choice, prompt = _asked(data, chosen)
+    prompt = replace(prompt, system=chosen.system)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
     levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
@@ -254,6 +256,10 @@ def _model_served(chosen: PredictOptions) -> Model:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
             "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
+        )
+    if chosen.label_logprobs and address.kind.protocol != "openai":
+        raise ConfigError(
+            f"Servers of the kind {address.profile} give no log-probabilities; leave --label-logprobs out."
         )
     key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
     limits = limits_of(chosen)

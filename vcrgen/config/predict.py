@@ -56,6 +56,7 @@ class PredictOptions(ServerOptions):
         f"Settings of published scores: {', '.join(preset_names(mcq=False))}; of an MCQ benchmark, "
         f"{', '.join(preset_names(mcq=True))}.",
     )
+    system: str = option("", "A system prompt.", shown="none")
     param: tuple[str, ...] = option((), "KEY=JSON: a parameter of the request; null takes one away. Repeatable.")
     answer_logprobs: bool = option(
         False,

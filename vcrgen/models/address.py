@@ -117,7 +117,9 @@ def parse_address(
     kind = profile or server_of_host(host)
     end = SERVERS[kind].image_path if pictures else SERVERS[kind].path
     end = end.format(model=quote(model, safe=""))
-    path = parts.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/images/generations")
+    path = parts.path.rstrip("/")
+    for known in ("/chat/completions", "/images/generations", "/messages"):
+        path = path.removesuffix(known)
     query = parts.query or SERVERS[kind].query
     shown = f"[{host}]" if ":" in host else host
     place = f"{shown}:{port}" if port is not None else shown

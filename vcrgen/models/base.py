@@ -14,8 +14,11 @@ from vcrgen.work.progress import SILENT, ProgressListener
 T = TypeVar("T")
 TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the natural logarithm of its probability
 # Why an answer ends, in the words of several servers.
-_TRUNCATED = {"length", "max_tokens", "model_length"}
-_FILTERED = {"content_filter", "safety"}
+_TRUNCATED = {"length", "max_tokens", "model_length", "model_context_window_exceeded"}
+_FILTERED = {
+    "content_filter", "safety", "refusal", "blocklist", "prohibited_content", "recitation", "spii", "image_safety",
+    "blocked_prompt",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,7 @@ class Request:
 
     images: tuple[bytes, ...] = ()  # encoded images (PNG, WebP, ...), byte for byte as they are stored
     text: str = ""  # the prompt; empty for a model that needs none
+    system: str = ""  # the system prompt
     language: str = ""  # language code of the text that is read or written, for a model that no prompt tells
     sampling: Sampling = field(default_factory=Sampling)  # how the reply is drawn
     candidates: tuple[str, ...] = ()  # texts whose likelihood as the beginning of the model's turn is wanted
@@ -57,6 +61,7 @@ class Request:
         content = {
             "images": [hashlib.sha256(image).hexdigest() for image in self.images],
             "text": self.text,
+            "system": self.system,
             "language": self.language,
             "sampling": self.sampling.given,
             "candidates": self.candidates,

@@ -82,10 +82,8 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
         candidate: A candidate whose log-probabilities are requested in place of an answer.
 
     Raises:
-        RequestProblem: An image has an unknown format, or the server gives no log-probabilities of candidates.
+        RequestProblem: An image has an unknown format.
     """
-    if request.candidates and not address.kind.gives_candidate_logprobs:
-        raise RequestProblem(NO_LOGPROBS, f"servers of the kind {address.profile} give no log-probabilities of answers")
     images = [_image_part(image, request.detail) for image in request.images]
     words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
     parts = words + images if request.text_first else images + words
@@ -101,17 +99,24 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
         fields |= (_WITH_TOKENS if request.candidates else {}) | (_WITH_LABELS if request.labels else {})
     settings = _json_bytes(fields)[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
-    pieces = [b"{", settings, b"," * bool(settings), b'"messages":[{"role":"user","content":[']
+    system = _json_bytes({"role": "system", "content": request.system}) + b"," if request.system else b""
+    pieces = [b"{", settings, b"," * bool(settings), b'"messages":[', system, b'{"role":"user","content":[']
     for number, part in enumerate(parts):
         pieces += (b"," * bool(number), *part)
     return b"".join([*pieces, end])
 
 
-def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
-    """Return the image as a part of the message, in pieces."""
+def image_type(image: bytes) -> str:
+    """Return the media type of an image; a RequestProblem if it is none that servers take."""
     kind = media_type(image)
     if kind is None:
         raise RequestProblem(RejectReason.UNDECODABLE, "not a PNG, JPEG or WebP image")
+    return kind
+
+
+def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
+    """Return the image as a part of the message, in pieces."""
+    kind = image_type(image)
     start = f'{{"type":"image_url","image_url":{{"url":"data:{kind};base64,'.encode()
     end = b'"' + (b',"detail":' + _json_bytes(detail) if detail else b"") + b"}}"
     return start, base64.b64encode(image), end
@@ -310,11 +315,13 @@ def _usage(usage: Any) -> dict[str, int]:
     if not isinstance(usage, dict):
         return {}
     details = usage.get("completion_tokens_details")
-    counts = {
-        "input": usage.get("prompt_tokens"),
-        "output": usage.get("completion_tokens"),
-        "thinking": details.get("reasoning_tokens") if isinstance(details, dict) else None,
-    }
+    thinking = details.get("reasoning_tokens") if isinstance(details, dict) else None
+    return token_counts(usage.get("prompt_tokens"), usage.get("completion_tokens"), thinking)
+
+
+def token_counts(read: Any, written: Any, thinking: Any = None) -> dict[str, int]:
+    """Return tokens by kind, without those that are no count."""
+    counts = {"input": read, "output": written, "thinking": thinking}
     return {name: count for name, count in counts.items() if type(count) is int and 0 < count < _MAX_TOKENS}
 
 

@@ -26,15 +26,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.errors import ConfigError, EndpointError, PipelineError
 from vcrgen.extras import needs_extra
-from vcrgen.models import chat, image_generation
+from vcrgen.models import anthropic, chat, gemini, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.chat import CallError
-from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
+from vcrgen.models.logprobs import ABSURD, NO_LOGPROBS, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
 from vcrgen.models.outage import Outage
+from vcrgen.models.pictures import image_size
 from vcrgen.models.rate_limit import RateLimiter
 from vcrgen.models.threads import as_completed
+from vcrgen.records import RejectReason
 from vcrgen.rng import rng_for
 from vcrgen.work.progress import SILENT, ProgressListener
 
@@ -53,6 +55,10 @@ _BUSY_TRIES = 40  # after status 429
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 _BUSY = 429
 _TRIED_AGAIN = {408, 409, 425, _BUSY}
+
+
+# What differs between protocols: `encode_request`, `parse_reply` and `MAX_REPLY_BYTES`.
+PROTOCOLS: Mapping[str, Any] = {"openai": chat, "anthropic": anthropic, "gemini": gemini}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +298,7 @@ class _Calls:
     def _body(self, request: Request, candidate: str | None, without: frozenset[str]) -> bytes:
         if request.picture:
             return image_generation.encode_request(request, self._address, self._model, without)
-        return chat.encode_request(request, self._address, self._model, candidate)
+        return encode_request(request, self._address, self._model, candidate)
 
     def _stop_if_dead(self, error: CallError) -> None:
         """End the run if there was no server from the start, or its certificate is not trusted."""
@@ -317,7 +323,7 @@ class _Calls:
         """
         import httpx2
 
-        protocol = image_generation if request.picture else chat
+        protocol: Any = image_generation if request.picture else PROTOCOLS[self._address.kind.protocol]
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._limits.timeout):
@@ -360,6 +366,26 @@ class _Calls:
         return CallError(f"http_{status}", detail, retryable=again, refused=refused, wait=wait, unknown=unknown)
 
 
+def encode_request(request: Request, address: Address, model: str, candidate: str | None = None) -> bytes:
+    """Encode a request in the server's protocol, within its limits.
+
+    Raises:
+        RequestProblem: An image or the request is too large, or the server cannot give what is asked for.
+    """
+    kind = address.kind
+    if (request.candidates and not kind.gives_candidate_logprobs) or (request.labels and kind.protocol != "openai"):
+        raise RequestProblem(NO_LOGPROBS, f"servers of the kind {address.profile} give no log-probabilities of answers")
+    for image in request.images:
+        if kind.max_image_bytes is not None and len(image) > kind.max_image_bytes:
+            raise RequestProblem(RejectReason.OVERSIZED, f"larger than {kind.max_image_bytes >> 20} MiB, the limit")
+        if kind.max_image_side is not None and max(image_size(image)) > kind.max_image_side:
+            raise RequestProblem(RejectReason.OVERSIZED, f"a side is longer than {kind.max_image_side} pixels")
+    body: bytes = PROTOCOLS[kind.protocol].encode_request(request, address, model, candidate)
+    if kind.max_request_bytes is not None and len(body) > kind.max_request_bytes:
+        raise RequestProblem(RejectReason.OVERSIZED, f"the request is larger than {kind.max_request_bytes:,} bytes")
+    return body
+
+
 def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
     import httpx2
 
@@ -370,7 +396,7 @@ def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
     )
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     return httpx2.AsyncClient(
-        headers=headers | (key.header(address.kind) if key else {}),
+        headers=headers | dict(address.kind.headers) | (key.header(address.kind) if key else {}),
         limits=pool,
         timeout=httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
         follow_redirects=False,

@@ -163,7 +163,8 @@ class InProcessModel:
         pictures = [{"type": "image"} for _ in request.images]
         words = [{"type": "text", "text": request.text}] if request.text else []
         message = {"role": "user", "content": words + pictures if request.text_first else pictures + words}
-        turns: list[Any] = [message]
+        system = {"role": "system", "content": [{"type": "text", "text": request.system}]}
+        turns: list[Any] = [*([system] if request.system else []), message]
         begun = answer is not None
         if begun:
             turns.append({"role": "assistant", "content": [{"type": "text", "text": answer}]})

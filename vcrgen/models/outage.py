@@ -8,7 +8,7 @@ import math
 from vcrgen.work.progress import ProgressListener
 
 # Of a server that is away, or of a proxy before it.
-_STATUS = {502, 503, 504}
+_STATUS = {502, 503, 504, 529}
 _KINDS = {"connect", "reset", *(f"http_{status}" for status in _STATUS)}
 
 

@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's chat protocol, and the differences between them: one row each."""
+"""Servers of models and the differences between them: one row each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,12 @@ class Server:
         names: Parameters that differ from those of :class:`vcrgen.models.base.Sampling`, with the server's names.
         hosts: Host names, or suffixes beginning with a dot, of such servers.
         names_model: Whether the request's body names the model.
-        candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
+        gives_candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
+        protocol: Name of the protocol, as of :data:`vcrgen.models.endpoint.PROTOCOLS`.
+        headers: Further headers of a request.
+        max_image_bytes: Limit of an image, in bytes; None if there is none.
+        max_image_side: Limit of an image's width and height, in pixels; None if there is none.
+        max_request_bytes: Limit of a request's body; None if there is none.
     """
 
     path: str = "chat/completions"
@@ -29,6 +34,11 @@ class Server:
     hosts: tuple[str, ...] = ()
     names_model: bool = True
     gives_candidate_logprobs: bool = False
+    protocol: str = "openai"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    max_image_bytes: int | None = None
+    max_image_side: int | None = None
+    max_request_bytes: int | None = None
 
 
 # `docs/predict.md` describes each row. A new kind of server takes both, and nothing else.
@@ -42,6 +52,25 @@ SERVERS = {
         names=_NEW_NAMES,
         hosts=(".openai.azure.com", ".cognitiveservices.azure.com"),
         names_model=False,
+    ),
+    "anthropic": Server(
+        path="messages",
+        header=("x-api-key", ""),
+        hosts=("api.anthropic.com",),
+        protocol="anthropic",
+        headers={"anthropic-version": "2023-06-01"},
+        max_image_bytes=5 << 20,
+        max_image_side=8000,
+        max_request_bytes=32 << 20,
+    ),
+    "gemini": Server(
+        path="models/{model}:generateContent",
+        header=("x-goog-api-key", ""),
+        names={"top_p": "topP", "max_tokens": "maxOutputTokens"},
+        hosts=("generativelanguage.googleapis.com",),
+        names_model=False,
+        protocol="gemini",
+        max_request_bytes=20_000_000,
     ),
     "openrouter": Server(hosts=("openrouter.ai",)),
     "vllm": Server(gives_candidate_logprobs=True),

@@ -128,7 +128,9 @@ def predict(
             tally.add(reply)
         tally.retries.update(run.retries)
         choices = [asdict(each) for each in _choices(ledger, out, type(choice))]
-        report = run_report(facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons)
+        report = run_report(
+            facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons, prompt=run.prompt
+        )
         write_json(sibling(out, ".run.json"), report)
     return JobResult(
         path=out, finished=finished, model=model.name, total=pictures.total, missing=run.reasons,

@@ -24,6 +24,7 @@ class Prompt:
     sampling: Sampling
     text_first: bool = False  # whether the question precedes the image
     detail: str = ""  # image detail for servers of OpenAI's kind
+    system: str = ""  # the system prompt
     image_form: str = ""  # how images are encoded anew, by a name of `IMAGE_FORMS`; empty to send them as stored
     parameters: Mapping[str, Any] = field(default_factory=dict)  # others, by the server's names
     answer_logprobs: bool = False  # request the log-probabilities of the right answer, too
@@ -40,6 +41,7 @@ class Prompt:
         return Request(
             images=() if data is None else (data,),
             text=picture.question,
+            system=self.system,
             sampling=self.sampling,
             text_first=self.text_first,
             detail=self.detail,
@@ -54,7 +56,8 @@ class Prompt:
         logprobs = {"answer_logprobs": True} if self.answer_logprobs else {}
         form = {"image_form": self.image_form} if self.image_form else {}
         place = {"text_first": self.text_first, "detail": self.detail}
-        return {**self.sampling.given, **place, **form, **logprobs, **others}
+        system = {"system": self.system} if self.system else {}
+        return {**self.sampling.given, **place, **form, **system, **logprobs, **others}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

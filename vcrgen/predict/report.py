@@ -69,6 +69,7 @@ def run_report(
     finished: bool,
     pictures: int,
     missing: Counter[str],
+    prompt: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the content of ``preds.run.json``.
 
@@ -79,12 +80,14 @@ def run_report(
         finished: Whether the outputs were written.
         pictures: Pictures of the last run.
         missing: Those without a reply, by reason.
+        prompt: The first request.
     """
     used = [name for name in _PACKAGES if name in sys.modules]
     return {
         "run": dict(facts),
         "finished": finished,
         "choices": choices,
+        "prompt": prompt,
         "pictures": pictures,
         "served": tally.served,
         "versions": {"python": platform.python_version()} | {name: version(name) for name in ("vcrgen", *used)},

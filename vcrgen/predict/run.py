@@ -165,6 +165,7 @@ class PictureRun:
     Attributes:
         rejected: Pictures without a reply, by number, with the type of the problem and a sentence.
         retries: Failed tries of requests without a reply, by reason.
+        prompt: The first request, without the image's bytes, for the run's record.
         unanswered: Ids of these requests; several pictures may share one.
     """
 
@@ -176,6 +177,7 @@ class PictureRun:
         self.rejected: dict[int, tuple[str, str]] = {}
         self.retries: Counter[str] = Counter()
         self.unanswered: set[str] = set()
+        self.prompt: dict[str, Any] = {}
         self.refused = 0  # pictures whose requests the server refuses
 
     def ask(
@@ -243,6 +245,8 @@ class PictureRun:
             except RequestProblem as problem:
                 self._reject(number, problem)
             else:
+                words = {"system": request.system, "text": request.text}
+                self.prompt = self.prompt or {**words, "images": len(request.images)}
                 yield number, request
 
     def _reject(self, number: int, problem: RequestProblem) -> None:
