@@ -1,4 +1,4 @@
-"""Break a copy of the package in many small ways, and say which of them no golden file notices.
+"""Break a copy of the package in many small ways, and say which of them no golden file, or no test that they name, notices.
 
     python scripts/try_mutations.py                 # all of them: about a quarter of an hour
     python scripts/try_mutations.py score bootstrap # those whose package or description holds one of these words
@@ -60,11 +60,11 @@ def find(package: Path, old: str) -> Path:
 
 
 def copy_tree(target: Path) -> None:
-    """What the golden files need of the checkout; the fonts are not copied."""
+    """What the tests need of the checkout; the fonts are not copied."""
     shutil.copytree(ROOT / "vcrgen", target / "vcrgen", ignore=shutil.ignore_patterns("__pycache__"))
     # The test of the table of mutations is about the checkout, and not about what a mutation changes.
     ignored = shutil.ignore_patterns("__pycache__", "test_mutations.py")
-    shutil.copytree(ROOT / "tests" / "golden", target / "tests" / "golden", ignore=ignored)
+    shutil.copytree(ROOT / "tests", target / "tests", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", target)
     for name in ("fonts", "configs"):
         (target / name).symlink_to(ROOT / name)
@@ -86,7 +86,8 @@ class Likely:
 
 
 def failing(tree: Path, first: str) -> str:
-    """The golden file that notices, or the empty text; in a process of its own, forked with all libraries loaded."""
+    """The test that notices, or the empty text; in a process of its own, forked with all libraries loaded."""
+    tests = first.split() if first.startswith("tests/") else ["tests/golden/test_golden.py"]
     log = tree / "log.txt"
     child = os.fork()
     if not child:
@@ -98,7 +99,7 @@ def failing(tree: Path, first: str) -> str:
             os.chdir(tree)
             sys.path.insert(0, str(tree))
             sys.dont_write_bytecode = True
-            words = ["-x", "-q", "-p", "no:cacheprovider", "tests/golden/test_golden.py"]
+            words = ["-x", "-q", "-p", "no:cacheprovider", *tests]
             code = int(pytest.main(words, plugins=[Likely(tuple(first.split()))]))
         finally:
             os._exit(code)
@@ -139,9 +140,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="vcrgen-mutations-") as folder:
         tree = Path(folder)
         copy_tree(tree)
-        if noticed := failing(tree, ""):
-            print(f"The package fails {noticed} as it is; mend that first.")
-            return 1
+        for tests in sorted({one.first if one.first.startswith("tests/") else "" for one in chosen}):
+            if noticed := failing(tree, tests):
+                print(f"The package fails {noticed} as it is; mend that first.")
+                return 1
         for mutation in chosen:
             start = time.monotonic()
             results.append(attempt(mutation, tree))

@@ -22,6 +22,7 @@ def encoded(form: str) -> bytes:
         (encoded("WEBP"), "image/webp"),
         (encoded("JPEG"), "image/jpeg"),
         (b"GIF89a", None),
+        (b"RIFF\x24\0\0\0WAVEfmt ", None),
     ],
 )
 def test_media_types(data: bytes, kind: str | None) -> None:

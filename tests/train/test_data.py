@@ -71,7 +71,11 @@ def test_an_example_is_what_the_dataset_holds(dataset: Path) -> None:
         assert (example["question"], example["answers"]) == (row["question"], row["crossed_text"])
 
 
-def test_every_epoch_has_every_row_once_in_another_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("window", [2, 512])
+def test_every_epoch_has_every_row_once_in_another_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    monkeypatch.setattr("vcrgen.train.data.MAX_SHARD", window)
     build("samples", out=tmp_path / "data", limit=12, mode="hard", shard_size=5)
     data = opened(tmp_path / "data")
     rows = len(of_split(tmp_path / "data", "train"))
