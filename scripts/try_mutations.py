@@ -1,4 +1,4 @@
-"""Break a copy of the package in many small ways, and say which of them no golden file, or no test that they name, notices.
+"""Break a copy of the package in many small ways, and say which of them no test notices (golden ones, or those named).
 
     python scripts/try_mutations.py                 # all of them: about a quarter of an hour
     python scripts/try_mutations.py score bootstrap # those whose package or description holds one of these words
