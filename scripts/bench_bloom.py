@@ -44,7 +44,9 @@ from vcrgen.bloom.generation.deduplication import near_duplicates
 from vcrgen.bloom.generation.generate_set import generate_set
 from vcrgen.bloom.generation.item_checks import check_item
 from vcrgen.bloom.rejects import ItemRejected, RejectLog
-from vcrgen.bloom.scenes.generator import generate_scene_items
+from vcrgen.bloom.scenes.generator import generate_scene_items, items_of_another_seed
+from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
+from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import write_set
 from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
@@ -52,7 +54,7 @@ from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel, Limits
 from vcrgen.samples.pairs import caption, picture
 from vcrgen.scorer.run import Options, open_session
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
+from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, item_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("making", "models", "checks", "scoring")
@@ -92,13 +94,19 @@ def main() -> None:
 
 
 def making(items: int) -> None:
-    """Make built-in items, and draw and encode their pictures."""
+    """Make built-in items, draw and encode their pictures, and read the items without them as the gate does."""
     made = list(generate_scene_items(BloomSceneOptions(items=items), RejectLog()))
     seconds = min(
         timed(lambda: list(generate_scene_items(BloomSceneOptions(items=items), RejectLog()))) for _ in range(3)
     )
     drawing = min(timed(lambda: [picture(index) for index, _ in made]) for _ in range(3))
-    print(f"making {items:,} items about {len(made):,} pictures: {seconds / drawing:.3f} of drawing and encoding them")
+    asked = [item_of(row, QUESTION_LANGUAGES) for _, rows in made for row in rows]
+    gate = ShortcutGate(training=lambda count: items_of_another_seed(count, 0))
+    reading = min(timed(lambda: gate.section(asked)) for _ in range(3))
+    print(
+        f"making {items:,} items about {len(made):,} pictures: {seconds / drawing:.3f} of drawing and encoding them; "
+        f"the gate: {reading / drawing:.3f}"
+    )
 
 
 def models(folder: Path, per_category: int, runs: int) -> None:

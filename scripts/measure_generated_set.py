@@ -43,6 +43,7 @@ from tests.bloom.small_server import SmallServer  # noqa: E402
 from tests.models.fault_server import FaultServer  # noqa: E402
 from vcrgen.bloom.audit.draw import read_draw  # noqa: E402
 from vcrgen.bloom.taxonomy import default_taxonomy  # noqa: E402
+from vcrgen.bloom.write import CARD  # noqa: E402
 from vcrgen.files import atomic_path  # noqa: E402
 from vcrgen.rng import rng_for  # noqa: E402
 from vcrgen.samples.pairs import caption, picture, scene_and_facts  # noqa: E402
@@ -76,7 +77,7 @@ def main() -> None:
 
 def measure(folder: Path, per_category: int, scenes: Sequence[KnownScene], server: SmallServer) -> None:
     """Make a set, and print what is told of it."""
-    source = ["bloom", "build", f"samples:{len(scenes)}", "--model", "author", "--judge", "judge"]
+    source = ["bloom", "build", f"samples:{len(scenes)}", "--model", "author", "--judge", "judge", "--allow-shortcuts"]
     source += ["--per-category", str(per_category), "--pictures", "2", "--per-picture", "100"]
     began = time.perf_counter()
     with FaultServer(server.answer) as running:
@@ -86,6 +87,7 @@ def measure(folder: Path, per_category: int, scenes: Sequence[KnownScene], serve
     vcrgen(folder, *source, "--offline", "--ledger", "made.ledger", "--out", "again")
     assert digests(folder / "made") == digests(folder / "again"), "another set of the same ledger"
     print("made again of the ledger alone: the same bytes")
+    print((folder / "made" / CARD).read_text("utf-8").partition("## Read without pictures")[2].partition("\n## ")[0])
     by_picture = {hashlib.sha256(scene.picture).hexdigest(): scene for scene in scenes}
     facts = facts_of_set(folder / "made", by_picture)
     tell(truth(server.log, by_picture), facts, folder / "made")

@@ -1,5 +1,6 @@
 """The gate of made sets: a set that can be read without its pictures is not written, unless that is allowed."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import CARD, write_set
 from vcrgen.errors import ShortcutError
+from vcrgen.tasks.bloom import read_items
+from vcrgen.tasks.opening import open_task_dataset
 
 
 def rows(count: int, *, longest: bool) -> list[dict[str, Any]]:
@@ -65,6 +68,12 @@ def test_built_in_and_generated_sets_pass_the_gate(run: Any, tmp_path: Path, mon
     assert "the form of an item is that of its level, not the skill" in card
     code, out, err = run("inspect", tmp_path / "set")
     assert code == 0 and "the form of an item is that of its level, not the skill" in out
+    items = read_items(open_task_dataset(tmp_path / "set"), pictures=False)
+    lines = [json.dumps({"question_id": item.question_id, "lang": "en", "output": "A"}) for item in items]
+    Path("all-a.jsonl").write_text("\n".join(lines))
+    assert run("score", "all-a.jsonl", "--data", tmp_path / "set", "--lang", "en")[0] == 0
+    code, out, err = run("profile", "all-a.scores.json", "--format", "md")
+    assert code == 0 and "the form of an item is that of its level, not the skill" in out, err
 
     monkeypatch.setattr("vcrgen.bloom.scenes.generator.option_order", lambda name, *_: [0, 1, 2, 3])
     code, _, err = run("bloom", "build", "-n", 46, "--out", tmp_path / "first")

@@ -129,9 +129,10 @@ def text_only(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     **options: Any,
 ) -> None:
-    """Measure text-only accuracy on an MCQ benchmark: of rules that see only texts, and of a model without the images.
+    """Measure text-only accuracy on an MCQ benchmark: of readers of texts, and of a model without the images.
 
-    The rules take the longest option, the shortest, the one that shares most words with the question, always A, ...
+    Rules take the longest option, the one that shares most words with the question, always A, ... From 100 items on, a
+    classifier learns from the other pictures of the set, and a joint reader also sees the other items of a picture.
     With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view text-only.
     """
     from vcrgen.scorer.mcq.loading import categories_of
