@@ -467,4 +467,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "outputs of any length", "if length > LONGEST_OUTPUT]:", "if length < 0]:", "clock"),
     M("hidden", "a private source that everybody has", "self._source = source.starting_at(private) if", "self._source = source.starting_at(0) if", "private"),
     M("hidden", "built-in questions of a small seed", 'int(built["seed"]) < MIN_PRIVATE_SEED', 'int(built["seed"]) < 0', "private"),
+    M("leaderboard", "the oldest file first, whosever it is", "(table.c.team_key == min(turns)[2])", "(table.c.team_key == min(turns, key=lambda turn: turn[1])[2])", "fairness"),
+    M("leaderboard", "any number of models at closing", "kept += files[:number]", "kept += files", "fairness"),
+    M("leaderboard", "many checks of a team", "if team in self._under_check:", "if not team:", "fairness"),
+    M("leaderboard", "all of an output is hashed", 'yield view, row, self.scorer.searched_text(answers, prediction.output or "")', 'yield view, row, prediction.output or ""', "fairness"),
 )

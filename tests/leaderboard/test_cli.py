@@ -159,6 +159,7 @@ def test_a_file_that_is_refused_is_exit_code_1(run: Run, board: Board, hand: Han
 
 MISTAKES: dict[str, tuple[str, str]] = {
     "no set": ("init new", "Name the sets that the board scores with --data NAME:PATH"),
+    "instant feedback": ("init new --data a:{public} --feedback instant", "or say --unsafe where you trust"),
     "feedback that is none": ("init new --data a:{public} --feedback none", "The feedback is one of ladder, instant"),
     "a date that is none": ("init new --data a:{public} --closes soon", "--closes takes a date such as 2026-12-01"),
     "data without a name": ("init new --data {public}", "named as NAME:PATH"),

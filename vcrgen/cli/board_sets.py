@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, out_option
+from vcrgen.errors import LeaderboardError
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
@@ -26,6 +27,7 @@ FeedbackKind = Annotated[
     ),
 ]
 LadderView = Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")]
+Unsafe = Annotated[bool, typer.Option("--unsafe", help="Take --feedback instant, by which the key can be read out.")]
 ProtocolName = Annotated[
     str | None,
     typer.Option(
@@ -52,6 +54,15 @@ def open_folder(folder: Path) -> Board:
     from vcrgen.leaderboard.board import open_board
 
     return open_board(folder)
+
+
+def check_unsafe(feedback: str, *, unsafe: bool) -> None:
+    """Refuse, with a LeaderboardError, instant feedback that is not said to be unsafe."""
+    if feedback == "instant" and not unsafe:
+        raise LeaderboardError(
+            "With --feedback instant a team that has a few guesses for each text can read the key out of the scores; "
+            "take the ladder, or say --unsafe where you trust all teams."
+        )
 
 
 def print_sets(sets: Sequence[TestSet]) -> None:
@@ -92,10 +103,12 @@ def add_set(
     opens: Opens = "",
     closes: Closes = "",
     protocol: ProtocolName = None,
+    unsafe: Unsafe = False,
 ) -> None:
     """Add a set to the board."""
     from vcrgen.leaderboard import rotation
 
+    check_unsafe(feedback, unsafe=unsafe)
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
     print_sets([rotation.add(open_folder(board), *_named(data), lifecycle, protocol=protocol)])
 
@@ -112,11 +125,12 @@ def retire_set(board: BoardFolder, name: SetName) -> None:
 @sets.command("replace", epilog=board_examples("sets replace board hidden-en hidden-en-2:hidden-2027/key"))
 def replace_set(
     board: BoardFolder, name: SetName, data: SetSource, feedback: FeedbackKind = "", view: LadderView = "",
-    opens: Opens = "", closes: Closes = "", protocol: ProtocolName = None,
+    opens: Opens = "", closes: Closes = "", protocol: ProtocolName = None, unsafe: Unsafe = False,
 ) -> None:  # fmt: skip
     """Retire a set and add its successor."""
     from vcrgen.leaderboard import rotation
 
+    check_unsafe(feedback, unsafe=unsafe)
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
     print_sets([rotation.replace_set(open_folder(board), name, *_named(data), lifecycle, protocol=protocol)])
 

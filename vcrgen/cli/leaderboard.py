@@ -10,7 +10,18 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.board_sets import BoardFolder as _Board
-from vcrgen.cli.board_sets import Closes, FeedbackKind, LadderView, Opens, ProtocolName, SetName, print_sets, sets
+from vcrgen.cli.board_sets import (
+    Closes,
+    FeedbackKind,
+    LadderView,
+    Opens,
+    ProtocolName,
+    SetName,
+    Unsafe,
+    check_unsafe,
+    print_sets,
+    sets,
+)
 from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
 from vcrgen.cli.options import options_of, out_option
@@ -62,6 +73,7 @@ def init(
     opens: Opens = "",
     closes: Closes = "",
     protocol: ProtocolName = None,
+    unsafe: Unsafe = False,
 ) -> None:
     """Make a board, with its settings in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
@@ -71,6 +83,7 @@ def init(
     if not data:
         raise LeaderboardError("Name the sets that the board scores with --data NAME:PATH.")
     settings = validate_options(Settings, {"title": title, "contact": contact, "database": database})
+    check_unsafe(feedback, unsafe=unsafe)
     lifecycle = make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
     made = init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle, protocol=protocol)
     print_sets(made.sets)
@@ -304,6 +317,7 @@ def close(
     board: _Board,
     name: SetName,
     early: Annotated[bool, typer.Option("--early", help="Before its last day is over.")] = False,
+    leave_out: Annotated[bool, typer.Option("--leave-out", help="Without files that cannot be scored.")] = False,
 ) -> None:
     """Close a hidden set: score the final split of the submissions that count, and show all scores."""
     from vcrgen.leaderboard.closing import close as run
@@ -314,7 +328,7 @@ def close(
             f"{escape(model)}: its outputs are {ratio:g} times as long as the answers; look for lists of guesses."
         )
     with ConsoleProgress(console.err, doing="scoring", unit="files", kept="scored") as listener:
-        count = run(_open(board), name, listener, early=early)
+        count = run(_open(board), name, listener, early=early, leave_out=leave_out)
     console.out.print(
         f"{escape(name)} is closed; {pluralize(count, 'model has its scores', 'models have their scores')} on the "
         "final split."

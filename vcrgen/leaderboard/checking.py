@@ -1,16 +1,19 @@
 """A look at a file that is not submitted: what would keep it from being scored. It is not kept, and costs no quota.
 
-It is done in a process of its own, with limits on time and memory, as the file is a stranger's.
+It is done in a process of its own, with limits on time and memory, as the file is a stranger's. The process is forked
+from a server that has loaded the package, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import multiprocessing as mp
+import signal
 from collections.abc import Sequence
+from functools import cache
+from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from vcrgen.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board
@@ -21,7 +24,8 @@ from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.worker import limit_memory
 from vcrgen.scorer.run import Options, open_session
 
-MAX_SECONDS = 60  # for one file: others wait for it
+MAX_SECONDS = 10  # for one file: others wait for it
+MAX_BYTES = 5 << 20
 
 
 def check_in_subprocess(board: Board, set_name: str, stream: IO[bytes], *, name: str | None) -> Sequence[str]:
@@ -34,35 +38,48 @@ def check_in_subprocess(board: Board, set_name: str, stream: IO[bytes], *, name:
         test_set = get_set(connection, set_name)
     if refusal := test_set.lifecycle.refusal(set_name, now()):
         raise LeaderboardError(refusal)
-    seconds = min(board.settings.seconds, MAX_SECONDS)
-    with board.vault.temporary_copy(stream, most=board.settings.file_mb << 20) as file:
-        command = [sys.executable, "-m", __name__, str(board.folder), set_name, str(file), file_name(name)]
+    seconds, most = min(board.settings.seconds, MAX_SECONDS), min(board.settings.file_mb << 20, MAX_BYTES)
+    with board.vault.temporary_copy(stream, most=most, taker="a check") as file:
+        ours, theirs = _context().Pipe(duplex=False)
+        words = (str(board.folder), set_name, str(file), file_name(name))
+        process = _context().Process(target=_main, args=(theirs, *words), daemon=True)
+        process.start()
+        theirs.close()
         try:
-            done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - ourselves
-        except subprocess.TimeoutExpired:
-            return [f"Looking at the file took longer than {seconds:g} seconds, the most this board gives."]
-    if done.returncode:
-        return ["The file cannot be looked at; please tell the maintainers."]
-    return [str(problem) for problem in json.loads(done.stdout)]
+            if not ours.poll(seconds):
+                return [f"Looking at the file took longer than {seconds:g} seconds, the most that a check gets."]
+            return [str(problem) for problem in json.loads(ours.recv_bytes())]
+        except (EOFError, OSError):
+            return ["The file cannot be looked at; please tell the maintainers."]
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
 
 
-def main(folder: str, set_name: str, file: str, shown_as: str) -> None:
-    """In the process of its own: write the problems as JSON."""
-    board = open_board(Path(folder))
-    with board.reading() as connection:
-        test_set = get_set(connection, set_name)
-    session = open_session(Path(test_set.path), Options())
+@cache
+def _context() -> Any:
+    """Return what makes processes: by a server that has loaded this module; Windows has none, and loads it anew."""
+    context = mp.get_context("forkserver" if "forkserver" in mp.get_all_start_methods() else "spawn")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+def _main(pipe: Pipe, folder: str, set_name: str, file: str, shown_as: str) -> None:
+    """In the process of its own: send the problems as JSON, or nothing if the set cannot be read."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(2 * MAX_SECONDS)  # so that it does not outlive a service that was killed
+    try:
+        board = open_board(Path(folder))
+        with board.reading() as connection:
+            test_set = get_set(connection, set_name)
+        session = open_session(Path(test_set.path), Options())
+    except VcrgenError:  # nothing of that is a team's to know
+        return
     limit_memory(board.settings.memory_mb << 20)
     try:
         view = test_set.lifecycle.view if test_set.lifecycle.ladder_open else None
         problems = check_file(session, Path(file), shown_as=shown_as, view=view)
     except MemoryError:
         problems = ("Looking at this file takes more memory than this board gives.",)
-    sys.stdout.write(json.dumps(problems))
-
-
-if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except VcrgenError:  # the set cannot be read: nothing of that is a team's to know
-        sys.exit(1)
+    pipe.send_bytes(json.dumps(problems).encode())

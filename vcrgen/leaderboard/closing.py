@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board, maintainer
 from vcrgen.leaderboard.commands import score_or_wait
-from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.intake import selected_for_closing
+from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import LONG_RATIO
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
@@ -19,9 +21,13 @@ from vcrgen.work.lock import locked
 from vcrgen.work.progress import ProgressListener
 
 LOCK = ".closing.lock"
+# The time at closing over that at intake, where the same file was read in both splits: it does not fail for its length.
+CLOSING_TIMES = 3
 
 
-def close(board: Board, set_name: str, listener: ProgressListener, *, early: bool = False) -> int:
+def close(
+    board: Board, set_name: str, listener: ProgressListener, *, early: bool = False, leave_out: bool = False
+) -> int:
     """Close the phase of a set with a ladder: from now on it takes no files, and people see the scores that count.
 
     Nobody sees any of them before all are there. If it is stopped or killed, it goes on when it is called again.
@@ -31,6 +37,7 @@ def close(board: Board, set_name: str, listener: ProgressListener, *, early: boo
         set_name: The set.
         listener: Is told how many files are scored.
         early: Close it although its last day is not over.
+        leave_out: Go on without files that cannot be scored; they fail, and the log and their pages say why.
 
     Returns:
         How many models have a score.
@@ -47,13 +54,19 @@ def close(board: Board, set_name: str, listener: ProgressListener, *, early: boo
                 raise LeaderboardError(
                     f"Files wait, as the set {set_name!r} cannot be read; see that its data is there."
                 )
-        with board.reading() as connection:
-            known, files = get_set(connection, set_name), submissions.counted(connection, set_name)
-        listener.begin(len(files), 0)
-        for one in files:
-            _score_final(board, known, one)
-            listener.advance(1, 1, Counter())
+        done = set[str]()
+        while files := [one for one in _ranked(board, set_name) if one.id not in done]:
+            listener.begin(len(files), 0)
+            for one in files:  # where one is left out, another file may take its place
+                _score_final(board, one, leave_out=leave_out)
+                done.add(one.id)
+                listener.advance(1, 1, Counter())
         return _disclose_scores(board, set_name)
+
+
+def _ranked(board: Board, set_name: str) -> Sequence[Submission]:
+    with board.reading() as connection:
+        return selected_for_closing(connection, set_name, board.settings.closing_models)
 
 
 def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
@@ -93,8 +106,10 @@ def _waiting(board: Board, set_name: str) -> int:
         )
 
 
-def _score_final(board: Board, known: TestSet, one: Submission) -> None:
+def _score_final(board: Board, one: Submission, *, leave_out: bool) -> None:
     """Score one file on the final split, and keep that to ourselves; nothing is done if it was before."""
+    with board.reading() as connection:
+        known = get_set(connection, one.set)
     session_of(known)
     session_of(known, FEEDBACK)
     signature = str(session_of(known, FINAL).signature)
@@ -107,13 +122,22 @@ def _score_final(board: Board, known: TestSet, one: Submission) -> None:
         memory=board.settings.memory_mb << 20,
     )  # fmt: skip
     outcomes = (
-        score_in_subprocess(task, seconds=board.settings.seconds, stop=lambda: False) for _ in range(MAX_ATTEMPTS)
+        score_in_subprocess(task, seconds=CLOSING_TIMES * board.settings.seconds, stop=lambda: False)
+        for _ in range(MAX_ATTEMPTS)
     )
     outcome = next((each for each in outcomes if each is not None), None)
     if outcome is None or outcome.problems:
         reason = outcome.problems[0] if outcome else f"Scoring broke off {MAX_ATTEMPTS} times."
+        if leave_out:
+            with board.writing() as connection:
+                values = {"status": SubmissionStatus.FAILED.value, "problems": [reason]}
+                submissions.change(connection, one.id, **values)
+                details = one.log_details | {"reason": reason}
+                record(connection, actor=maintainer(), what="left out", subject=one.subject, facts=details)
+            return
         raise LeaderboardError(
-            f"The file {one.id} of {one.facts.model} cannot be scored, so nothing is shown: {reason}"
+            f"The file {one.id} of {one.facts.model} cannot be scored, so nothing is shown: {reason} Close with "
+            "--leave-out to go on without it."
         )
     with board.writing() as connection:
         results.add_run(connection, one.id, known.name, outcome, split=FINAL)
@@ -122,7 +146,8 @@ def _score_final(board: Board, known: TestSet, one: Submission) -> None:
 def _disclose_scores(board: Board, set_name: str) -> int:
     """Open all scores in one transaction; returns how many models have one."""
     with board.writing() as connection:
-        known, files = get_set(connection, set_name), submissions.counted(connection, set_name)
+        known = get_set(connection, set_name)
+        files = selected_for_closing(connection, set_name, board.settings.closing_models)
         if any(results.last_run(connection, one.id, split=FINAL) is None for one in files):  # one was removed meanwhile
             raise LeaderboardError(f"Other files count on {set_name!r} than a moment ago; close it once more.")
         change_set(connection, replace(known, lifecycle=replace(known.lifecycle, closed=now())))

@@ -16,7 +16,7 @@ from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import human_baselines, reported_results, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
-from vcrgen.leaderboard.store.teams import make_token, put_into_group, revoke_tokens
+from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
 from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, update_shown_file
 from vcrgen.plurals import pluralize
 from vcrgen.reported_results.fields import check_name
@@ -149,6 +149,46 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
         record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.log_details)
         update_shown_file(connection, one.facts.entry, one.set)
     return one
+
+
+def select_for_closing(board: Board, submission_id: str, *, team: str | None, selected: bool, actor: str) -> Submission:
+    """Choose a file that is ranked when its set is closed, or leave it to the rule again: the best feedback.
+
+    Args:
+        board: The board.
+        submission_id: As of :func:`choose`.
+        team: Whose file it has to be; None for a maintainer.
+        selected: Whether it is chosen.
+        actor: Who chooses, for the log.
+
+    Raises:
+        LeaderboardError: As of :func:`choose`; or the file is private, or the team has chosen all models that it may.
+    """
+    with board.writing() as connection:
+        files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
+        one, number = _by_id_prefix(files, submission_id), board.settings.closing_models
+        teams = sharing(connection, one.facts.team)
+        others = [
+            each
+            for each in submissions.counted(connection, one.set)
+            if each.chosen and each.facts.entry != one.facts.entry and key_of(each.facts.team) in teams
+        ]
+        lifecycle = get_set(connection, one.set).lifecycle
+        if one.private:
+            raise LeaderboardError("A private file is not ranked; choose it for its model first.")
+        if selected and len(others) >= number:
+            raise LeaderboardError(
+                f"Your team has chosen {pluralize(len(others), 'model')} for {one.set}, the most that are ranked at "
+                "its closing; take one back first."
+            )
+        if not selected:
+            if lifecycle.closing or lifecycle.retired:
+                raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
+            submissions.change(connection, one.id, chosen=False)
+            record(connection, actor=actor, what="taken back", subject=one.subject, facts=one.log_details)
+            update_shown_file(connection, one.facts.entry, one.set)
+            return replace(one, chosen=False)
+    return choose(board, one.id, team=team, actor=actor)
 
 
 def _by_id_prefix(files: Sequence[Submission], submission_id: str) -> Submission:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import IO
 
@@ -16,7 +17,7 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.leaderboard.store.teams import add_team, key_of, sharing
+from vcrgen.leaderboard.store.teams import add_team, key_of, sharing, turn_of
 from vcrgen.plurals import pluralize
 
 DAY = timedelta(hours=24)
@@ -84,7 +85,8 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
         raise LeaderboardError(refusal)
     if not limited:
         return
-    failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=[key_of(team)], since=at - DAY)
+    teams = sharing(connection, team)
+    failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=teams, since=at - DAY)
     if failed >= settings.failed_files_per_day:
         raise LimitReached(
             f"{pluralize(failed, 'file of your team was', 'files of your team were')} rejected in the last 24 hours; "
@@ -121,3 +123,21 @@ def quota(connection: Connection, settings: Settings, team: str, test_set: TestS
         daily_limit=daily_limit, left_today=max(daily_limit - used(at - DAY), 0), lifetime_limit=lifetime_limit,
         left_lifetime=None if lifetime_limit is None else max(lifetime_limit - used(None), 0),
     )  # fmt: skip
+
+
+def selected_for_closing(connection: Connection, set_name: str, number: int) -> Sequence[Submission]:
+    """Return the files that are ranked when a set is closed: of each team or group so many models.
+
+    Those that it chose come first, then those with the best feedback, then the last ones. Files that maintainers added
+    are not limited.
+    """
+    by_turn: dict[str, list[Submission]] = {}
+    for one in submissions.counted(connection, set_name):
+        free = one.channel == BY_MAINTAINERS
+        turn = one.id if free else turn_of(connection, key_of(one.facts.team))
+        by_turn.setdefault(turn, []).append(one)
+    kept: list[Submission] = []
+    for files in by_turn.values():
+        files.sort(key=lambda one: (one.chosen, -1.0 if one.best is None else one.best, one.received), reverse=True)
+        kept += files[:number]
+    return sorted(kept, key=lambda one: (one.received, one.id))

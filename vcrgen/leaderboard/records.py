@@ -339,10 +339,11 @@ class LadderFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamFile:
-    """A file as its team sees it; ``counts`` says whether it is the one of its model that counts."""
+    """A file as its team sees it."""
 
     submission: Submission
-    counts: bool
+    counts: bool  # whether it is the one of its model that counts
+    selected: bool = False  # whether it would be ranked if its set, on a ladder, were closed now
     feedback: LadderFeedback | None = None  # on a ladder, once it was scored
     cells: tuple[ModelCell, ...] = ()  # its scores where it is ranked
 

@@ -44,11 +44,14 @@ class Settings(Options):
     hidden_scores_per_day: int = Field(2, ge=1, description="Figures that a hidden set's key gives a team in 24 hours.")
     hidden_scores_lifetime: int = Field(20, ge=1, description="Figures that a hidden set's key gives a team, ever.")
     failed_files_per_day: int = Field(
-        30, ge=1, description="Files of a team that are rejected after a look in 24 hours."
+        30, ge=1, description="Files of a team or its group that are rejected after a look in 24 hours."
     )
     requests_per_minute: int = Field(300, ge=10, description="Requests of one address.")
     ladder_minutes: int = Field(
         1, ge=0, le=1440, description="A ladder answers after so many minutes, or a multiple of them; 0: at once."
+    )
+    closing_models: int = Field(
+        2, ge=1, description="Models of a team or its group that are ranked when a set with a ladder is closed."
     )
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
     registration: Registration = Field(

@@ -64,15 +64,15 @@ class Vault:
         return shutil.disk_usage(self._folder if self._folder.exists() else self._folder.parent).free
 
     @contextmanager
-    def temporary_copy(self, stream: IO[bytes], *, most: int) -> Iterator[Path]:
-        """A file of at most so many bytes on the disk, as long as it is needed.
+    def temporary_copy(self, stream: IO[bytes], *, most: int, taker: str = "this board") -> Iterator[Path]:
+        """A file of at most so many bytes on the disk, as long as it is needed; a refusal names who takes no more.
 
         Raises:
             LeaderboardError: It is empty, too large, or packed.
         """
         temporary = self._temporary()
         try:
-            _copy(stream, temporary, most)
+            _copy(stream, temporary, most, taker)
             yield temporary
         finally:
             temporary.unlink(missing_ok=True)
@@ -90,7 +90,7 @@ class Vault:
         """
         temporary = self._temporary()
         try:
-            kept = _copy(stream, temporary, most)
+            kept = _copy(stream, temporary, most, "this board")
             target = self.path(kept.sha256)
             if not target.exists():
                 fsync(temporary)
@@ -103,7 +103,7 @@ class Vault:
             temporary.unlink(missing_ok=True)
 
 
-def _copy(stream: IO[bytes], target: Path, most: int) -> StoredFile:
+def _copy(stream: IO[bytes], target: Path, most: int, taker: str) -> StoredFile:
     digest, size = hashlib.sha256(), 0
     block = stream.read(_BLOCK)
     while len(block) < _TAR_AT + len(_TAR) and (more := stream.read(_BLOCK)):  # a stream may give little at a time
@@ -113,7 +113,7 @@ def _copy(stream: IO[bytes], target: Path, most: int) -> StoredFile:
         while block:
             size += len(block)
             if size > most:
-                raise LeaderboardError(f"The file is larger than {most >> 20} MiB, which is the most this board takes.")
+                raise LeaderboardError(f"The file is larger than {most >> 20} MiB, which is the most {taker} takes.")
             digest.update(block)
             out.write(block)
             block = stream.read(_BLOCK)

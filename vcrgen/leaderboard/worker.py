@@ -35,7 +35,7 @@ from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set
-from vcrgen.leaderboard.store.teams import sharing
+from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.web.log import log_line
 from vcrgen.work.lock import locked
@@ -74,6 +74,8 @@ class Worker:
         self._board = board
         self._say = say
         self._broken: dict[str, float] = {}
+        self._served: dict[str, int] = {}  # the last turn of each team or group
+        self._turn = 0
         self._held: list[HeldOutcome] | None = [] if holds else None
 
     @contextmanager
@@ -102,9 +104,11 @@ class Worker:
             if not submissions.count(connection, statuses=[SubmissionStatus.QUEUED]):
                 return False
         with self._board.writing() as connection:
-            submission = submissions.claim(connection, skip=self._broken)
-        if submission is None:
-            return False
+            submission = submissions.claim(connection, skip=self._broken, served=self._served)
+            if submission is None:
+                return False
+            self._turn += 1
+            self._served[turn_of(connection, key_of(submission.facts.team))] = self._turn
         try:
             self._score(submission, stop)
         except BaseException:  # a stop or a fault of ours: not the submission's

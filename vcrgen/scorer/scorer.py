@@ -97,9 +97,7 @@ class Scorer:
         read = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
         text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
         if not (refused and protocol.refusal_is_zero):
-            tokens = self.segmenter(text, limit=self._limit(answers), spaces=protocol.white_space)
-        if tokens.beyond_limit:
-            text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
+            text, tokens = self._searched(answers, text)
         empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.beyond_limit
         outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
         prepared = _Output(
@@ -122,6 +120,18 @@ class Scorer:
     def answer_part(self, output: str) -> Cleaned:
         """Return the answer in an output: without thinking blocks or a prompt, as the protocol says."""
         return clean(output, strip_thinking=self.strip_thinking, cut_prefix=self.protocol.cut_prefix)
+
+    def searched_text(self, answers: Sequence[str], output: str) -> str:
+        """Return the part of an output that is searched for the texts of its image's spans."""
+        read = normalised(self.answer_part(output), self.normalisation, limit=LONGEST_OUTPUT)
+        return self._searched(answers, read.text[:LONGEST_OUTPUT])[0]
+
+    def _searched(self, answers: Sequence[str], text: str) -> tuple[str, Tokens]:
+        """Return the text up to the last token that is searched, and its tokens."""
+        tokens = self.segmenter(text, limit=self._limit(answers), spaces=self.protocol.white_space)
+        if tokens.beyond_limit:
+            text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
+        return text, tokens
 
     def _limit(self, answers: Sequence[str]) -> int | None:
         """Return the tokens of an output that are searched for the spans of an image; None for all."""

@@ -89,9 +89,10 @@ class Session(BaseScoringSession):
         return self.task.board_views
 
     def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
-        """The view of each output, the row of its question, and the output."""
+        """The view of each output, the row of its question, and the part of it that is scored."""
         for prediction, row, (_, view) in self.matched_outputs(outputs):
-            yield view, row, prediction.output or ""
+            answers = self.key.question(row).answers
+            yield view, row, self.scorer.searched_text(answers, prediction.output or "")
 
     def preload(self) -> None:
         """Tokenise all answers."""

@@ -96,7 +96,9 @@ async def open_form(
             form = FormData(items)
             await admit(form)
     except MultiPartException as problem:
-        raise Refusal(400, f"The form cannot be read: {problem.message}") from None
+        too_long = "maximum size" in problem.message  # which the parser names by another figure
+        reason = f"a field has more than {MAX_FIELD:,} bytes." if too_long else problem.message
+        raise Refusal(400, f"The form cannot be read: {reason}") from None
     except UnicodeError:
         raise Refusal(400, "The form cannot be read: it has to be in UTF-8.") from None
     except ValueError:

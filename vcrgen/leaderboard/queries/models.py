@@ -11,7 +11,7 @@ from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import set_rounding_step
-from vcrgen.leaderboard.intake import quota
+from vcrgen.leaderboard.intake import quota, selected_for_closing
 from vcrgen.leaderboard.queries.state import BoardState, disclosed_estimates, scorer_cell, view_difference
 from vcrgen.leaderboard.records import Estimate, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import results, submissions
@@ -73,12 +73,16 @@ class ModelQueries(BoardState):
         """A team's files, private ones as well, and what is left to it: for the team alone."""
         moment, files = now(), submissions.team_files(self.connection, name)
         counting = {one.id for each in self.sets for one in submissions.counted(self.connection, each)}
+        number = self.board.settings.closing_models
+        open_ladders = [one.name for one in self.sets.values() if one.lifecycle.ladder_open]
+        selected = {one.id for each in open_ladders for one in selected_for_closing(self.connection, each, number)}
         return records.TeamPage(
             team=name,
             files=tuple(
                 records.TeamFile(
                     submission=one,
                     counts=one.id in counting,
+                    selected=one.id in selected,
                     feedback=self.ladder_feedback(one),
                     cells=tuple(self.cells_of(one.id)),
                 )

@@ -66,6 +66,7 @@ class TeamRoutes:
         self._pages = pages
         self._tokens = tokens
         self._uploads, self._checking = CapacityLimiter(CONCURRENT_UPLOADS), CapacityLimiter(CONCURRENT_CHECKS)
+        self._under_check: set[str] = set()  # teams
         self._checks = RateLimiter(CHECKS_PER_TEAM, CHECKS_SECONDS)
 
     def add_to(self, app: FastAPI) -> None:
@@ -178,13 +179,18 @@ class TeamRoutes:
     async def _check(self, team: str, form: FormData, values: Mapping[str, str]) -> Sequence[str]:
         if self._checks.is_full(team):
             raise Refusal(429, f"Your team has had {CHECKS_PER_TEAM} files checked in an hour; wait a little.")
+        if team in self._under_check:  # so teams take turns: each has one place in the queue
+            raise Refusal(429, "A check of your team is under way; wait for its answer.")
         self._checks.record(team)
         file = _file(form)
         check = partial(check_in_subprocess, self._board, values["set"], file.file, name=file.filename)
+        self._under_check.add(team)
         try:
             return await to_thread.run_sync(check, limiter=self._checking)
         except LeaderboardError as problem:
             raise Refusal(400, str(problem)) from None
+        finally:
+            self._under_check.discard(team)
 
     async def _submit(self, team: str, form: FormData, values: Mapping[str, str], channel: str) -> Submission:
         return await to_thread.run_sync(self._accept, team, form, values, channel, limiter=self._uploads)

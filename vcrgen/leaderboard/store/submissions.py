@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
@@ -13,7 +14,7 @@ from vcrgen.database.schema import AnyRow
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store.schema import submissions as table
-from vcrgen.leaderboard.store.teams import key_of
+from vcrgen.leaderboard.store.teams import key_of, turn_of
 from vcrgen.reported_results.fields import Access
 
 # States in which a file counts as one that is scored.
@@ -85,12 +86,22 @@ def count(
     return int(connection.execute(wanted).scalar_one())
 
 
-def claim(connection: Connection, *, skip: Collection[str] = ()) -> Submission | None:
-    """Take the oldest submission that waits, unless its set is one to skip; None if there is none."""
+def claim(
+    connection: Connection, *, skip: Collection[str] = (), served: Mapping[str, int] = MappingProxyType({})
+) -> Submission | None:
+    """Take a submission that waits, unless its set is one to skip; None if there is none.
+
+    Teams take turns: the oldest submission of the team whose last turn, by ``served`` (keys of teams and of groups), is
+    longest ago.
+    """
     waits = (table.c.status == SubmissionStatus.QUEUED.value) & table.c.set.not_in(list(skip))
-    row = connection.execute(select(*_SHOWN).where(waits).order_by(table.c.received, table.c.id).limit(1)).one_or_none()
-    if row is None:
+    oldest = select(table.c.team_key, func.min(table.c.received).label("since")).where(waits).group_by(table.c.team_key)
+    waiting = connection.execute(oldest).all()
+    turns = [(served.get(turn_of(connection, row.team_key), -1), row.since, row.team_key) for row in waiting]
+    if not turns:
         return None
+    mine = waits & (table.c.team_key == min(turns)[2])
+    row = connection.execute(select(*_SHOWN).where(mine).order_by(table.c.received, table.c.id).limit(1)).one()
     change(connection, row.id, status=SubmissionStatus.SCORING.value, attempts=row.attempts + 1)
     return as_submission(row)
 

@@ -68,6 +68,12 @@ def sharing(connection: Connection, team: str) -> Sequence[str]:
     return others or [key_of(team)]
 
 
+def turn_of(connection: Connection, key: str) -> str:
+    """Return what takes turns for the team of a key: its group, or the team itself."""
+    group = connection.execute(select(teams.c.group).where(teams.c.key == key)).scalar_one_or_none()
+    return f"group {group}" if group else f"team {key}"
+
+
 def all_teams(connection: Connection) -> Sequence[tuple[str, int]]:
     """Every team with the number of its valid tokens."""
     valid = (tokens.c.team == teams.c.key) & tokens.c.revoked.is_(None)

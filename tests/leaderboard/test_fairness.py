@@ -1,0 +1,224 @@
+"""Teams take turns, a file that cannot be scored stops no closing, and at closing a team has few models."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard import checking, closing
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.closing import close
+from vcrgen.leaderboard.commands import select_for_closing
+from vcrgen.leaderboard.intake import LimitReached
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.outcome import ScoringOutcome
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.scoring import fingerprint
+from vcrgen.leaderboard.service import teams as routes
+from vcrgen.leaderboard.store import submissions, teams
+from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.worker import Worker, session_of
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.web.responses import Refusal
+from vcrgen.work.progress import ProgressListener
+
+SET = "hidden-en"
+Facts = Callable[..., ModelFacts]
+Guess = Callable[..., Path]
+Submit = Callable[..., Submission]
+Find = Callable[[Board, str], Submission]
+
+
+@pytest.fixture
+def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
+    made = make_board(feedback="ladder", hidden_scores_per_day=20, failed_files_per_day=2)
+    yield made
+    made.engine.dispose()
+
+
+def group(board: Board, **groups: str) -> None:
+    with board.writing() as connection:
+        for team, name in groups.items():
+            teams.add_team(connection, team)
+            teams.put_into_group(connection, team, name)
+
+
+# The queue
+
+
+def test_teams_take_turns_whatever_they_hand_in(ladder: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
+    """Files of one team, and of another of its group, do not keep the file of a third one waiting."""
+    group(ladder, A="ab", B="ab")
+    for number, team in enumerate("AAABBC"):
+        submit(ladder, guess(f"g{number}", {}), facts(f"M{number}", team), set_name=SET)
+    order: list[str] = []
+    worker = Worker(ladder, say=lambda *_, **__: None)
+    worker._score = lambda submission, stop: order.append(submission.facts.team)  # type: ignore[method-assign]
+    with worker.exclusive(wait=1):
+        while worker.score_next():
+            pass
+    assert order == ["A", "C", "A", "A", "B", "B"]
+
+
+def test_one_check_of_a_team_at_a_time(ladder: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three large checks of one team made the check of another one time out."""
+    checked: list[str] = []
+    monkeypatch.setattr(routes, "_file", lambda form: SimpleNamespace(file=form, filename=form))
+    monkeypatch.setattr(routes, "check_in_subprocess", lambda _, __, form, name: checked.append(form) or [])
+
+    async def run() -> list[str]:
+        desk = routes.TeamRoutes(ladder, None, None)  # type: ignore[arg-type]
+        refused: list[str] = []
+
+        async def check(team: str, form: Any) -> None:
+            try:
+                await desk._check(team, form, {"set": SET})
+            except Refusal as refusal:
+                refused.append(f"{form} {refusal.status}: {refusal.text}")
+
+        async with desk._checking, anyio.create_task_group() as tasks:  # another check is under way
+            for team, form in (("A", "first of A"), ("A", "second of A"), ("B", "first of B"), ("A", "third of A")):
+                tasks.start_soon(check, team, form)
+                await anyio.wait_all_tasks_blocked()
+            desk._checking.total_tokens += 1  # type: ignore[operator]
+        await check("A", "fourth of A")
+        return refused
+
+    refused = anyio.run(run)
+    assert checked == ["first of A", "first of B", "fourth of A"]
+    assert [each.partition(":")[0] for each in refused] == ["second of A 429", "third of A 429"]
+
+
+def test_a_check_names_the_limit_that_holds(
+    ladder: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MAX_BYTES", 1 << 20)
+    with pytest.raises(LeaderboardError, match="larger than 1 MiB, which is the most a check takes"):
+        checking.check_in_subprocess(ladder, SET, _zeros(1 << 21), name="x")
+    monkeypatch.setattr(checking, "MAX_SECONDS", 0)
+    with hand(hidden_key).open("rb") as stream:
+        (problem,) = checking.check_in_subprocess(ladder, SET, stream, name="x")
+    assert problem == "Looking at the file took longer than 0 seconds, the most that a check gets."
+
+
+def _zeros(size: int) -> Any:
+    import io
+
+    return io.BytesIO(b"0" * size)
+
+
+def test_only_the_text_that_is_scored_is_hashed(
+    ladder: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one,) = (each for each in ladder.sets if each.name == SET)
+    session, said = session_of(one), "some words of an answer "
+    file = hand(hidden_key, right=0, note=said * 3000)
+    lengths = [len(text) for _, _, text in session.response_fingerprints(file)]
+    assert max(lengths) < 1000 < len(said) * 3000
+    assert fingerprint(session, file) == fingerprint(
+        session, hand(hidden_key, right=0, note=said * 2999, name="o.jsonl")
+    )
+
+
+def test_rejected_files_count_for_the_group(
+    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]
+) -> None:
+    group(ladder, A="ab", B="ab")
+    for number, team in enumerate("AB"):
+        file = guess(f"f{number}", {})
+        file.write_text(file.read_text().partition("\n")[0])
+        submit(ladder, file, facts("M", team), set_name=SET, limited=True)
+    drain(ladder)
+    with pytest.raises(LimitReached, match="2 files of your team were rejected in the last 24 hours"):
+        submit(ladder, guess("again", {}), facts("M", "A"), set_name=SET, limited=True)
+    submit(ladder, guess("other", {}), facts("M", "C"), set_name=SET, limited=True)
+
+
+# Closing
+
+
+def ranked(board: Board) -> list[str]:
+    with board.reading() as connection:
+        table = next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET)
+    return sorted(row.facts.model for ranking in table.rankings for row in ranking.rows)
+
+
+@pytest.fixture
+def handed(ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]) -> Any:
+    """Hands in a model with so many right answers of each part, and scores it."""
+
+    def hand_in(model: str, right: Mapping[str, int], team: str = "Team", *, limited: bool = True) -> Submission:
+        one = submit(ladder, guess(model, right), facts(model, team), set_name=SET, limited=limited)
+        drain(ladder)
+        return one
+
+    return hand_in
+
+
+def selected(board: Board, team: str = "Team") -> set[str]:
+    with board.reading() as connection:
+        page = BoardQueries(board, connection).team(team)
+    return {one.submission.facts.model for one in page.files if one.selected}
+
+
+def test_at_closing_a_team_has_two_models(ladder: Board, handed: Any) -> None:
+    """By default those with the best feedback; teams of a group count as one, and maintainers are not limited."""
+    group(ladder, Team="g", Twin="g")
+    handed("Low", {})
+    handed("Middle", {"feedback": 1})
+    handed("High", {"feedback": 3})
+    handed("Lucky", {"final": 5}, "Twin")
+    handed("Other", {}, "Another")
+    handed("Own", {}, limited=False)
+    assert selected(ladder) | selected(ladder, "Another") == {"High", "Middle", "Other", "Own"}
+    assert close(ladder, SET, ProgressListener()) == 4
+    assert ranked(ladder) == ["High", "Middle", "Other", "Own"]
+
+
+def test_a_team_chooses_its_models(ladder: Board, handed: Any) -> None:
+    # The scores are rounded to steps of 50 points, so the third one beats nothing: it has no feedback.
+    files = {name: handed(name, {"feedback": right}) for right, name in enumerate(("Zero", "One", "Two", "Three"))}
+    assert selected(ladder) == {"One", "Three"}
+    for name in ("Zero", "Two"):
+        select_for_closing(ladder, files[name].id, team="Team", selected=True, actor="team Team")
+    assert selected(ladder) == {"Zero", "Two"}
+    with pytest.raises(LeaderboardError, match="has chosen 2 models for hidden-en, the most that are ranked"):
+        select_for_closing(ladder, files["One"].id, team="Team", selected=True, actor="team Team")
+    select_for_closing(ladder, files["Zero"].id, team="Team", selected=False, actor="team Team")
+    assert selected(ladder) == {"Two", "Three"}
+    with pytest.raises(LeaderboardError, match="0 submissions"):
+        select_for_closing(ladder, files["Zero"].id, team="Other", selected=True, actor="team Other")
+    close(ladder, SET, ProgressListener())
+    assert ranked(ladder) == ["Three", "Two"]
+    for chosen in (True, False):
+        with pytest.raises(LeaderboardError, match="is closed"):
+            select_for_closing(ladder, files["One"].id, team="Team", selected=chosen, actor="team Team")
+
+
+def test_closing_goes_on_without_a_file_that_cannot_be_scored(
+    ladder: Board, handed: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, fine = handed("Slow", {"feedback": 3}), handed("Fine", {"feedback": 1}, "Other")
+    real, seconds = closing.score_in_subprocess, set()
+
+    def limited(task: Any, **options: Any) -> Any:
+        seconds.add(options["seconds"])
+        late = ScoringOutcome(problems=("Scoring took longer than 5 seconds.",))
+        return late if task.file.name == slow.file else real(task, **options)
+
+    monkeypatch.setattr(closing, "score_in_subprocess", limited)
+    with pytest.raises(LeaderboardError, match="Close with --leave-out to go on without it"):
+        close(ladder, SET, ProgressListener())
+    assert close(ladder, SET, ProgressListener(), leave_out=True) == 1
+    assert ranked(ladder) == ["Fine"] and find(ladder, fine.id).status is SubmissionStatus.SCORED
+    left = find(ladder, slow.id)
+    assert left.status is SubmissionStatus.FAILED and left.problems == ("Scoring took longer than 5 seconds.",)
+    assert seconds == {3 * ladder.settings.seconds}  # more than at intake, where both splits were scored
+    with ladder.reading() as connection:
+        assert [line.facts["reason"] for line in read_log(connection) if line.what == "left out"] == [*left.problems]
+        assert not submissions.count(connection, statuses=[SubmissionStatus.QUEUED])
