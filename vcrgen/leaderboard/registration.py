@@ -60,12 +60,8 @@ def register(board: Board, team: str, mail: str) -> str:
     token, word, id = new_token(teams.PREFIX), new_token(LINK_PREFIX), secrets.token_hex(16)
     with board.writing() as connection:
         registrations.drop_older(connection, now() - PATIENCE)
-        known = [each for each, _ in teams.all_teams(connection)]
-        waiting = registrations.waiting(connection)
-        taken = {skeleton(each.casefold()) for each in (*known, *(row.name for row in waiting))}
-        if skeleton(name.casefold()) in taken:
-            raise LeaderboardError("A team has this name, or one that looks the same; choose another one.")
-        if len(waiting) >= MAX_WAITING:
+        _check_free(connection, name)
+        if len(registrations.waiting(connection)) >= MAX_WAITING:
             raise LeaderboardError("Too many registrations wait just now; come back tomorrow.")
         link_hash = token_hash(word) if kind is Registration.MAIL else ""
         registrations.add(
@@ -86,6 +82,47 @@ def register(board: Board, team: str, mail: str) -> str:
                 raise
             raise LeaderboardError("The mail server does not take this address.") from None
     return token
+
+
+def _check_free(connection: Connection, name: str) -> None:
+    known = [each for each, _ in teams.all_teams(connection)]
+    taken = {skeleton(each.casefold()) for each in (*known, *(row.name for row in registrations.waiting(connection)))}
+    if skeleton(name.casefold()) in taken:
+        raise LeaderboardError("A team has this name, or one that looks the same; choose another one.")
+
+
+def token_of_identity(board: Board, identity: str) -> tuple[str, str]:
+    """Return the team of somebody who signed in, and a new token of it; both empty if there is none."""
+    with board.writing() as connection:
+        team = registrations.team_of_identity(connection, _hashed(identity))
+        if not team:
+            return "", ""
+        token = teams.make_token(connection, team, "signed in")
+        record(connection, actor=f"team {team}", what="token given", subject=team, facts={"by": "sign-in"})
+    return team, token
+
+
+def register_identity(board: Board, team: str, identity: str) -> str:
+    """Make the team of somebody who signed in and has none; returns its token.
+
+    Raises:
+        LeaderboardError: The name is none, or taken, or they have a team.
+    """
+    name, id = check_name(team, "team"), secrets.token_hex(16)
+    with board.writing() as connection:
+        _check_free(connection, name)
+        if registrations.team_of_identity(connection, _hashed(identity)):
+            raise LeaderboardError("You have a team on this board; sign in again for a token of it.")
+        token = teams.make_token(connection, name, "signed in")
+        registrations.add_identity(
+            connection, id=id, team=name, identity=_hashed(identity), token_hash=str(token_hash(token))
+        )
+        record(connection, actor=f"team {name}", what="token given", subject=name, facts={"by": "sign-in"})
+    return token
+
+
+def _hashed(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def confirm_by_link(board: Board, word: str) -> str:

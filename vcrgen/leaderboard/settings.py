@@ -22,6 +22,17 @@ class Registration(StrEnum):
     MAINTAINER = "maintainer"  # by a maintainer
 
 
+class Provider(Options):
+    """A provider of OpenID Connect with which people sign in."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: str = Field(min_length=1, max_length=60, description="What people call it.")
+    issuer: str = Field(max_length=300, description="Its address, as it calls itself.")
+    client_id: str = Field(min_length=1, max_length=300, description="What it calls this board.")
+    client_secret: str = Field("", max_length=500, description="The password of this board there.")
+
+
 class Settings(Options):
     """The keys of ``board.yaml``; unknown ones are errors."""
 
@@ -56,6 +67,12 @@ class Settings(Options):
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
     registration: Registration = Field(
         Registration.CLOSED, strict=False, description="Who confirms teams that register: mail, maintainer; or closed."
+    )
+    oidc: tuple[Provider, ...] = Field(
+        (),
+        max_length=10,
+        strict=False,
+        description="Sign-in with providers: name, issuer, client_id, client_secret.",
     )
     smtp: str = Field("", max_length=500, description="Mail server: smtps://USER:PASSWORD@HOST:465; empty: no mail.")
     mail_from: str = Field("", max_length=254, description="The address that mail comes from.")

@@ -34,11 +34,18 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         }
         models |= {row.entry: as_facts(row) for row in sorted(self.rows, key=lambda row: row.received)}
         return records.Site(
-            settings=self.board.settings.model_copy(update=dict.fromkeys(SECRETS, "") | {"title": self._title()}),
+            settings=self.board.settings.model_copy(update=self._public_settings()),
             sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
             alike=lookalikes(models.values()), updated=last_event(self.connection)[1],
         )  # fmt: skip
+
+    def _public_settings(self) -> dict[str, object]:
+        """Settings without passwords, and with a title."""
+        providers = tuple(
+            each.model_copy(update={"client_secret": "", "client_id": ""}) for each in self.board.settings.oidc
+        )
+        return {**dict.fromkeys(SECRETS, ""), "oidc": providers, "title": self._title()}
 
     def _title(self) -> str:
         """The board's title, or else what its sets are."""

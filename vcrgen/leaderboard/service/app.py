@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from tempfile import gettempdir
+from typing import TYPE_CHECKING
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
-from vcrgen.errors import DatabaseError
+from vcrgen.errors import DatabaseError, LeaderboardError
+from vcrgen.extras import needs_extra
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.queries import BoardQueries
@@ -28,6 +30,9 @@ from vcrgen.web.app import guard_app, new_app
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.error_handlers import NOT_THERE
 from vcrgen.web.responses import Refusal
+
+if TYPE_CHECKING:
+    from vcrgen.leaderboard.service.sign_in import SignInRoutes
 
 TYPES = {
     "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
@@ -49,6 +54,8 @@ def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | 
     app.add_api_route("/health", service.health)
     tokens = TokenAuthenticator(401, UNKNOWN)
     RegistrationRoutes(board, service.pages).add_to(app)
+    if board.settings.oidc:
+        sign_in_routes(board, service.pages).add_to(app)
     for routes in (TeamRoutes, MaintainerRoutes):
         routes(board, service.pages, tokens).add_to(app)
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
@@ -57,6 +64,20 @@ def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | 
         app, "board", service.pages.message, policy=policy(), file_bytes=board.settings.file_mb << 20,
         requests_per_minute=board.settings.requests_per_minute, has_token=is_token_request,
     )  # fmt: skip
+
+
+def sign_in_routes(board: Board, pages: LivePages) -> SignInRoutes:
+    """Return the routes of signing in.
+
+    Raises:
+        LeaderboardError: The packages of the extra are not installed.
+        ServiceError: A provider cannot be asked safely.
+    """
+    try:
+        from vcrgen.leaderboard.service.sign_in import SignInRoutes
+    except ModuleNotFoundError as missing:
+        raise LeaderboardError(needs_extra("Sign-in", "oidc", missing.name)) from None
+    return SignInRoutes(board, pages)
 
 
 def _answer(request: Request, page: CachedPage, kind: str) -> Response:

@@ -163,6 +163,10 @@ class LivePages:
         exists = BOARD_PAGES[names.REGISTER].exists(site)
         return Pages(site).register(values, problems, token) if exists else None
 
+    def signed_in(self, team: str, *, token: str = "", ticket: str = "", problems: Sequence[str] = ()) -> str:
+        """The page of somebody who signed in."""
+        return Pages(self._site()).signed_in(team, token=token, ticket=ticket, problems=problems)
+
     def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:
         """The page that a mail leads to."""
         return Pages(self._site()).confirm(word, problems, team)

@@ -62,7 +62,7 @@ def _is_live(site: Site) -> bool:
 
 
 def _takes_teams(site: Site) -> bool:
-    return site.live and site.settings.registration is not Registration.CLOSED
+    return site.live and bool(site.settings.oidc or site.settings.registration is not Registration.CLOSED)
 
 
 def _overall_values(site: Site) -> Mapping[str, Any]:

@@ -100,6 +100,14 @@ class Pages:
         return self._render(
             "register.html", "Register a team", names.REGISTER, values=values, problems=problems, token=token,
             longest_name=MAX_NAME, by_mail=self.site.settings.registration is Registration.MAIL,
+            is_open=self.site.settings.registration is not Registration.CLOSED,
+        )  # fmt: skip
+
+    def signed_in(self, team: str, *, token: str, ticket: str, problems: Sequence[str]) -> str:
+        """The token of somebody who signed in, shown once; or the form of their team, with a ticket for it."""
+        return self._render(
+            "signed-in.html", "Signed in", names.REGISTER, team=team, token=token, ticket=ticket, problems=problems,
+            longest_name=MAX_NAME,
         )  # fmt: skip
 
     def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:

@@ -19,6 +19,18 @@ def add(connection: Connection, *, id: str, team: str, mail: str, token_hash: st
     connection.execute(insert(table).values(**values, made=now()))
 
 
+def add_identity(connection: Connection, *, id: str, team: str, identity: str, token_hash: str) -> None:
+    """Keep a team of somebody who signed in, which is confirmed by that."""
+    values = {"id": id, "team": key_of(team), "name": team, "mail": "", "identity": identity, "link": ""}
+    connection.execute(insert(table).values(**values, token=token_hash, made=now(), confirmed=now()))
+
+
+def team_of_identity(connection: Connection, identity: str) -> str:
+    """Return the name of the team of somebody who signed in; empty if there is none."""
+    wanted = select(table.c.name).where(table.c.identity == identity).order_by(table.c.made)
+    return connection.execute(wanted).scalars().first() or ""
+
+
 def waiting(connection: Connection) -> Sequence[AnyRow]:
     """Registrations that nobody has confirmed, in the order in which they came."""
     found = select(table).where(table.c.confirmed.is_(None)).order_by(table.c.made, table.c.id)

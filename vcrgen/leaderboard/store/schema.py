@@ -27,12 +27,13 @@ tokens = Table(
     "tokens", metadata, *columns(hash=64, team=240, label=80, made=Moment, revoked_=Moment), sa.Index(None, "team"),
     sa.PrimaryKeyConstraint("hash"), sa.ForeignKeyConstraint(["team"], ["teams.key"]),
 )  # fmt: skip
-# Teams that registered themselves. The token and the link are hashes; the link is empty if a maintainer confirms.
+# Teams that registered themselves. The token and the link are hashes; the link is empty if a maintainer confirms,
+# and the identity is the hash of who signed in with a provider, in place of an address.
 registrations = Table(
     "registrations", metadata, *columns(
-        id=32, team=240, name=80, mail=254, token=64, link=64, made=Moment, confirmed_=Moment,
+        id=32, team=240, name=80, mail=254, identity_=64, token=64, link=64, made=Moment, confirmed_=Moment,
     ),
-    sa.PrimaryKeyConstraint("id"), sa.Index(None, "team"),
+    sa.PrimaryKeyConstraint("id"), sa.Index(None, "team"), sa.Index(None, "identity"),
 )  # fmt: skip
 # The current submission of an entry on a set is the one that the board shows: the one that its team chose, or else the
 # last one that was scored. The outputs are eight bytes for each question and view, to find near-duplicates. Scores

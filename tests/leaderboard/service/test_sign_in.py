@@ -1,0 +1,149 @@
+"""Signing in with a real provider of OpenID Connect, which runs here; and answers that are not the provider's."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import oidc_provider_mock
+import pytest
+from starlette.testclient import TestClient
+
+from vcrgen.errors import ServiceError
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.service import sign_in
+from vcrgen.leaderboard.service.app import make_app
+from vcrgen.leaderboard.settings import Provider
+from vcrgen.leaderboard.store import teams
+
+URL = "http://testserver"
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[str]:
+    with oidc_provider_mock.run_server_in_thread(require_nonce=True) as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture
+def signing_board(make_board: Any, issuer: str) -> Iterator[Board]:
+    provider = Provider(name="Institute", issuer=issuer, client_id="board", client_secret="hush-9f3a")
+    made = make_board(url=URL, oidc=(provider,))
+    yield made
+    made.engine.dispose()
+
+
+def client_of(board: Board) -> TestClient:
+    return TestClient(make_app(board, lambda: True), raise_server_exceptions=False, follow_redirects=False)
+
+
+def begin(client: TestClient) -> str:
+    """The address at the provider to which a browser is sent."""
+    answer = client.get("/sign-in?provider=0")
+    assert answer.status_code == 303 and "httponly" in answer.headers["set-cookie"].lower()
+    return str(answer.headers["location"])
+
+
+def consent(url: str, who: str = "ada") -> str:
+    """The address at the board to which the provider sends the browser of somebody."""
+    answer = httpx.post(url, data={"sub": who}, follow_redirects=False)
+    assert answer.status_code == 302, answer.text
+    return str(answer.headers["location"]).removeprefix(URL)
+
+
+def ticket_in(text: str) -> str:
+    found = re.search(r'name="ticket" value="([^"]+)"', text)
+    assert found
+    return found[1]
+
+
+def team_of(board: Board, text: str) -> str | None:
+    found = re.search(r"vcr_[\w-]{43}", text)
+    assert found
+    with board.reading() as connection:
+        return teams.team_of(connection, found[0])
+
+
+def test_from_the_page_to_a_token(signing_board: Board) -> None:
+    client = client_of(signing_board)
+    page = client.get("/register.html").text
+    assert "Sign in with <bdi>Institute" in page and "Address for mail" not in page
+    assert "hush-9f3a" not in page
+    first = client.get(consent(begin(client)))
+    assert first.status_code == 200 and first.headers["cache-control"] == "no-store", first.text
+    made = client.post("/join", data={"team": "Ada's team", "ticket": ticket_in(first.text)})
+    assert made.status_code == 200 and team_of(signing_board, made.text) == "Ada's team"
+    again = client.get(consent(begin(client)))
+    assert team_of(signing_board, again.text) == "Ada's team", "who comes back gets another token of the same team"
+    other = client.get(consent(begin(client), "eve"))
+    ticket = ticket_in(other.text)
+    for name in ("ada's TEAM", "Аda's team"):
+        taken = client.post("/join", data={"team": name, "ticket": ticket})
+        assert taken.status_code == 400 and "looks the same" in taken.text
+        ticket = ticket_in(taken.text)
+    assert client.post("/join", data={"team": "Eve", "ticket": ticket}).status_code == 200
+    assert client.post("/join", data={"team": "More", "ticket": ticket}).status_code == 400, "a ticket is used once"
+    with signing_board.reading() as connection:
+        assert [name for name, _ in teams.all_teams(connection)] == ["Ada's team", "Eve"]
+
+
+def test_answers_that_were_not_asked_for(signing_board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_of(signing_board)
+    stranger = TestClient(client.app, raise_server_exceptions=False, follow_redirects=False)
+    asked = begin(client)
+    back = consent(asked)
+    assert stranger.get(back).status_code == 400, "of another browser"
+    assert client.get(back).status_code == 400, "an answer is taken once"
+    assert client.get("/signed-in?state=x&code=y").status_code == 400
+    state = parse_qs(urlsplit(begin(client)).query)["state"][0]
+    assert client.get(f"/signed-in?state={state}&code=made-up").status_code == 400
+    assert client.get(f"/signed-in?state={parse_qs(urlsplit(begin(client)).query)['state'][0]}").status_code == 400
+    late = consent(begin(client))
+    monkeypatch.setattr(sign_in, "LIFETIME", -1.0)
+    assert client.get(late).status_code == 400
+    for number in (-1, 1):
+        assert client.get(f"/sign-in?provider={number}").status_code == 404
+    with signing_board.reading() as connection:
+        assert not teams.all_teams(connection)
+
+
+@pytest.mark.parametrize("what", ["nonce", "issuer", "audience", "unsigned", "other key"])
+def test_an_identity_that_is_not_the_providers(
+    signing_board: Board, monkeypatch: pytest.MonkeyPatch, what: str, issuer: str
+) -> None:
+    """The provider's answer is changed on its way: it counts only with the provider's seal, and for this board."""
+    client = client_of(signing_board)
+    back = consent(begin(client))
+    real = sign_in.jwt.decode
+
+    def decode(text: str, keys: Any, **options: Any) -> Any:
+        if what == "unsigned":
+            text = ".".join(["eyJhbGciOiJub25lIn0", text.split(".")[1], ""])
+        if what == "other key":
+            keys = sign_in.KeySet.generate_key_set("RSA", 2048)
+        token = real(text, keys, **options)
+        changed = {"nonce": {"nonce": "x"}, "issuer": {"iss": "https://evil.example"}, "audience": {"aud": "other"}}
+        token.claims.update(changed.get(what, {}))
+        return token
+
+    monkeypatch.setattr(sign_in.jwt, "decode", decode)
+    answer = client.get(back)
+    assert answer.status_code == 400 and "did not sign you in" in answer.text and "ticket" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "said"),
+    [(URL, "http://provider.example", "https address"), ("", "https://provider.example", "needs `url`")],
+)
+def test_settings_that_are_not_safe(make_board: Any, url: str, address: str, said: str) -> None:
+    board = make_board(url=url, oidc=(Provider(name="P", issuer=address, client_id="b"),))
+    with pytest.raises(ServiceError, match=said):
+        make_app(board, lambda: True)
+    board.engine.dispose()
+
+
+def test_a_provider_that_is_away(make_board: Any) -> None:
+    board = make_board(url=URL, oidc=(Provider(name="P", issuer="http://localhost:9", client_id="b"),))
+    assert client_of(board).get("/sign-in").status_code == 503
+    board.engine.dispose()
