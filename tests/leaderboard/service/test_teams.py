@@ -111,3 +111,13 @@ def test_the_token_goes_back_escaped_and_only_when_it_is_right(desk: Any) -> Non
     assert page.status_code == 401 and "alert(1)" not in page.text
     page = desk.client.post("/team", data={"token": desk.token})
     assert html.unescape(page.text).count(desk.token) == len(re.findall('name="token"', page.text))
+
+
+def test_a_field_that_is_too_long_is_refused_by_the_limit_that_holds(
+    board: Board, open_desk: Desks, hand: Any, hidden_key: AnswerKey
+) -> None:
+    desk = open_desk(board)
+    files = {"file": ("p.jsonl", hand(hidden_key).read_bytes())}
+    data = {"set": "hidden-en", "model": "x" * 3000}
+    answer = desk.client.post("/api/submissions", data=data, files=files, headers=bearer(desk))
+    assert answer.status_code == 400 and "a field has more than 2,000 bytes." in answer.text
