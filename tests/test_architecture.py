@@ -64,7 +64,7 @@ STANDS_ON: dict[str, set[str]] = {
     },
     "stream": {"text", "config", "dataset", "typeset", "builder"},
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
-    "scorer": {"text", "config", "work", "dataset", "tasks", "stats", "report"},
+    "scorer": {"text", "config", "work", "dataset", "tasks", "models", "stats", "report"},
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},

@@ -1,6 +1,10 @@
 """Options of ``vcrgen score``."""
 
-from vcrgen.config.base import Options, option
+from typing import Self
+
+from pydantic import model_validator
+
+from vcrgen.config.base import PANEL_SERVER, Options, option
 
 
 class ScoreOptions(Options):
@@ -40,3 +44,20 @@ class ScoreOptions(Options):
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
+    judge: str | None = option(
+        None,
+        "Address of a server with a model that reads the outputs which the rules do not read; of MCQ benchmarks.",
+        panel=PANEL_SERVER,
+    )
+    judge_model: str | None = option(None, "Name of that model, as the server knows it.", panel=PANEL_SERVER)
+    judge_key_env: str | None = option(None, "Environment variable that holds the key.", panel=PANEL_SERVER)
+
+    @model_validator(mode="after")
+    def _judge_is_whole(self) -> Self:
+        if (self.judge is None) != (self.judge_model is None) or (self.judge_key_env and self.judge is None):
+            raise ValueError("a judge takes --judge ADDRESS and --judge-model NAME")
+        if self.judge_model is not None and ("|" in self.judge_model or not self.judge_model.isprintable()):
+            raise ValueError("--judge-model is a name of printable characters without |")
+        if self.judge is not None and self.protocol is not None:
+            raise ValueError("--judge is a protocol of its own; leave --protocol out")
+        return self

@@ -54,6 +54,8 @@ class Session(BaseScoringSession):
         self._data, self.options = data, options
         if options.mode is not None and not is_mode(options.mode):
             raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
+        if options.judge is not None:
+            raise ScoreError("--judge reads outputs of MCQ benchmarks, and this is none; leave it out.")
         self._view = self._requested_view()
         self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
 

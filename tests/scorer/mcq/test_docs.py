@@ -29,5 +29,5 @@ def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
     server = serve(lambda call: faults.Answer(text="A"))
     for line in PAGE.commands:
         succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
-    assert len(PAGE.commands) == 9 and len(server.calls) == 75
+    assert len(PAGE.commands) == 10 and len(server.calls) == 125
     assert "| en | always A |" in Path("text-only.md").read_text("utf-8")

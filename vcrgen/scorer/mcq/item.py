@@ -68,6 +68,7 @@ def score_item(
     trap: int | None = None,
     text_only: Logprobs | None = None,
     protocol: str = GRAMMAR,
+    judged: Mapping[int, Reading] | None = None,
 ) -> ScoredItem:
     """Score an item.
 
@@ -79,12 +80,13 @@ def score_item(
         trap: Number of the option that is the trap; None where the item has none.
         text_only: Log-probabilities of the options in the view without the picture.
         protocol: As of :func:`vcrgen.scorer.mcq.grammar.read_choice`.
+        judged: By rotation, the readings of a judge, which take the place of those by the protocol.
     """
     readings = {
         each.rotation: read_choice(each.output, options, rotation=each.rotation, protocol=protocol)
         for each in responses
         if each.output is not None
-    }
+    } | dict(judged or {})
     found: dict[str, float] = {}
     reading = readings.get(0)
     choice = reading.choice if reading else None

@@ -16,8 +16,9 @@ from vcrgen.plurals import pluralize
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
-from vcrgen.scorer.mcq.grammar import ReadingKind, read_choice
+from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
 from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, ScoredItem, score_item
+from vcrgen.scorer.mcq.judge import JUDGED, Judgement, Output, judge_outputs, ledger_file, open_judge
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem
 from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logprobs, parse_logprobs
 from vcrgen.scorer.mcq.loading import breakdowns_of, load_items
@@ -27,7 +28,7 @@ from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
 from vcrgen.scorer.tally import NOT_IN_CELL as ABSENT
 from vcrgen.scorer.tally import Cell, Tally
-from vcrgen.tasks.bloom import LETTERS, TASK
+from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceQuestion
 from vcrgen.tasks.opening import is_mcq_dataset
 from vcrgen.tasks.task import MCQ_TASK
 
@@ -137,8 +138,9 @@ class ItemSession(BaseScoringSession):
             if getattr(options, name) != ScoreOptions.model_fields[name].default:
                 shown = name.replace("_", "-")
                 raise ScoreError(f"--{shown} is of masked spans; an MCQ benchmark has --lang, --view and --protocol.")
-        if self.protocol not in self.task.protocols:
-            raise ScoreError(f"Unknown protocol {self.protocol!r}; known: {', '.join(self.task.protocols)}.")
+        if self._rules not in self.task.protocols:
+            raise ScoreError(f"Unknown protocol {self._rules!r}; known: {', '.join(self.task.protocols)}.")
+        self._judge = open_judge(options)
         self._view = self._requested_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
         self.breakdowns = breakdowns_of(self.key)
@@ -146,12 +148,18 @@ class ItemSession(BaseScoringSession):
     @property
     def protocol(self) -> str:
         """The protocol, with its version."""
+        return self._rules if self.options.judge is None else JUDGED
+
+    @property
+    def _rules(self) -> str:
+        """The protocol by which outputs are read without a judge."""
         return self.options.protocol or self.task.protocols[0]
 
     @property
     def facts(self) -> Mapping[str, str]:
         """Facts of a signature about the reading of outputs."""
-        return {"task": self.task.name, "protocol": self.protocol}
+        judge = {"judge": self._judge.name} if self._judge is not None else {}
+        return {"task": self.task.name, "protocol": self.protocol, **judge}
 
     @property
     def fingerprint_kinds(self) -> tuple[str, ...]:
@@ -168,7 +176,7 @@ class ItemSession(BaseScoringSession):
                 options = self.key.question(row).questions[lang].options
                 for each in responses:
                     if each.rotation == 0 and each.output is not None:
-                        choice = read_choice(each.output, options, protocol=self.protocol).choice
+                        choice = read_choice(each.output, options, protocol=self._rules).choice
                         yield f"{lang} {view} output", row, _letter(choice)
                     if each.logprobs is not None:
                         means = [sum(tokens) / len(tokens) for tokens in each.logprobs]
@@ -182,8 +190,8 @@ class ItemSession(BaseScoringSession):
         run, matcher = open_run(outputs), self._matcher()
         lines, model = self._lines(matcher, run)
         tally, problems = Tally(self.task, self.key, self.breakdowns, self.key.variants), Counter[str]()
-        signature = str(self.signature)
-        for name, results in self._scored(lines, problems):
+        signature, judgement = str(self.signature), self._judged(run, lines)
+        for name, results in self._scored(lines, problems, judgement):
             cell = tally.cell(name)
             for row, result in enumerate(results):
                 if result is None:
@@ -195,7 +203,21 @@ class ItemSession(BaseScoringSession):
             cell.counts["missing"] = int(cell.missing.sum())
         for kind, count in problems.items():
             matcher.counts[kind] += count
-        return self._result(run, matcher, tally, model)
+        whole = self._result(run, matcher, tally, model)
+        return whole if judgement is None else replace(whole, notes=(*whole.notes, judgement.note))
+
+    def _judged(self, run: Run, lines: Mapping[CellName, CellResponses]) -> Judgement | None:
+        """The readings of the judge, if there is one."""
+        if self._judge is None:
+            return None
+        outputs = (
+            Output(each.output, self.key.question(row).questions[lang], each.rotation)
+            for (lang, _), here in lines.items()
+            for row, responses in here.responses.items()
+            for each in responses
+            if each.output is not None
+        )
+        return judge_outputs(outputs, self._judge, ledger_file(run[0].path, self._judge))
 
     def _summarised(self, tally: Tally) -> tuple[list[CellResult], Mapping[CellName, Resamples]]:
         """The cells, with their counts by key letter; not those of a hidden set, as they tell of its key."""
@@ -224,8 +246,9 @@ class ItemSession(BaseScoringSession):
 
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
         """The responses to some items with their scores."""
-        lines, _ = self._lines(self._matcher(), open_run(outputs))
-        for (lang, view), results in self._scored(lines, Counter()):
+        run = open_run(outputs)
+        lines, _ = self._lines(self._matcher(), run)
+        for (lang, view), results in self._scored(lines, Counter(), self._judged(run, lines)):
             for row, result in enumerate(results):
                 item = self.key.question(row)
                 if result is not None and item.question_id in question_ids:
@@ -263,15 +286,20 @@ class ItemSession(BaseScoringSession):
         return lines, model
 
     def _scored(
-        self, lines: Mapping[CellName, CellResponses], problems: Counter[str]
+        self, lines: Mapping[CellName, CellResponses], problems: Counter[str], judgement: Judgement | None
     ) -> Iterator[tuple[CellName, Iterator[ItemOutcome | None]]]:
         """Of each cell all items in their order; None for one that is not complete in the language."""
         for (lang, view), here in lines.items():
             text_only = lines.get((lang, View.TEXT_ONLY)) if view is View.IMAGE else None
-            yield (lang, view), self._results(lang, here, text_only, problems)
+            yield (lang, view), self._results(lang, here, text_only, problems, judgement)
 
     def _results(
-        self, lang: str, here: CellResponses, text_only: CellResponses | None, problems: Counter[str]
+        self,
+        lang: str,
+        here: CellResponses,
+        text_only: CellResponses | None,
+        problems: Counter[str],
+        judgement: Judgement | None,
     ) -> Iterator[ItemOutcome | None]:
         requested = here.requested(text_only)
         for row, item in enumerate(self.key.questions):
@@ -288,7 +316,8 @@ class ItemSession(BaseScoringSession):
                 requested=requested,
                 trap=item.trap,
                 text_only=next((each.logprobs for each in without if each.logprobs), None),
-                protocol=self.protocol,
+                protocol=self._rules,
+                judged=_readings(judgement, question, responses),
             )
             problems.update(scored.problems)
             if responses:
@@ -325,6 +354,16 @@ class ItemSession(BaseScoringSession):
                 one = f"of {cell.units} items has no output; it counts as wrong"
                 many = f"of {cell.units} items have no output; they count as wrong"
                 yield f"{where}: {pluralize(missing, one, many)}."
+
+
+def _readings(
+    judgement: Judgement | None, question: ChoiceQuestion, responses: Sequence[ItemResponse]
+) -> Mapping[int, Reading]:
+    """The readings of a judge of the responses to an item, by rotation."""
+    if judgement is None:
+        return {}
+    outputs = (Output(each.output, question, each.rotation) for each in responses if each.output is not None)
+    return {each.rotation: judgement.readings[each] for each in outputs if each in judgement.readings}
 
 
 _CHOSEN_BY = ("output", "likelihood")
