@@ -39,8 +39,8 @@ from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import WHITE
 
-FORMS = 60  # covers by which a rate of acceptance is estimated
-RIVALS = 12  # texts that fit the visible pixels
+FORMS = 40  # covers by which a rate of acceptance is estimated
+RIVALS = 8  # texts that fit the visible pixels
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
         seen.setdefault(name, succeed(run, line))
     assert "6 of 6 drawn items judged" in seen["audit report"]
-    assert len(COMMANDS) == 24 and "Raters taken in: 1." in seen["import"]
+    assert len(COMMANDS) == 26 and "Raters taken in: 1." in seen["import"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]

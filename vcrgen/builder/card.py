@@ -10,7 +10,6 @@ import yaml
 from vcrgen.config.build import OMIT_WHEN_DEFAULT, BuildConfig
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
-from vcrgen.records import NAMED_MODES
 from vcrgen.tasks.vcr import VCR, SplitStatistics
 from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
 
@@ -24,6 +23,7 @@ SKEWED = {
     **dict.fromkeys(("strip_height", "strip_y", "only_it_strip_y"), ", before the image was skewed"),
 }
 LEVELS_NOTE = "the share of a span's ink that covers leave at this level, as in `ink-0.20`"
+BITS_NOTE = "the bits that the visible pixels of every span leave at least, as in `bits-4`"
 Statistics = Mapping[tuple[str, str], SplitStatistics]  # by mode and split
 
 
@@ -63,7 +63,8 @@ def target_origin(row: LanguageRow) -> str:
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of a dataset of one configuration with their descriptions."""
     built = BuildConfig(**{name: config[name] for name in OMIT_WHEN_DEFAULT if name in config})
-    changed = {} if config["mode"] in (*NAMED_MODES, "both") else {"mode": LEVELS_NOTE}
+    notes = {"ink": LEVELS_NOTE, "bits": BITS_NOTE}
+    changed = {"mode": note} if (note := notes.get(config["mode"].partition("=")[0])) else {}
     if built.is_skewed:
         changed |= {name: VCR.descriptions[name] + note for name, note in SKEWED.items()}
     return (
