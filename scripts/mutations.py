@@ -471,4 +471,10 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "any number of models at closing", "kept += files[:number]", "kept += files", "fairness"),
     M("leaderboard", "many checks of a team", "if team in self._under_check:", "if not team:", "fairness"),
     M("leaderboard", "all of an output is hashed", 'yield view, row, self.scorer.searched_text(answers, prediction.output or "")', 'yield view, row, prediction.output or ""', "fairness"),
+    # Visible pixels.
+    M("pixels", "overlaps of letters left out", "linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]",
+      "linear = 0 * overlaps.square[pairs[touching]], 0 * overlaps.linear[pairs[touching]]", "calibration"),
+    M("pixels", "the noise of a variance for a deviation", "return 2.0 * (sigma / STEP) ** 2", "return 2.0 * (sigma / STEP)", "calibration"),
+    M("pixels", "a span's bits without those of its choices of paths", "return _State(total, inner + entropy_of(weights), best.best",
+      "return _State(total, inner, best.best", "calibration"),
 )

@@ -67,7 +67,7 @@ STANDS_ON: dict[str, set[str]] = {
     "scorer": {"text", "config", "work", "dataset", "tasks", "models", "stats", "report"},
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
-    "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models"},
+    "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models", "pixels"},
     "leaderboard": {
         "text", "config", "work", "database", "dataset", "stats", "report", "web", "reported_results", "scorer",
         "tasks",

@@ -1,9 +1,10 @@
-"""``vcrgen baseline``: OCR and text-only rules."""
+"""``vcrgen baseline``: OCR, the template attack and text-only rules."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from vcrgen.errors import ConfigError, PredictionError
 from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.pictures import Pictures
+    from vcrgen.dataset.pictures import Pictures, PictureSelection
     from vcrgen.dataset.reader import Dataset
     from vcrgen.models.base import VisionModel
     from vcrgen.scorer.mcq.text_only import Outputs
@@ -43,7 +44,7 @@ _ITEMS = ["split", "limit", "lang"]
 baseline = typer.Typer(
     no_args_is_help=True,
     epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline text-only data/my-bloom"),
-    help="Baselines of OCR and of text-only rules, to compare models with.",
+    help="Baselines of OCR, of visible pixels and of text-only rules, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -73,12 +74,10 @@ def ocr(
 
     Needs the extra `ocr`: pip install "vcrgen\[ocr]". Run the same command again to resume.
     """
-    from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.dataset.pictures import PictureSelection, open_pictures
     from vcrgen.dataset.reader import open_dataset
     from vcrgen.dataset.views import VIEWS, View
     from vcrgen.models.ocr import OcrModel
-    from vcrgen.predict.run import run_baseline
     from vcrgen.tasks.vcr import VCR
 
     known = [name for name in VIEWS if name != View.TEXT_ONLY]  # in which there is nothing to read
@@ -86,12 +85,66 @@ def ocr(
         raise ConfigError(f"OCR reads pictures: the view is one of {', '.join(known)}, not {view!r}.")
     choice = PictureSelection(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
-    target = out or default_out(dataset, "ocr")
     workers = workers or min(cores() or 1, MOST_WORKERS)
     if pictures.total >= MANY:
         _say_how_long(pictures, OcrModel(), workers)
+    _run(pictures, choice, OcrModel, out or default_out(dataset, "ocr"), workers)
+
+
+@baseline.command(
+    epilog=examples(
+        "vcrgen baseline template data/my-vcr",
+        "vcrgen baseline template data/my-vcr --mode hard --font fonts/arial.ttf --out template.jsonl",
+        "vcrgen baseline template hidden/public --limit 20",
+    )
+)
+def template(
+    dataset: PictureFolder,
+    out: Annotated[Path | None, out_option("A new file (JSON Lines).", shown="DATASET-template.jsonl")] = None,
+    font: Annotated[
+        str | None, typer.Option(help="Its font: a name or a file.", show_default="the best of all shipped faces")
+    ] = None,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(help="A word list: a word a line, after a tab its frequency.", show_default="wordfreq"),
+    ] = None,
+    sigma: Annotated[
+        float, typer.Option(min=1, max=100, help="Noise in grey levels: more for resized or compressed images.")
+    ] = 4.0,
+    mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
+    split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.", show_default="all")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Strips read at a time.")] = 1,
+) -> None:
+    """Restore covered texts from the visible pixels alone, by comparing them with rendered words.
+
+    Neither the picture, the rest of the caption nor a key is used. Each line of outputs has, for every covered text,
+    the bits that its pixels leave (the equivocation). Run the same command again to resume.
+    """
+    from vcrgen.dataset.pictures import PictureSelection, open_pictures
+    from vcrgen.dataset.reader import open_dataset
+    from vcrgen.dataset.views import View
+    from vcrgen.predict.template import TemplateModel
+    from vcrgen.tasks.vcr import VCR
+
+    choice = PictureSelection(views=(View.TEI,), mode=mode, split=split, limit=limit)
+    pictures = open_pictures(open_dataset(dataset, VCR), choice)
+
+    def make_model() -> VisionModel:
+        return TemplateModel(font=font, lexicon=lexicon, sigma=sigma)
+
+    _run(pictures, choice, make_model, out or default_out(dataset, "template"), workers)
+
+
+def _run(
+    pictures: Pictures, choice: PictureSelection, make_model: Callable[[], VisionModel], out: Path, workers: int
+) -> None:
+    """Read the pictures, write the outputs, and say how to score them."""
+    from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.predict.run import run_baseline
+
     with ConsoleProgress(console.err, doing="reading", unit="pictures", kept="read") as listener:
-        result = run_baseline(pictures, choice, out=target, make_model=OcrModel, workers=workers, listener=listener)
+        result = run_baseline(pictures, choice, out=out, make_model=make_model, workers=workers, listener=listener)
     if result.rejected:
         counts = ", ".join(f"{reason} {count:,}" for reason, count in result.rejected.most_common())
         typer.echo(f"Rejected: {counts}; the first: {result.example}")

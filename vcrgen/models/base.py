@@ -113,6 +113,7 @@ class Reply:
         served: Origin of the reply, as far as known: ``host``, ``provider``, ``system_fingerprint``.
         retries: Number of failed tries by reason.
         seconds: Duration of the last try.
+        spans: Of the template baseline, for each covered text that it found: ``text``, ``bits`` and ``fit``.
         picture: A generated image as the server encoded it; ``text`` is its SHA-256. Not part of the JSON form.
     """
 
@@ -127,6 +128,7 @@ class Reply:
     served: Mapping[str, str] = field(default_factory=dict)
     retries: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    spans: tuple[Mapping[str, Any], ...] = ()
     picture: bytes = b""
 
     @property
@@ -149,8 +151,8 @@ class Reply:
         """Return the reply with these fields."""
         listed = values.get("candidate_logprobs", ())
         candidates = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in listed)
-        labels = tuple(values.get("label_logprobs", ()))
-        return cls(**{**values, "candidate_logprobs": candidates, "label_logprobs": labels})
+        labels, spans = tuple(values.get("label_logprobs", ())), tuple(values.get("spans", ()))
+        return cls(**{**values, "candidate_logprobs": candidates, "label_logprobs": labels, "spans": spans})
 
 
 class RequestProblem(Exception):

@@ -29,6 +29,7 @@ WORDS = 50_000  # most frequent words of a lexicon
 CHARACTERS = 7_000  # most frequent characters
 # Prior of a word's three forms. A form that another word has already (German "Morgen") adds to it.
 FORMS = {"lower": 0.84, "title": 0.15, "upper": 0.01}
+MAX_PAIRED = 500  # characters of an alphabet in which any two may be adjacent
 MAX_LETTERS = 24  # of a word; longer ones are rarer than one in a million
 MAX_LIST_BYTES = 64 << 20
 _CHARACTER_UNITS = frozenset({"zh", "ja", "ko"})
@@ -77,6 +78,17 @@ class Lexicon:
         for row, unit in zip(codes, self.units, strict=True):
             row[: len(unit)] = [index[character] for character in unit]
         return codes
+
+    @cached_property
+    def pairs(self) -> npt.NDArray[np.int64]:
+        """The pairs of adjacent characters, shape (2, pairs); any two, if units are characters of a small alphabet."""
+        count = len(self.alphabet)
+        if self.codes.shape[1] == 1:
+            known = np.arange(count * count if count <= MAX_PAIRED else 0)
+        else:
+            inside = self.codes[:, 1:] >= 0
+            known = np.unique(self.codes[:, :-1][inside].astype(np.int64) * count + self.codes[:, 1:][inside])
+        return np.stack(np.divmod(known, count))
 
     @cached_property
     def tree(self) -> tuple[Level, ...]:
@@ -136,7 +148,7 @@ def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None
     source = f"list-{lang}" if file else f"wordfreq-{version('wordfreq')}-{lang}"
     if lang in _CHARACTER_UNITS:
         return make_lexicon(source, lang, _character_weights(lang, counts, size or CHARACTERS), "")
-    return make_lexicon(source, lang, _word_weights(counts, size or WORDS), " ")
+    return make_lexicon(source, lang, _word_weights(counts, size or WORDS, row.script), " ")
 
 
 def _word_frequencies(lang: str) -> Mapping[str, float]:
@@ -180,21 +192,22 @@ def _most_frequent(
     return islice((entry for entry in ranked if accepts(entry[0])), size)
 
 
-def _word_weights(counts: Mapping[str, float], size: int) -> dict[str, float]:
+def _word_weights(counts: Mapping[str, float], size: int, script: str) -> dict[str, float]:
     """Return the weights of the forms of the most frequent words of letters."""
     weights: defaultdict[str, float] = defaultdict(float)
-    for word, count in _most_frequent(counts, size, _is_word):
+    for word, count in _most_frequent(counts, size, lambda word: _is_word(word, script)):
         weights[word] += FORMS["lower"] * count
         weights[word[0].upper() + word[1:]] += FORMS["title"] * count
         weights[word.upper()] += FORMS["upper"] * count
     return weights
 
 
-def _is_word(word: str) -> bool:
+def _is_word(word: str, script: str) -> bool:
     letters = word.translate(_INSIDE)
     if letters.isascii():  # most words, quickly
-        return letters.isalpha() and len(word) <= MAX_LETTERS
-    return len(word) <= MAX_LETTERS and all(unicodedata.category(letter)[0] in "LM" for letter in letters)
+        return letters.isalpha() and len(word) <= MAX_LETTERS and script == "LATIN"
+    own = all(unicodedata.name(letter, "").startswith(script) and letter.isalpha() for letter in letters)
+    return len(word) <= MAX_LETTERS and own
 
 
 def _character_weights(lang: str, counts: Mapping[str, float], size: int) -> dict[str, float]:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import sliding_window_view
 
+from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Level
 from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates, entropy_of
 from vcrgen.typeset.records import WHITE, Box
@@ -24,31 +24,9 @@ from vcrgen.typeset.records import WHITE, Box
 SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's rounding, and three letters that overlap
 # Nats by which a beginning of a unit may explain the pixels worse than white noise does; the next one where no text
 # is left; and nats below the best beginning of a text.
-LIMITS = (60.0, 600.0, math.inf)
+LIMITS = (60.0, 600.0)
 BEAM = 40.0
 LEAST_FIT = 0.98
-
-Bools = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VisibleCell:
-    """The visible pixels of a span in one line, from its first pen position to its last one.
-
-    Attributes:
-        ink: Darkness, shape (height of a line, width); 0 where nothing is seen.
-        visible: Pixels that are seen.
-        baseline: Rows from the top to the baseline.
-    """
-
-    ink: npt.NDArray[np.uint8]
-    visible: Bools
-    baseline: int
-
-    @property
-    def width(self) -> int:
-        """Pixels from the first pen position to the last one."""
-        return int(self.ink.shape[1])
 
 
 def visible_cells(
@@ -85,66 +63,6 @@ class Reading:
     fit: float
 
 
-class _Energies:
-    """Squared differences between templates and the visible pixels of a cell, in steps of darkness.
-
-    Without the squares of the observed ink, so that energies of adjacent characters add up.
-
-    Args:
-        templates: Lexicon and fonts.
-        cell: The visible pixels.
-        ahead: All pen positions that a text may have are needed, not only those that are asked for.
-    """
-
-    def __init__(self, templates: Templates, cell: VisibleCell, *, ahead: bool = True) -> None:
-        self.templates, self._ahead = templates, ahead
-        rows, columns = templates.ink.shape[1:]
-        height, width = cell.ink.shape
-        shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
-        seen, ink = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-        first = max(0, -templates.top - cell.baseline)  # rows of letters above the line
-        place = slice(first, first + height), slice(-templates.left, width - templates.left)
-        seen[place] = cell.visible
-        ink[place] = (cell.ink // STEP) * cell.visible
-        top = first + cell.baseline + templates.top
-        self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
-        self._known = np.zeros(width, dtype=bool)
-        self._table = np.empty((width, len(templates.ink)))
-        self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.codes.shape[1] > 1 else 0
-        self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
-        self.pixels = np.append(0.0, np.cumsum(cell.visible.sum(axis=0, dtype=np.float64)))
-
-    def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
-        """Return the energies of characters, each at its pen position; both of one shape."""
-        for at in self._missing(pens):
-            flat = len(at), -1
-            seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
-            self._table[at] = (seen @ self.templates.flat_square.T).astype(np.float64)
-            self._table[at] -= 2.0 * (ink @ self.templates.flat.T)
-            self._known[at] = True
-        energy: Doubles = self._table[pens, codes]
-        return energy
-
-    def _missing(self, pens: Ints) -> Iterator[Ints]:
-        """Yield groups of pen positions that are not in the table yet."""
-        missing = np.unique(pens[~self._known[pens]])
-        if len(missing) and not self._ahead:
-            yield missing
-        elif len(missing):
-            for rest in np.unique(missing % self.templates.stride):
-                yield np.arange(rest, len(self._known), self.templates.stride)
-
-    def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
-        """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
-        overlaps, energy = self.templates.overlaps, np.zeros(len(pairs))
-        touching = np.flatnonzero(pairs >= 0)
-        seen = self._seen[pens[touching]][:, :, : self._overlap_columns]
-        ink = self._ink[pens[touching]][:, :, : self._overlap_columns]
-        square, linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]
-        energy[touching] = np.einsum("nij,nij->n", square, seen) - 2.0 * np.einsum("nij,nij->n", linear, ink)
-        return energy
-
-
 def lower_bound(
     templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float = SIGMA
 ) -> float:
@@ -158,7 +76,7 @@ def lower_bound(
     """
     entropy = 0.0
     for cell, text in zip(cells, texts, strict=True):
-        energies = _Energies(templates, cell, ahead=False)
+        energies = Energies(templates, cell, ahead=False)
         for pen, width in _places(templates, text):
             seen = cell.visible[:, pen : pen + width]
             units = templates.units_of_width(width)
@@ -179,7 +97,7 @@ def unit_posteriors(
 
     None are given for a unit that is seen whole, or whose width no unit of the lexicon has.
     """
-    energies = _Energies(templates, cell, ahead=False)
+    energies = Energies(templates, cell, ahead=False)
     for pen, width in _places(templates, text):
         units = templates.units_of_width(width)
         if len(units) and not cell.visible[:, pen : pen + width].all():
@@ -206,7 +124,7 @@ def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
         pen += width + templates.space
 
 
-def _unit_energies(templates: Templates, energies: _Energies, units: Ints, pen: int) -> Doubles:
+def _unit_energies(templates: Templates, energies: Energies, units: Ints, pen: int) -> Doubles:
     """Return the energies of units at one pen position."""
     codes = templates.lexicon.codes[units].astype(np.intp)
     codes = codes[:, : int((codes >= 0).sum(axis=1).max())]
@@ -238,7 +156,7 @@ def read_span(
     counts = {words} if isinstance(words, int) else words and set(words)
     if not templates.lexicon.separator:
         counts = None
-    energies = [_Energies(templates, cell) for cell in cells]
+    energies = [Energies(templates, cell) for cell in cells]
     for limit in LIMITS:
         end = _Lattice(templates, energies, cells, counts, sigma, limit).end()
         if end is not None:
@@ -296,7 +214,7 @@ class _Lattice:
     """
 
     def __init__(
-        self, templates: Templates, energies: Sequence[_Energies], cells: Sequence[VisibleCell],
+        self, templates: Templates, energies: Sequence[Energies], cells: Sequence[VisibleCell],
         counts: Collection[int] | None, sigma: float, limit: float,
     ) -> None:  # fmt: skip
         self._templates, self._energies, self._cells, self._counts = templates, energies, cells, counts
@@ -311,19 +229,19 @@ class _Lattice:
         ends = [state for count, state in states.items() if self._counts is None or count in self._counts]
         return _merge(ends) if ends else None
 
-    def _through(self, energies: _Energies, cell: VisibleCell, states: dict[int, _State]) -> dict[int, _State]:
+    def _through(self, energies: Energies, cell: VisibleCell, states: dict[int, _State]) -> dict[int, _State]:
         """Return the texts at the end of a cell by their number of units, given those at its start."""
         waiting: dict[int, dict[int, list[_State]]] = {0: {count: [state] for count, state in states.items()}}
         ends: dict[int, list[_State]] = {}
         top = {count: state.weight for count, state in states.items()}
         for pen in range(cell.width):
             here = {count: _merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
-            here = {c: s for c, s in here.items() if s.weight >= top[c] - BEAM or self._limit == math.inf}
+            here = {c: s for c, s in here.items() if s.weight >= top[c] - BEAM}
             if not here:
                 continue
             for edge in self._edges(energies, cell, pen):
                 for count, state in here.items():
-                    number = 0 if self._most is None else count + 1
+                    number = count + 1
                     if self._most is not None and number > self._most:
                         continue
                     longer = self._extend(state, edge)
@@ -343,7 +261,7 @@ class _Lattice:
             state.explained + edge.explained,
         )
 
-    def _edges(self, energies: _Energies, cell: VisibleCell, pen: int) -> list[_Edge]:
+    def _edges(self, energies: Energies, cell: VisibleCell, pen: int) -> list[_Edge]:
         """Return the units from a pen position on, by their ends."""
         found = self._units_from(energies, cell, pen)
         if not len(found.unit):
@@ -367,7 +285,7 @@ class _Lattice:
             )  # fmt: skip
         return edges
 
-    def _units_from(self, energies: _Energies, cell: VisibleCell, pen: int) -> _Found:
+    def _units_from(self, energies: Energies, cell: VisibleCell, pen: int) -> _Found:
         """Walk the prefix tree from a pen position, level by level, and keep what explains the pixels."""
         templates, tree = self._templates, self._templates.lexicon.tree
         nodes = np.arange(len(tree[0].code), dtype=np.intp)
@@ -394,7 +312,7 @@ class _Lattice:
         units, ends, sums = zip(*found, strict=True)
         return _Found(np.concatenate(units), np.concatenate(ends), np.concatenate(sums))
 
-    def _residual(self, energies: _Energies, pen: int, end: Ints, energy: Doubles) -> Doubles:
+    def _residual(self, energies: Energies, pen: int, end: Ints, energy: Doubles) -> Doubles:
         """Return the squared differences in the columns of beginnings of units, less those that noise makes.
 
         Columns into which the next glyph may reach are left out, so the result is rather too small.

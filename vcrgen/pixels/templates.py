@@ -50,7 +50,7 @@ class Templates:
     Attributes:
         advance: Pixels to the next pen position, by character; 0 for characters without a glyph.
         space: The advance of the separator.
-        stride: Pixels between pen positions that one text has: 1 for words, the usual advance for characters.
+        stride: Pixels between the pen positions of a text: the advance of most characters, or 1.
         left: Least column of any ink, from the pen position; at most 0.
         top: Least row of any ink, from the baseline.
         ink: Darkness, shape (characters, rows, columns), from ``left`` and ``top`` on.
@@ -65,7 +65,7 @@ class Templates:
         self.space = separator.advance if separator else 0
         self.advance: Ints = np.array([glyph.advance if glyph else 0 for glyph in drawn], dtype=np.intp)
         usual = np.bincount(self.advance[self.advance > 0], minlength=2)
-        self.stride = 1 if lexicon.separator else int(usual.argmax())
+        self.stride = int(usual.argmax()) if 2 * usual.max() > len(drawn) else 1
         self.left = min([0, *(glyph.x for glyph in glyphs)])
         self.top = min([0, *(glyph.y for glyph in glyphs)])
         right = max([1, *self.advance, *(glyph.x + glyph.ink.shape[1] for glyph in glyphs)])
@@ -120,10 +120,7 @@ class Templates:
     @cached_property
     def overlaps(self) -> Overlaps:
         """The pairs of adjacent characters of the units whose inks overlap."""
-        codes, count = self.lexicon.codes, len(self.ink)
-        inside = codes[:, 1:] >= 0
-        pairs = np.unique(codes[:, :-1][inside].astype(np.int64) * count + codes[:, 1:][inside])
-        first, second = np.divmod(pairs, count)
+        count, (first, second) = len(self.ink), self.lexicon.pairs
         tails, heads = self._tails_and_heads(set(first.tolist()))
         meets = (tails.reshape(count, -1) > 0).astype(np.float32) @ (heads.reshape(count, -1) > 0).astype(np.float32).T
         touching = np.flatnonzero(meets[first, second])

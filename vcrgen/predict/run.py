@@ -122,6 +122,8 @@ class OutputLine(NamedTuple):
         line |= {"model": model, "output": reply.text}
         if reply.outcome in (ReplyOutcome.TRUNCATED, ReplyOutcome.FILTERED):
             line["outcome"] = reply.outcome.value
+        if reply.spans:
+            line["spans"] = list(reply.spans)
         if reply.thinking:
             line["thinking"] = reply.thinking
         if reply.candidate_logprobs and self.rotation is None:

@@ -121,39 +121,3 @@ def test_a_field_that_is_too_long_is_refused_by_the_limit_that_holds(
     data = {"set": "hidden-en", "model": "x" * 3000}
     answer = desk.client.post("/api/submissions", data=data, files=files, headers=bearer(desk))
     assert answer.status_code == 400 and "a field has more than 2,000 bytes." in answer.text
-
-
-def test_a_team_chooses_what_is_ranked_at_closing(make_board: Any, open_desk: Desks, guess: Any) -> None:
-    limits = {"hidden_scores_per_day": 20, "hidden_scores_lifetime": 20}
-    board = make_board(feedback="ladder", closing_models=2, **limits)
-    desk = open_desk(board)
-    for number, name in enumerate(("one", "two", "three")):
-        file = guess(name, {"feedback": number})
-        assert desk.api(file, set="hidden-en", model=f"Model {name}").status_code == 202
-        assert score_waiting(board) == 1
-
-    def post(**fields: str) -> Any:
-        return desk.client.post("/team", data={"token": desk.token, **fields})
-
-    def ranked(page: Any) -> set[str]:
-        rows = re.findall(r"<tr>.*?</tr>", page.text, re.S)
-        return {
-            name for row in rows if "ranked at closing" in row for name in re.findall(r"<bdi>Model (\w+)</bdi>", row)
-        }
-
-    page = post()
-    best = ranked(page)
-    assert len(best) == 2 and "at most 2 models of your team are ranked" in page.text
-    with board.reading() as connection:
-        ids = {one.facts.model.split()[1]: one.id for one in list_submissions(connection)}
-    (third,), (first, second) = ids.keys() - best, sorted(best)
-    chosen = ranked(post(select=ids[third]))
-    assert third in chosen and len(chosen) == 2
-    assert ranked(post(select=ids[first])) == {third, first}
-    full = post(select=ids[second])
-    assert full.status_code == 400 and "take one back first" in full.text and ranked(full) == {third, first}
-    assert ranked(post(leave=ids[third])) == best
-    other = open_desk(board, team="Team B")
-    stolen = other.client.post("/team", data={"token": other.token, "select": ids[third]})
-    assert stolen.status_code == 400 and "0 submissions" in stolen.text
-    board.engine.dispose()

@@ -17,7 +17,7 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.api import team_as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.checking import check_in_subprocess
-from vcrgen.leaderboard.commands import choose, select_for_closing
+from vcrgen.leaderboard.commands import choose
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.queries import BoardQueries
@@ -41,7 +41,7 @@ CONCURRENT_UPLOADS = (
 CONCURRENT_CHECKS = 1  # files at once: each takes a core
 FORM_PAGES = ("submit", "team", "manage")  # where forms with a token go
 FACTS = ("model", "link", "access", "size", "released")
-FIELDS = (*FACTS, "set", "private", "check", "choose", "select", "leave")
+FIELDS = (*FACTS, "set", "private", "check", "choose")
 NO_STORE = {"cache-control": "no-store"}
 
 
@@ -119,14 +119,11 @@ class TeamRoutes:
         try:
             async with self._form(request, values) as (team, form):
                 token = responses.form_texts(form, ["token"])["token"]
-            try:
-                if values["choose"]:
+            if values["choose"]:
+                try:
                     await run_in_threadpool(self._choose, team, values["choose"])
-                for field in ("select", "leave"):
-                    if values[field]:
-                        await run_in_threadpool(self._select, team, values[field], selected=field == "select")
-            except Refusal as refusal:
-                problems = [refusal.text]
+                except Refusal as refusal:
+                    problems = [refusal.text]
             text = await run_in_threadpool(self._pages.team, team, token, problems)
         except TooManyGuesses as refusal:
             return responses.plain_response(request.scope, refusal.status, refusal.text)
@@ -176,12 +173,6 @@ class TeamRoutes:
     def _choose(self, team: str, submission_id: str) -> Submission:
         try:
             return choose(self._board, submission_id, team=team, actor=f"team {team}")
-        except LeaderboardError as problem:
-            raise Refusal(400, str(problem)) from None
-
-    def _select(self, team: str, submission_id: str, *, selected: bool) -> None:
-        try:
-            select_for_closing(self._board, submission_id, team=team, selected=selected, actor=f"team {team}")
         except LeaderboardError as problem:
             raise Refusal(400, str(problem)) from None
 

@@ -93,9 +93,7 @@ class Pages:
 
         The token goes back to the one who sent it, so that a file can be chosen with a click and no cookie is needed.
         """
-        return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems,
-            open_ladders=[one.name for one in self.site.sets if one.lifecycle.ladder_open],
-        )  # fmt: skip
+        return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
 
     def register(self, values: Mapping[str, str], problems: Sequence[str], token: str = "") -> str:
         """The form of a new team, as it was filled in; or its token, which is shown once."""

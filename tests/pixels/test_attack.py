@@ -1,0 +1,103 @@
+"""The attack on strips that the package draws: places, face and covers are found from the pixels."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.pixels.test_lexicon import prior
+from vcrgen.errors import ConfigError
+from vcrgen.models.base import Request, RequestProblem
+from vcrgen.pixels.attack import read_strip
+from vcrgen.pixels.characters import character_lexicon
+from vcrgen.pixels.faces import FaceFinder
+from vcrgen.pixels.lexicon import Lexicon, load_lexicon
+from vcrgen.predict.template import TemplateModel
+from vcrgen.records import Span
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.cover import WhiteRows, cover_spans, span_cells, surrounding_ink
+from vcrgen.typeset.fonts import default_chain
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import cover_strip, render_strip
+from vcrgen.typeset.style import make_shaper
+
+CAPTIONS = {
+    "en": ("A small fishing boat lies on the beach. In the morning the men of the village carry their nets home.",
+           ["fishing boat lies on the", "men of the village carry"]),
+    "zh": ("一条小河从山谷里流出来，河边有一座古老的石桥。每天早晨都有很多人从桥上走过。",
+           ["从山谷里流出来", "一座古老的石桥"]),
+}  # fmt: skip
+ROWS = {"en": range(9, 18), "zh": range(5, 17)}
+
+
+def covered_strip(lang: str, texts: Sequence[str], rows: range, size: int = 20) -> np.ndarray:
+    """Draw a caption with white rows over some of its texts, on a page of paper."""
+    row = LANGUAGES[lang]
+    shaper = make_shaper(row, default_chain(row.fonts, size=size))
+    layout = layout_caption(CAPTIONS[lang][0], shaper, width=300, max_lines=5, break_unit=row.break_unit)
+    strip = render_strip(layout)
+    spans = [
+        Span(start=start, end=start + len(text), text=text, tokens=(text,))
+        for text in texts
+        for start in [layout.text.index(text)]
+    ]
+    cells = {span: span_cells(span, layout) for span in spans}
+    masked = cover_spans(
+        dict.fromkeys(spans, WhiteRows(rows)), cells, strip, lambda span: surrounding_ink(span, layout)
+    )
+    strip = cover_strip(strip, [cover for span in masked for cover in span.covers])
+    return np.pad(strip, ((61, 60), (0, 0)), constant_values=255)
+
+
+def words_of(lang: str) -> Lexicon:
+    return load_lexicon(lang, size=8000 if lang == "en" else None)
+
+
+@pytest.mark.parametrize("lang", CAPTIONS)
+def test_covered_texts_are_restored_from_the_pixels_alone(lang: str) -> None:
+    texts = CAPTIONS[lang][1]
+    ink = 255 - covered_strip(lang, texts, ROWS[lang])
+    face, baseline = FaceFinder(words_of(lang), LANGUAGES[lang].fonts[0]).candidates(ink)[0]
+    strip = read_strip(ink, face, baseline)
+    assert [span.text for span in strip.spans] == texts
+    assert [span.bits for span in strip.spans] == pytest.approx([0, 0], abs=0.01)
+    assert strip.fit > 0.999 and baseline == 61 + face.baseline
+
+
+def test_a_word_that_is_in_no_lexicon_is_read_by_its_characters(tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("fishing\nlies\non\nthe\nmen\nof\n", "utf-8")
+    ink = 255 - covered_strip("en", ["fishing boat lies on the"], range(10, 17))
+    words = load_lexicon("en", file=file)
+    # The alphabet of the characters is that of the list and ASCII.
+    face, baseline = FaceFinder(words, "liberation-sans").candidates(ink)[0]
+    (span,) = read_strip(ink, face, baseline).spans
+    assert span.bits is None and span.fit < 0.98 and span.text == "fishing boat lies on the"
+
+
+def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
+    import io
+
+    file = io.BytesIO()
+    Image.fromarray(covered_strip("en", CAPTIONS["en"][1], ROWS["en"])).save(file, "PNG")
+    request = Request(images=(file.getvalue(),), language="en")
+    reply = TemplateModel(font="liberation-sans").reply(request)
+    assert reply.text.splitlines() == CAPTIONS["en"][1]
+    assert [set(span) for span in reply.spans] == [{"text", "bits", "fit"}] * 2
+    with pytest.raises(RequestProblem, match="--font"):
+        TemplateModel(font="dejavu-serif").reply(request)
+    with pytest.raises(RequestProblem):
+        TemplateModel().reply(Request(images=(b"no image",), language="en"))
+    with pytest.raises(ConfigError, match="bits of its spans are unknown"):
+        TemplateModel().reply(Request(images=(file.getvalue(),), language="ar"))
+
+
+def test_an_image_without_text() -> None:
+    assert FaceFinder(words_of("en"), "liberation-sans").candidates(np.zeros((50, 300), dtype=np.uint8)) == []
+
+
+def test_characters_have_digits_marks_and_the_space() -> None:
+    shares = prior(character_lexicon("en", words_of("en")))
+    assert {"e", "Q", "7", ",", " "} <= set(shares) and shares["e"] > shares["q"]

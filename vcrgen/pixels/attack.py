@@ -1,0 +1,236 @@
+"""The template attack: the covered texts of a strip from its pixels alone, without picture, key or question.
+
+It finds the lines and covers, reads the uncovered characters, which give the places of the covered ones, and takes the
+most probable text of each covered stretch. Its kin are Depix and Unredacter, which render, redact and compare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
+from vcrgen.pixels.energies import Energies, VisibleCell
+from vcrgen.pixels.lexicon import Lexicon, make_lexicon
+from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, read_span
+from vcrgen.pixels.strips import PAPER, CoveredLine, Geometry, Gray, covered_lines
+from vcrgen.pixels.templates import Templates
+from vcrgen.typeset.records import Glyph
+
+MIDDLE = {True: 0.37, False: 0.26}  # from the baseline to the middle of letters, of the size; True for wide ones
+PROBED = {True: 40, False: 600}  # the most frequent characters, by which a face is found; True for words
+MATCH, SIMILAR = 0.03, 0.1  # relative difference of a character that matches; weight of those that are only similar
+MATCHED_LINES, MATCHED_COLUMNS = 5, 400
+NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of the uncovered text, in noise
+INSIDE = "'’-"  # marks inside of words
+
+
+@dataclass(frozen=True, eq=False)
+class Typeface:
+    """The glyphs of a face at a size, for one language.
+
+    Attributes:
+        name: For people and files of outputs.
+        glyph: Function from a character to its glyph.
+        words: The lexicon.
+    """
+
+    name: str
+    glyph: Callable[[str], Glyph | None]
+    words: Lexicon
+    size: int
+    line_height: int
+    baseline: int
+
+    @cached_property
+    def word_templates(self) -> Templates:
+        """Templates of the lexicon's units."""
+        return Templates(self.glyph, self.words)
+
+    @cached_property
+    def character_templates(self) -> Templates:
+        """Templates of all characters."""
+        return Templates(self.glyph, character_lexicon(self.words.lang, self.words))
+
+    @cached_property
+    def probes(self) -> Templates:
+        """Templates of the most frequent characters."""
+        return Templates(self.glyph, _most_frequent(self.words))
+
+    def geometry(self, baseline_row: int) -> Geometry:
+        """Return the places of lines, the first of which has its baseline at a row of the image."""
+        wide = not self.words.separator
+        return Geometry(
+            top=baseline_row - self.baseline,
+            line_height=self.line_height,
+            baseline=self.baseline,
+            middle=round(MIDDLE[wide] * self.size),
+            size=self.size,
+        )
+
+    def match(self, ink: Gray) -> tuple[float, int]:
+        """Return the share of the first lines that the face's characters match, and the first baseline's row."""
+        rows = np.flatnonzero((ink > PAPER).any(axis=1))
+        if not len(rows):
+            return 0.0, 0
+        templates = self.probes
+        darkest = templates.ink.max(axis=2) > PAPER
+        tops = {templates.top + int(row.argmax()) for row in darkest if row.any()}
+        return max((self._match_at(ink, int(rows[0]) - top), int(rows[0]) - top) for top in tops)
+
+    def _match_at(self, ink: Gray, baseline: int) -> float:
+        templates, total, matched = self.probes, 0, 0.0
+        norm = templates.flat_square.sum(axis=1)
+        enough = norm >= np.median(norm)  # no dot or stroke that is a part of others
+        for number in range(MATCHED_LINES):
+            top = baseline - self.baseline + number * self.line_height
+            band = ink[max(0, top) : max(0, top + self.line_height), :MATCHED_COLUMNS]
+            if len(band) < self.line_height // 2 or not band.any():
+                continue
+            cell = VisibleCell(band, np.ones(band.shape, dtype=bool), self.baseline + min(0, top))
+            energies = Energies(templates, cell)
+            pens = np.arange(band.shape[1])
+            table = np.stack([energies.glyphs(np.full(len(pens), c), pens) for c in np.flatnonzero(enough)])
+            apart = np.abs(table / norm[enough, None] + 1)
+            alike = (apart < MATCH) + SIMILAR * np.clip(1 - apart / (10 * MATCH), 0, 1) ** 2
+            width = templates.advance[enough]
+            matched += float((alike * width[:, None]).max(axis=0).sum())
+            total += int((band > PAPER).any(axis=0).sum())
+        return matched / total if total else 0.0
+
+
+def _most_frequent(words: Lexicon) -> Lexicon:
+    """Return the most frequent letters of a lexicon as a lexicon of their own."""
+    letters = character_lexicon(words.lang, words)
+    order = [int(code) for code in np.argsort(-letters.log_prior, kind="stable") if letters.units[code].isalpha()]
+    return make_lexicon(
+        "probes", words.lang, {letters.units[code]: 1.0 for code in order[: PROBED[bool(words.separator)]]}, ""
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSpan:
+    """A covered text as the attack reads it.
+
+    Attributes:
+        text: Its most probable text.
+        bits: Equivocation of the reading by the lexicon; None if its text is not of the lexicon and was read character
+            by character.
+        fit: Share of the visible ink that the lexicon's text explains.
+    """
+
+    text: str
+    bits: float | None
+    fit: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadStrip:
+    """The covered texts of a strip.
+
+    Attributes:
+        spans: In reading order.
+        fit: Share of the uncovered ink that the face's characters explain.
+        noise: Standard deviation of the rest, in grey levels.
+        face: Name of the face.
+        text: The whole text, for people.
+    """
+
+    spans: tuple[ReadSpan, ...]
+    fit: float
+    noise: float
+    face: str
+    text: str
+
+
+def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -> ReadStrip:
+    """Read the covered texts of a strip.
+
+    Args:
+        ink: Darkness of an image with nothing but the strip.
+        face: Its face.
+        baseline: Row of the first baseline.
+        sigma: Standard deviation of the noise, in grey levels.
+    """
+    characters, words = face.character_templates, face.word_templates
+    below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
+    lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
+    readings = [read_line(characters, line.cell, sigma) for line in lines]
+    squares = [float((line.cell.ink.astype(np.float64) ** 2).sum()) for line in lines]
+    total = math.fsum(squares)
+    fit = math.fsum(r.fit * s for r, s in zip(readings, squares, strict=True)) / total if total else 1.0
+    least = min(LEAST_FIT, fit - NOISE_MARGIN) if sigma > 2 * SIGMA else LEAST_FIT
+    spans = [
+        _read_covered(words, cells, texts, sigma, least)
+        for cells, texts in _covered(lines, readings, wide=not face.words.separator)
+    ]
+    return ReadStrip(
+        spans=tuple(spans),
+        fit=fit,
+        noise=max((reading.noise for reading in readings), default=0.0),
+        face=face.name,
+        text="\n".join(reading.text for reading in readings),
+    )
+
+
+def _covered(
+    lines: Sequence[CoveredLine], readings: Sequence[LineReading], *, wide: bool
+) -> Iterable[tuple[list[VisibleCell], list[str]]]:
+    """Yield the cells of each covered text, of one line or two, with what was read there character by character."""
+    cells: list[VisibleCell] = []
+    texts: list[str] = []
+    for line, reading in zip(lines, readings, strict=True):
+        placed = reading.characters
+        groups = _groups(placed, line.stretches, wide=wide)
+        for first, last in groups:
+            if cells and not (first == 0 and texts[-1].endswith("\n")):
+                yield cells, [text.rstrip("\n") for text in texts]
+                cells, texts = [], []
+            begin, end = placed[first].begin, placed[last - 1].end
+            cells.append(VisibleCell(line.cell.ink[:, begin:end], line.cell.visible[:, begin:end], line.cell.baseline))
+            ending = "\n" if all(character.text == " " for character in placed[last:]) else ""
+            texts.append("".join(character.text for character in placed[first:last]) + ending)
+    if cells:
+        yield cells, [text.rstrip("\n") for text in texts]
+
+
+def _groups(
+    placed: Sequence[PlacedCharacter], stretches: Sequence[tuple[int, int]], *, wide: bool
+) -> list[tuple[int, int]]:
+    """Return first and last characters of the covered texts of a line, without marks at their ends."""
+    covered = [
+        c.text.isalpha() and any(left < (c.begin + c.end) / 2 < right for left, right in stretches) for c in placed
+    ]
+    if wide:  # of a stroke, as 一, nothing may be left beside covered characters
+        for near in (1, -1):
+            for number in range(len(placed))[::near]:
+                before = number - near
+                if placed[number].text == " " and 0 <= before < len(placed):
+                    covered[number] |= covered[before]
+    if not wide:  # a word is covered or not
+        start = 0
+        for end in range(len(placed) + 1):
+            if end == len(placed) or not (placed[end].text.isalpha() or placed[end].text in INSIDE):
+                covered[start:end] = [any(covered[start:end])] * (end - start)
+                start = end + 1
+    groups: list[tuple[int, int]] = []
+    for number in np.flatnonzero(covered).tolist():
+        between = placed[groups[-1][1] : number] if groups else ()
+        if groups and all(character.text == " " for character in between):
+            groups[-1] = groups[-1][0], number + 1
+        else:
+            groups.append((number, number + 1))
+    return groups
+
+
+def _read_covered(
+    templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float, least_fit: float
+) -> ReadSpan:
+    reading = read_span(templates, cells, None, sigma)
+    if not reading.fit >= least_fit:
+        return ReadSpan(text=templates.lexicon.separator.join(texts), bits=None, fit=reading.fit)
+    return ReadSpan(text=reading.text, bits=reading.bits, fit=reading.fit)

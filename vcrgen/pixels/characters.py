@@ -1,0 +1,158 @@
+"""Reading a line character by character, without a lexicon: uncovered text, words that no lexicon has, and places."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from vcrgen.pixels.energies import Energies, VisibleCell
+from vcrgen.pixels.lexicon import Lexicon, load_lexicon, make_lexicon
+from vcrgen.pixels.templates import STEP, Templates
+from vcrgen.text.languages import language_row
+
+# Beside the letters of a language: weights as shares of a text's characters.
+DIGITS, MARKS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]+"
+WIDE_MARKS = "，。、；：？！「」『』（）《》“”‘’·—…〈〉【】％～・ー"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "latin": 0.01}
+SKIPPED = 6.0  # nats of a column that no character explains, beside its ink
+BEAM = 60.0  # nats by which a state may be worse than one that is further to the right
+MOST_NEXT, MOST_STATES = 24, 6  # characters that are tried at a place, and ways to it
+
+
+class PlacedCharacter(NamedTuple):
+    """A character that was read.
+
+    Attributes:
+        begin: Its pen position, in pixels from the left end of the line.
+        end: The pen position after it.
+    """
+
+    text: str
+    begin: int
+    end: int
+
+
+class LineReading(NamedTuple):
+    """A line that was read.
+
+    Attributes:
+        fit: Share of the visible ink (its squares) that the characters explain.
+        noise: Standard deviation of what they do not explain, in grey levels.
+    """
+
+    characters: tuple[PlacedCharacter, ...]
+    fit: float
+    noise: float
+
+    @property
+    def text(self) -> str:
+        """The characters."""
+        return "".join(character.text for character in self.characters)
+
+
+@lru_cache(maxsize=16)
+def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
+    """Return the characters of a language's texts with their frequencies: letters, digits, marks and the space."""
+    words = words or load_lexicon(lang)
+    prior = np.exp(words.log_prior)
+    weights: dict[str, float] = dict.fromkeys(words.alphabet, 0.0)
+    for unit, share in zip(words.units, prior.tolist(), strict=True):
+        for character in unit:
+            weights[character] += share
+    total = math.fsum(weights.values())
+    weights = {character: weight / total + 1e-7 for character, weight in weights.items()}
+    marks = MARKS if language_row(lang).script in ("LATIN", "CYRILLIC") else WIDE_MARKS + MARKS
+    for characters, share in ((DIGITS, "digits"), (marks, "marks"), (" ", "space"), (LETTERS, "latin")):
+        for character in characters:
+            weights[character] = max(weights.get(character, 0.0), SHARES[share] / len(characters))
+    return make_lexicon(f"characters-{lang}", lang, weights, "")
+
+
+def read_line(templates: Templates, line: VisibleCell, sigma: float) -> LineReading:
+    """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
+
+    Args:
+        templates: Those of a :func:`character_lexicon`.
+        line: The visible pixels of the line.
+        sigma: Standard deviation of the noise, in grey levels.
+    """
+    return _Search(templates, line, sigma).read()
+
+
+class _State(NamedTuple):
+    """A way to a pen position, with the energy of all its characters."""
+
+    pen: int
+    code: int  # -1 at the start and after a skipped column
+    before: int  # number of a state, -1 at the start
+    energy: float
+
+
+class _Search:
+    def __init__(self, templates: Templates, line: VisibleCell, sigma: float) -> None:
+        self._templates, self._energies = templates, Energies(templates, line, ahead=False)
+        self._scale = 2.0 * (sigma / STEP) ** 2
+        self._width = line.width
+        ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
+        self._last = int(ink[-1]) + 1 if len(ink) else 0
+        self._price = -templates.lexicon.log_prior  # the units are in the order of the alphabet
+        self._states = [_State(0, -1, -1, 0.0)]
+        self._squares = self._energies.squares
+        self._arrived: dict[int, dict[int, tuple[float, int]]] = {0: {-1: (0.0, 0)}}  # by pen and code: cost, state
+        self._best = np.full(line.width + 1, math.inf)  # least cost of a state at a pen position
+        self._pixels = float(line.visible.sum())
+
+    def read(self) -> LineReading:
+        for pen in range(self._last):
+            arrived = sorted(self._arrived.pop(pen, {}).values())
+            for cost, number in arrived[:MOST_STATES]:
+                if cost <= self._best[pen:].min() + BEAM:
+                    self._extend(cost, number)
+        ends = (end for arrived in self._arrived.values() for end in arrived.values())
+        return self._reading(min(ends)[1])
+
+    def _extend(self, cost: float, number: int) -> None:
+        templates, state = self._templates, self._states[number]
+        pens = np.full(len(templates.ink), state.pen)
+        energy = self._energies.glyphs(np.arange(len(pens)), pens)
+        if state.code >= 0 and templates.lexicon.pairs.size:
+            row = templates.overlaps.number[state.code]
+            touching = np.flatnonzero(row >= 0)
+            energy[touching] += self._energies.of_overlaps(row[touching].astype(np.intp), pens[touching])
+        end = state.pen + templates.advance
+        fits = np.flatnonzero((templates.advance > 0) & (end <= self._width))
+        residual = energy[fits] + self._squares[end[fits]] - self._squares[state.pen]
+        price = residual / self._scale + self._price[fits]
+        for place in np.argsort(price, kind="stable")[:MOST_NEXT].tolist():
+            code = int(fits[place])
+            self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))
+        column = float(self._squares[state.pen + 1] - self._squares[state.pen])
+        self._push(cost + column / self._scale + SKIPPED, state.pen + 1, -1, number, 0.0)
+
+    def _push(self, cost: float, pen: int, code: int, before: int, energy: float) -> None:
+        arrived = self._arrived.setdefault(pen, {})
+        if cost < arrived.get(code, (math.inf, 0))[0]:
+            self._best[pen] = min(self._best[pen], cost)
+            arrived[code] = cost, len(self._states)
+            self._states.append(_State(pen, code, before, self._states[before].energy + energy))
+
+    def _reading(self, number: int) -> LineReading:
+        state = self._states[number]
+        squares = float(self._squares[-1])
+        residual = max(0.0, squares + state.energy)
+        characters = []
+        while state.before >= 0:
+            before = self._states[state.before]
+            if state.code >= 0:
+                text = self._templates.lexicon.alphabet[state.code]
+                characters.append(PlacedCharacter(text, before.pen, state.pen))
+            state = before
+        return LineReading(
+            characters=tuple(reversed(characters)),
+            fit=1 - residual / squares if squares else 1.0,
+            noise=STEP * math.sqrt(residual / max(1.0, self._pixels)),
+        )

@@ -1,0 +1,94 @@
+"""Squared differences between templates and visible pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VisibleCell:
+    """The visible pixels of a span in one line, from its first pen position to its last one.
+
+    Attributes:
+        ink: Darkness, shape (height of a line, width); 0 where nothing is seen.
+        visible: Pixels that are seen.
+        baseline: Rows from the top to the baseline.
+    """
+
+    ink: npt.NDArray[np.uint8]
+    visible: Bools
+    baseline: int
+
+    @property
+    def width(self) -> int:
+        """Pixels from the first pen position to the last one."""
+        return int(self.ink.shape[1])
+
+
+class Energies:
+    """Squared differences between templates and the visible pixels of a cell, in steps of darkness.
+
+    Without the squares of the observed ink, so that energies of adjacent characters add up.
+
+    Args:
+        templates: Lexicon and fonts.
+        cell: The visible pixels.
+        ahead: All pen positions that a text may have are needed, not only those that are asked for.
+    """
+
+    def __init__(self, templates: Templates, cell: VisibleCell, *, ahead: bool = True) -> None:
+        self.templates, self._ahead = templates, ahead
+        rows, columns = templates.ink.shape[1:]
+        height, width = cell.ink.shape
+        shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
+        seen, ink = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        first = max(0, -templates.top - cell.baseline)  # rows of letters above the line
+        place = slice(first, first + height), slice(-templates.left, width - templates.left)
+        seen[place] = cell.visible
+        ink[place] = (cell.ink // STEP) * cell.visible
+        top = first + cell.baseline + templates.top
+        self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
+        self._known = np.zeros(width, dtype=bool)
+        self._table = np.empty((width, len(templates.ink)))
+        self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
+        self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
+        self.pixels = np.append(0.0, np.cumsum(cell.visible.sum(axis=0, dtype=np.float64)))
+
+    def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
+        """Return the energies of characters, each at its pen position; both of one shape."""
+        for at in self._missing(pens):
+            flat = len(at), -1
+            seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
+            self._table[at] = (seen @ self.templates.flat_square.T).astype(np.float64)
+            self._table[at] -= 2.0 * (ink @ self.templates.flat.T)
+            self._known[at] = True
+        energy: Doubles = self._table[pens, codes]
+        return energy
+
+    def _missing(self, pens: Ints) -> Iterator[Ints]:
+        """Yield groups of pen positions that are not in the table yet."""
+        missing = np.unique(pens[~self._known[pens]])
+        if len(missing) and not self._ahead:
+            yield missing
+        elif len(missing):
+            for rest in np.unique(missing % self.templates.stride):
+                yield np.arange(rest, len(self._known), self.templates.stride)
+
+    def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
+        """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
+        overlaps, energy = self.templates.overlaps, np.zeros(len(pairs))
+        touching = np.flatnonzero(pairs >= 0)
+        seen = self._seen[pens[touching]][:, :, : self._overlap_columns]
+        ink = self._ink[pens[touching]][:, :, : self._overlap_columns]
+        square, linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]
+        energy[touching] = np.einsum("nij,nij->n", square, seen) - 2.0 * np.einsum("nij,nij->n", linear, ink)
+        return energy

@@ -1,0 +1,74 @@
+"""Finding the face and the size of a strip among known faces, by its uncovered characters."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from vcrgen.pixels.attack import Typeface
+from vcrgen.pixels.lexicon import Lexicon
+from vcrgen.pixels.strips import PAPER, Gray
+from vcrgen.text.languages import language_row
+from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_font, text_faces
+
+LEAST_SIZE, MOST_SIZE = 10, 64  # px
+SIZES = 2  # sizes that are tried, the likeliest ones by the distance of lines
+SURE = 0.6  # share of a line that characters match, from which on no other face is tried
+CANDIDATES = 3  # faces that are tried to read the whole strip
+
+
+class FaceFinder:
+    """Finds the face of a strip; the language's own face is tried first.
+
+    Args:
+        words: The lexicon.
+        font: A font file or a name of the registry instead of all faces that can set the language.
+    """
+
+    def __init__(self, words: Lexicon, font: str | None = None) -> None:
+        self._words = words
+        shipped = [name for name in text_faces(words.lang) if not font_registry()[name].fetched]
+        usual = language_row(words.lang).fonts[0]
+        names = [font] if font else sorted(shipped, key=lambda name: name != usual)
+        self._fonts = [resolve_font(name) for name in names]
+        self._face = lru_cache(maxsize=64)(self._open)
+
+    def _open(self, font: tuple[Path, int], size: int) -> Typeface:
+        chain = FontChain([font], size=size)
+        name = f"{font[0].stem} {size} px"
+        return Typeface(name, chain.glyph, self._words, size, chain.line_height, chain.baseline)
+
+    def candidates(self, ink: Gray) -> list[tuple[Typeface, int]]:
+        """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
+        found: list[tuple[float, int, Typeface]] = []
+        for size in _sizes(ink):
+            for font in self._fonts:
+                face = self._face(font, size)
+                share, baseline = face.match(ink)
+                if share >= SURE:
+                    return [(face, baseline)]
+                if share > 0:
+                    found.append((share, baseline, face))
+        found.sort(key=lambda one: -one[0])
+        return [(face, baseline) for _, baseline, face in found[:CANDIDATES]]
+
+
+def _sizes(ink: Gray) -> list[int]:
+    """Return the font sizes whose line heights agree best with the rows of a strip."""
+    rows = (ink > PAPER).sum(axis=1).astype(np.float64)
+    rows -= rows.mean()
+    filled = np.flatnonzero((ink > PAPER).any(axis=1))
+    height = int(filled[-1] - filled[0]) + 1 if len(filled) else 0
+    likeness = [float((rows[pitch:] * rows[: len(rows) - pitch]).sum()) for pitch in range(height)]
+    peaks = {
+        pitch: likeness[pitch]
+        for pitch in range(LEAST_SIZE, height - 1)
+        if likeness[pitch] >= max(likeness[pitch - 1], likeness[pitch + 1])
+    }
+    sizes = {line_height(size): size for size in range(LEAST_SIZE, MOST_SIZE + 1)}
+    found = [sizes[pitch] for pitch in sorted(peaks, key=lambda pitch: -peaks[pitch]) if pitch in sizes]
+    if height < 1.7 * (found[0] if found else height):  # one line
+        return list(range(max(LEAST_SIZE, height - 4), min(MOST_SIZE, height + 8) + 1))
+    return found[:SIZES]

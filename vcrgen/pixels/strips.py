@@ -1,0 +1,142 @@
+"""The strip of an image: its lines and the pixels that covers hide, found without any key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from vcrgen.pixels.energies import Bools, VisibleCell
+
+Gray = npt.NDArray[np.uint8]
+
+PAPER = 8  # darkness up to which a pixel is paper
+LEAST_ROW = 0.04  # share of a row's columns that letters fill beside a cover
+PATCH = 5  # a square of so many pixels of one shade, neither white nor black, is a cover
+# White rows hide the middle of letters. As shares of the font size: half the height of the rows that are white in any
+# of them, and the least length of a cover; the share of its columns in which letters show above or below.
+HALF_BAND, SHORTEST, INKED = 0.1, 0.3, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Places of the lines of a strip.
+
+    Attributes:
+        top: First row of the first line in the image.
+        line_height: Rows between two baselines.
+        baseline: Rows from the top of a line to its baseline.
+        middle: Rows from the baseline up to the middle of most letters.
+        size: Font size in pixels.
+    """
+
+    top: int
+    line_height: int
+    baseline: int
+    middle: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoveredLine:
+    """A line of a strip, and the stretches of it that covers hide in part.
+
+    Attributes:
+        cell: Its visible pixels.
+        stretches: First column and the column after the last one of each covered stretch, from the left.
+    """
+
+    cell: VisibleCell
+    stretches: tuple[tuple[int, int], ...]
+
+
+def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list[CoveredLine]:
+    """Return the lines of an image.
+
+    Args:
+        ink: Darkness of the image, shape (height, width), in which there is nothing but the strip.
+        geometry: Places of its lines.
+        bleed: Rows at the top and at the bottom of a line into which letters of its neighbours reach.
+    """
+    patches = _patches(ink)
+    rows = np.flatnonzero((ink > PAPER).any(axis=1))
+    count = (int(rows[-1]) - geometry.top) // geometry.line_height + 1 if len(rows) else 0
+    lines = []
+    for number in range(count):
+        top = geometry.top + number * geometry.line_height
+        first, last = max(top, 0), min(top + geometry.line_height, len(ink))
+        if last - first < geometry.line_height // 2:
+            continue
+        own = np.zeros((geometry.line_height, ink.shape[1]), dtype=np.uint8)
+        hidden = np.zeros(own.shape, dtype=bool)
+        own[first - top : last - top] = ink[first:last]
+        hidden[first - top : last - top] = patches[first:last]
+        stretches = _columns_of(hidden, geometry)
+        own[hidden] = 0
+        for left, right, above, below in _white_rows(own, geometry):
+            hidden[above:below, left:right] = True
+            stretches.append((left, right))
+        visible = ~hidden
+        visible[: bleed[0] if number else 0] = False
+        visible[geometry.line_height - (bleed[1] if number < count - 1 else 0) :] = False
+        cell = VisibleCell(own * visible, visible, geometry.baseline)
+        if own.any():
+            lines.append(CoveredLine(cell, tuple(sorted(stretches))))
+    return lines
+
+
+def _patches(ink: Gray) -> Bools:
+    """Return the pixels of squares of one shade that is neither paper nor black."""
+    mask = np.zeros(ink.shape, dtype=bool)
+    if min(ink.shape) < PATCH:
+        return mask
+    flat = np.ones((ink.shape[0] - PATCH + 1, ink.shape[1] - PATCH + 1), dtype=bool)
+    rows = sliding_window_view(ink, PATCH, axis=0)
+    low, high = rows.min(axis=2), rows.max(axis=2)
+    flat &= sliding_window_view(low, PATCH, axis=1).min(axis=2) == sliding_window_view(high, PATCH, axis=1).max(axis=2)
+    corner = ink[: flat.shape[0], : flat.shape[1]]
+    flat &= (corner > PAPER) & (corner < 250)
+    for y in range(PATCH):
+        for x in range(PATCH):
+            mask[y : y + flat.shape[0], x : x + flat.shape[1]] |= flat
+    return mask
+
+
+def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:
+    """Return the stretches of columns in which most letters' middle is hidden."""
+    row: Bools = hidden[geometry.baseline - geometry.middle]
+    return _runs(row)
+
+
+def _white_rows(ink: Gray, geometry: Geometry) -> list[tuple[int, int, int, int]]:
+    """Return white rows through letters: first and last columns and rows."""
+    middle, half = geometry.baseline - geometry.middle, max(1, round(HALF_BAND * geometry.size))
+    dark = ink > PAPER
+    found = []
+    blank = dark[middle - half : middle + half + 1].max(axis=0) == 0
+    for first, last in _runs(blank):
+        columns = np.flatnonzero(dark[:, first:last].any(axis=0))
+        if not len(columns):
+            continue
+        left, right = first + int(columns[0]), first + int(columns[-1]) + 1
+        box = dark[:, left:right]
+        over, under = box[: middle - half], box[middle + half + 1 :]
+        if right - left < SHORTEST * geometry.size or not (over.any() and under.any()):
+            continue
+        if box.any(axis=0).mean() < INKED:
+            continue
+        # Letters beside the cover may reach into these columns, so its ends do not tell its rows.
+        edge = min(geometry.size // 2, (right - left) // 4)
+        inner = box[:, edge : right - left - edge]
+        rows = np.flatnonzero(inner.mean(axis=1) > LEAST_ROW)
+        above, below = rows[rows < middle].max(initial=-1) + 1, rows[rows > middle].min(initial=len(ink))
+        found.append((first, last, int(above), int(below)))
+    return found
+
+
+def _runs(flags: Bools) -> list[tuple[int, int]]:
+    """Return the stretches of true values."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
