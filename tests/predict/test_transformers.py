@@ -37,7 +37,7 @@ def here(taught: Path, taught_data: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_what_is_printed_and_written(run: Run, here: Path, taught: Path, taught_data: Path) -> None:
-    words = ["--transformers", taught, "--limit", 3, "--mode", "hard", "--batch", 2, "--out", "p.jsonl"]
+    words = ["--transformers", taught, "--limit", 3, "--mode", "hard", "--batch-size", 2, "--out", "p.jsonl"]
     code, out, err = run("predict", taught_data, *words)
     assert code == 0, err
     first, second = out.splitlines()

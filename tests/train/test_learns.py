@@ -34,7 +34,7 @@ def exact_match(run: Run, model: Path, data: Path, *words: object) -> float:
     """The share of covered texts that a model restores, as `vcrgen score` gives it."""
     for name in ("preds.jsonl", "preds.ledger"):
         Path(name).unlink(missing_ok=True)
-    code, _, err = run("predict", data, "--transformers", model, "--batch", 16, "--out", "preds.jsonl", *words)
+    code, _, err = run("predict", data, "--transformers", model, "--batch-size", 16, "--out", "preds.jsonl", *words)
     assert code == 0, err
     code, _, err = run("score", "preds.jsonl", "--data", data, "--split", "all")
     assert code == 0, err

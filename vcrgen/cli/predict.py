@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.reader import Dataset
     from vcrgen.dataset.views import View
+    from vcrgen.models.address import Address, Key
     from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
     from vcrgen.predict.plan import Range, RunPlan
@@ -43,7 +44,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --plan --price 2.5,10",
         "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
         "--rpm 500 --max-cost 20 --price 2.5,10",
-        "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch 16 --answer-logprobs",
+        "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch-size 16 --answer-logprobs",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text-only --out p.jsonl",
         "vcrgen predict data/ladder --endpoint http://127.0.0.1:8000/v1 --model qwen --staircase",
         "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --label-logprobs",
@@ -86,6 +87,8 @@ def predict(
     levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
     model = model_of(chosen, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
+    if chosen.batch is not None and not _batches(data, choice, chosen, target, model, prompt):
+        return
     if levels is not None:
         _climb(data, levels, chosen, target, model, prompt)
         return
@@ -215,6 +218,47 @@ def _asked(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Pro
     )
 
 
+def _batches(
+    data: Dataset, choice: PictureSelection, chosen: PredictOptions, target: Path, model: Model, prompt: Prompt
+) -> bool:
+    """Submit, show or fetch batches; return whether outputs can be written."""
+    from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.models.batch import BatchClient
+    from vcrgen.predict.batch import BatchJob
+
+    address, key = _server(chosen)
+    with (
+        BatchClient(address, model.name, key=key, limits=limits_of(chosen)) as client,
+        ConsoleProgress(console.err, doing=f"batch {chosen.batch}", unit="requests") as listener,
+    ):
+        job = BatchJob(
+            dataset=data, choice=choice, out=target, client=client, facts=model.facts, prompt=prompt,
+            listener=listener,
+        )  # fmt: skip
+        if chosen.batch == "submit":
+            for batch, count in (submitted := job.submit()).items():
+                typer.echo(f"Batch {batch}: {pluralize(count, 'request')} submitted.")
+            if not submitted:
+                typer.echo("Nothing is left to submit: every request has a reply, or is in a batch.")
+            return False
+        if chosen.batch == "status":
+            for batch, state in (states := job.states()).items():
+                typer.echo(f"Batch {batch}: {state.text}")
+            if not states:
+                typer.echo("No batch is open; all are fetched, or none was submitted.")
+            return False
+        counts, waiting = job.fetch()
+    for batch, state in waiting.items():
+        typer.echo(f"Batch {batch} has not ended: {state.text}", err=True)
+    typer.echo(f"Fetched {pluralize(counts['replies'], 'reply', 'replies')}; {counts['refused']:,} refused.")
+    if counts["left"]:
+        left = pluralize(counts["left"], "request has", "requests have")
+        typer.echo(f"{left} no reply (expired, or failed): --batch submit, or a run without --batch, sends them again.")
+    if counts["left"] or waiting:
+        raise typer.Exit(UNFINISHED)
+    return True
+
+
 def file_name(model: Model) -> str:
     """Return a model's name as part of a file name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
@@ -243,12 +287,12 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
         folder, adapter=chosen.adapter, device=chosen.device, trust_remote_code=chosen.trust_remote_code
     )  # fmt: skip
     names = [each.resolve().name for each in (folder, chosen.adapter) if each]
-    return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch)
+    return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch_size)
 
 
-def _model_served(chosen: PredictOptions) -> Model:
+def _server(chosen: PredictOptions) -> tuple[Address, Key | None]:
+    """Return the server's address and the key to it."""
     from vcrgen.models.address import parse_address, read_key
-    from vcrgen.models.endpoint import EndpointModel
 
     assert chosen.endpoint is not None and chosen.model is not None
     address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
@@ -261,9 +305,15 @@ def _model_served(chosen: PredictOptions) -> Model:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities; leave --label-logprobs out."
         )
-    key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
-    limits = limits_of(chosen)
-    return EndpointModel(address, chosen.model, key=key, limits=limits)
+    return address, read_key(chosen.key_env, address, insecure=chosen.insecure_key)
+
+
+def _model_served(chosen: PredictOptions) -> Model:
+    from vcrgen.models.endpoint import EndpointModel
+
+    address, key = _server(chosen)
+    assert chosen.model is not None
+    return EndpointModel(address, chosen.model, key=key, limits=limits_of(chosen))
 
 
 def _missing(result: JobResult) -> str:

@@ -21,7 +21,7 @@ class PredictOptions(ServerOptions):
         None, "Folder of a model that is loaded into this process.", panel=PANEL_LOCAL_MODEL
     )
     adapter: Path | None = option(None, "Folder of a LoRA adapter of it.", panel=PANEL_LOCAL_MODEL)
-    batch: int = option(8, "Images that are answered together.", ge=1, le=1024, panel=PANEL_LOCAL_MODEL)
+    batch_size: int = option(8, "Images that are answered together.", ge=1, le=1024, panel=PANEL_LOCAL_MODEL)
     device: Literal["auto", "cpu", "cuda"] = option(
         "auto", "auto (a GPU if there is one), cpu or cuda.", panel=PANEL_LOCAL_MODEL
     )
@@ -62,6 +62,11 @@ class PredictOptions(ServerOptions):
         False,
         "Request log-probabilities of the right answers; of an MCQ benchmark, of every option's text.",
         names="--answer-logprobs",
+    )
+    batch: Literal["submit", "status", "fetch"] | None = option(
+        None,
+        "Batches, at half the price: submit what has no reply, show the status, or fetch the replies.",
+        panel=PANEL_SERVER,
     )
     label_logprobs: bool = option(
         False, "Of an MCQ benchmark: request log-probabilities of the labels A to D.", names="--label-logprobs"
@@ -104,6 +109,8 @@ class PredictOptions(ServerOptions):
                 "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, "
                 "--answer-logprobs and --view both"
             )
+        if self.batch and (self.answer_logprobs or self.label_logprobs or self.staircase):
+            raise ValueError("--batch gives no log-probabilities and no --staircase; leave one of them out")
         if self.rotations not in (1, 4):
             raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.open_answers and (self.label_logprobs or self.rotations > 1):

@@ -41,7 +41,7 @@ from vcrgen.rng import rng_for
 from vcrgen.work.progress import SILENT, ProgressListener
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient, Response
+    from httpx2 import Response
 
 T = TypeVar("T")
 
@@ -91,10 +91,7 @@ class EndpointModel:
     """
 
     def __init__(self, address: Address, name: str, *, key: Key | None = None, limits: Limits | None = None) -> None:
-        try:
-            import httpx2
-        except ImportError:
-            raise PipelineError(needs_extra("A model behind an address", "predict")) from None
+        httpx2 = load_httpx()
         try:
             httpx2.URL(address.url)
         except httpx2.InvalidURL as error:
@@ -174,7 +171,8 @@ class _Calls:
 
         self._address, self._model, self._limits = address, model, limits
         self._redact = key.redact if key else lambda text: text
-        self._client, self._url = _client(address, key, limits), httpx2.URL(address.url)
+        self._client = httpx2.AsyncClient(**client_options(address, key, limits))
+        self._url = httpx2.URL(address.url)
         self._rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
         self._outage = Outage(address.host, limits.patience, listener)
         self._reached = False  # whether the server ever answered, whatever it was
@@ -386,24 +384,33 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
     return body
 
 
-def _client(address: Address, key: Key | None, limits: Limits) -> AsyncClient:
-    import httpx2
+def load_httpx() -> Any:
+    """Return the module of the HTTP client; a PipelineError if it is not installed."""
+    try:
+        import httpx2
+    except ImportError:
+        raise PipelineError(needs_extra("A model behind an address", "predict")) from None
+    return httpx2
 
+
+def client_options(address: Address, key: Key | None, limits: Limits) -> dict[str, Any]:
+    """Return the options of an HTTP client for a server."""
+    httpx2 = load_httpx()
     pool = httpx2.Limits(
         max_connections=limits.concurrency,
         max_keepalive_connections=limits.concurrency,
         keepalive_expiry=IDLE_SECONDS,
     )
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    return httpx2.AsyncClient(
-        headers=headers | dict(address.kind.headers) | (key.header(address.kind) if key else {}),
-        limits=pool,
-        timeout=httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
-        follow_redirects=False,
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
+    return {
+        "headers": headers | dict(address.kind.headers) | (key.header(address.kind) if key else {}),
+        "limits": pool,
+        "timeout": httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
+        "follow_redirects": False,
+        "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
-        trust_env=address.is_encrypted,
-    )
+        "trust_env": address.is_encrypted,
+    }
 
 
 async def _read(response: Response, most: int) -> bytes:

@@ -25,6 +25,11 @@ def is_refused(ledger: Ledger, key: str) -> bool:
     return f"{_REFUSED}{key}" in ledger and key not in ledger
 
 
+def remember_refusal(ledger: Ledger, key: str, problem: RequestProblem) -> None:
+    """Store that the server refused the request with this id."""
+    ledger.add(f"{_REFUSED}{key}", {"reason": problem.reason, "detail": problem.detail})
+
+
 def unusable_usage(ledger: Ledger) -> Counter[str]:
     """Return the tokens of unusable replies to requests that got no other, by kind."""
     return sum((Counter(ledger[key]) for key in ledger if key.startswith(_UNUSABLE)), Counter())
@@ -96,7 +101,7 @@ def send(
             answered = True
         if answered:  # if all requests are refused, it may be for what they share, which can be mended at the server
             for refused_key, problem in refused.items():
-                ledger.add(f"{_REFUSED}{refused_key}", {"reason": problem.reason, "detail": problem.detail})
+                remember_refusal(ledger, refused_key, problem)
             refused.clear()
         yield from there()
         yield what, key, outcome

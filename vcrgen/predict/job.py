@@ -38,6 +38,8 @@ from vcrgen.work.progress import ProgressListener
 
 _PLAN, _CHOICE = "settings of the run", "choice "  # keys of a ledger; those of replies have no space
 
+BATCH, FETCHED = "batch ", "fetched "  # before the id of a batch
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
@@ -104,6 +106,10 @@ def predict(
     listener = listener or ProgressListener()
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
+        if batches := open_batches(ledger):
+            listener.warn(
+                f"Batches are not fetched: {', '.join(batches)}; what they hold is sent again, and paid twice."
+            )
         run = PictureRun(pictures, prompt.request, ledger)
         may_send = Budget(spent, max_cost)
         try:
@@ -163,6 +169,12 @@ class Budget:
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
             )
         self._spent.add(outcome)
+
+
+def open_batches(ledger: Ledger) -> list[str]:
+    """Return the ids of the batches that are not fetched, in the order of their submission."""
+    batches = [key.removeprefix(BATCH) for key in ledger if key.startswith(BATCH)]
+    return [batch for batch in batches if f"{FETCHED}{batch}" not in ledger]
 
 
 def sibling(out: Path, end: str) -> Path:

@@ -13,6 +13,7 @@ from vcrgen.models.run import NOT_SENT
 
 VERSION = "vcrgen-run-1"
 _PACKAGES = ("httpx2", "torch", "transformers", "peft")  # named if this process has loaded them
+BATCH_DISCOUNT = 0.5
 _NAMES = 20  # limit of names of servers, models, ...
 
 
@@ -25,6 +26,7 @@ class ReplyTally:
     tokens: Counter[str] = field(default_factory=Counter)
     retries: Counter[str] = field(default_factory=Counter)
     served: dict[str, Counter[str]] = field(default_factory=dict)
+    batched: Counter[str] = field(default_factory=Counter)  # tokens of batches, in `tokens` too
     extra: Counter[str] = field(default_factory=Counter)  # tokens of checks and of unusable replies, in `tokens` too
     thinking: int = 0  # replies with thinking
     seconds: float = 0.0  # of all answers
@@ -33,6 +35,8 @@ class ReplyTally:
         """Count a reply."""
         self.outcomes[reply.outcome] += 1
         self.tokens.update(reply.usage)
+        if "batch" in reply.served:
+            self.batched.update(reply.usage)
         for usage in reply.extra_usage.values():
             self.add_unusable(usage)
         self.retries.update(reply.retries)
@@ -58,7 +62,8 @@ class ReplyTally:
         """Return the cost of the tokens; None without a price."""
         if self.price is None:
             return None
-        return (self.tokens["input"] * self.price[0] + self.tokens["output"] * self.price[1]) / 1_000_000
+        read, written = (self.tokens[kind] - self.batched[kind] * BATCH_DISCOUNT for kind in ("input", "output"))
+        return (read * self.price[0] + written * self.price[1]) / 1_000_000
 
 
 def run_report(
