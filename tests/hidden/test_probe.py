@@ -9,21 +9,24 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from vcrgen.builder.sources import iter_items, open_source
+from vcrgen.builder.sources import SampleSource, iter_items, open_source
 from vcrgen.config.build import load_build_config
 from vcrgen.hidden.probe import probe
+from vcrgen.hidden.secret import load_secret
 from vcrgen.work.progress import ProgressListener
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
-def public_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def public_pairs(secret_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pairs that the sets of the tests are of, as somebody else keeps them: smaller, and as JPEG."""
     folder = tmp_path_factory.mktemp("pairs")
     config = load_build_config(None, {"source": "samples:40", "lang": "en"})
-    lines = []
-    for number, item in enumerate(iter_items(open_source(config), config, 0, 0, 40)):
+    source, lines = open_source(config), []
+    assert isinstance(source, SampleSource)
+    source = source.starting_at(load_secret(secret_file, create=False)[0].number("samples"))
+    for number, item in enumerate(iter_items(source, config, 0, 0, 40)):
         assert item.image is not None
         with Image.open(io.BytesIO(item.image)) as picture:
             picture.convert("RGB").resize((picture.width * 2 // 3, picture.height * 2 // 3)).save(
