@@ -160,7 +160,7 @@ def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeyp
         (["build", "missing.parquet"], "missing.parquet"),
         (["build", "samples:0"], "at least 1"),
         (["build", "--lang", "xx"], "unknown language 'xx'; known: en, zh"),
-        (["build", "--mode", "medium"], "is not easy, hard, both, or shares of ink"),
+        (["build", "--mode", "medium"], "is not easy, hard, both, shares of ink"),
         (["build", "--config", "missing.yaml"], "There is no recipe missing.yaml; give the path"),
         (["build", "--config", "typo.yaml"], "nearest known key is 'width'"),
         (["build", "pairs.csv"], "The image column 'image' is not in"),
