@@ -126,7 +126,7 @@ def test_points_at_options_may_be_kept(folder: Path) -> None:
     assert read(folder, name)[1] == {"points_at_options": 1}
     (folder / f"set-{name}").rename(folder / "first")
     assert read(folder, name, keep=("points_at_options",))[1] == {}
-    with pytest.raises(ConfigError, match="none of numbers_differ, points_at_options, wrong_script"):
+    with pytest.raises(ConfigError, match="none of numbers_differ, points_at_options, untranslated, wrong_script"):
         read(folder, name, keep=("bad_key",))
 
 

@@ -655,11 +655,11 @@ def other_pixels(folder: Path) -> None:
 
 
 AS_IT_IS: dict[str, tuple[Plant, set[str]]] = {
-    "answer edited": (edited_answer, {COMMITMENT, CONTENT, SEAL}),
+    "answer edited": (edited_answer, {COMMITMENT, CONTENT, SEAL, ORIGIN}),
     "nonce edited": (edited_key(nonce="0" * 32), {COMMITMENT, SEAL}),
     "seal edited": (edited_key(seal="0" * 64), {SEAL}),
     "canary edited": (edited_key(canary="x"), {COMMITMENT, SEAL}),
-    "key damaged": (edited_key(files=[ANSWERS, REPORT]), {COMMITMENT, CONTENT, SEAL}),
+    "key damaged": (edited_key(files=[ANSWERS, REPORT]), {COMMITMENT, CONTENT, SEAL, ORIGIN}),
     "another commitment": (another_commitment, {COMMITMENT}),
     "key file open": (open_file, {PERMISSIONS}),
     "key folder open": (open_folder, {PERMISSIONS}),

@@ -32,7 +32,6 @@ FORMS = {"lower": 0.84, "title": 0.15, "upper": 0.01}
 MAX_PAIRED = 500  # characters of an alphabet in which any two may be adjacent
 MAX_LETTERS = 24  # of a word; longer ones are rarer than one in a million
 MAX_LIST_BYTES = 64 << 20
-_CHARACTER_UNITS = frozenset({"zh", "ja", "ko"})
 _INSIDE = str.maketrans("", "", "'’-")  # what words have beside letters
 _SPACE_SHARE = 0.25  # of a Korean text's characters
 
@@ -146,7 +145,7 @@ def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None
         )
     counts = _word_list(file) if file else _word_frequencies(lang)
     source = f"list-{lang}" if file else f"wordfreq-{version('wordfreq')}-{lang}"
-    if lang in _CHARACTER_UNITS:
+    if not row.joiner or row.particles:  # words are not delimited, or are too many to be listed
         return make_lexicon(source, lang, _character_weights(lang, counts, size or CHARACTERS), "")
     return make_lexicon(source, lang, _word_weights(counts, size or WORDS, row.script), " ")
 

@@ -205,9 +205,8 @@ def test_redirects_behind_a_prefix(small: Board, hand: Any, public_key: AnswerKe
         await inner({**scope, "path": scope["path"].removeprefix("/board")}, receive, send)
 
     desk.client = client = TestClient(proxy, base_url="https://example.org")
-    for path in ("submit", "compare.html?a=000000000000&b=000000000001"):
-        answer = client.get(f"/board/{path}", follow_redirects=False)
-        assert answer.status_code == 303 and "//" not in answer.headers["location"]
+    answer = client.get("/board/submit", follow_redirects=False)
+    assert answer.status_code == 303 and "//" not in answer.headers["location"]
     assert client.get("/board/submit").status_code == 200
     for path in ("/board/submit/", "/board/health/", "/board/api/submissions/"):
         answer = client.get(path, follow_redirects=False, headers={"host": "evil.example"})

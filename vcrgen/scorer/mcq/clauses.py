@@ -145,7 +145,7 @@ class _Reader(MentionReader):
         token, before, after = self.tokens[place], self.at(place - 1), self.at(place + 1)
         if token.kind == "not" and token.word.lower() not in _NO:
             return False
-        if token.kind == "right" and token.word.lower() not in ("yes", "نعم", "oui", "sí", "ja", "да"):
+        if token.kind == "right" and token.word.lower() not in ("yes", "نعم"):
             return False
         alone = after.kind in (MARK, END) or after.kind in ("fix", "but")
         return alone and (before.kind in (MARK, END, "so") and before.word not in OPENING)
