@@ -120,7 +120,7 @@ WITHOUT_TORCH = {
 @pytest.mark.process
 @pytest.mark.parametrize("script", WITHOUT_TORCH.values(), ids=WITHOUT_TORCH)
 def test_torch_stays_out(script: str, tmp_path: Path) -> None:
-    """Where torch is installed, spaCy is loaded without it; afterwards it can be imported."""
+    """SpaCy is loaded without an installed torch; afterwards torch can be imported."""
     (tmp_path / "path").mkdir()
     log = tmp_path / "log"
     (tmp_path / "path/torch.py").write_text(f"open({str(log)!r}, 'a').write('x')\nraise ImportError('a false torch')\n")

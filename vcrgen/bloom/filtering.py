@@ -56,19 +56,10 @@ def write_filtered_set(
     """
     if dataset.kind.task != TASK or dataset.is_hidden:
         raise DatasetError(f"{dataset} is no MCQ benchmark with keys.")
-    if [file, audit, blind].count(None) != 2:
-        raise ConfigError(
-            "give one of --without FILE, --audit FOLDER and --blind FILE: which items are to be left out?"
-        )
-    found, reason, detail = "", ItemRejectReason.EXCLUDED, "excluded by a list"
+    found, left_out = _read_excluded(dataset, file, audit, blind)
+    reason, detail = ItemRejectReason.EXCLUDED, "excluded by a list"
     if blind is not None:
-        found, left_out = blind.section, blind.ids
         reason, detail = ItemRejectReason.ANSWERED_TEXT_ONLY, "answered without the picture"
-    elif audit is not None:
-        found, left_out = audit_section(dataset, audit), read_ids(audit / WITHOUT, may_be_empty=True)
-    else:
-        assert file is not None
-        left_out = read_ids(file)
     # A line of a list has no white space around it, and ids of others may.
     here = {row["question_id"].strip() for _, row in dataset.rows(["question_id"])}
     if unknown := sorted(left_out - here):
@@ -94,6 +85,22 @@ def write_filtered_set(
         license_note=LICENSE_OF_SOURCE, facts=generation_facts(dataset), notes=notes + read_card_notes(dataset),
         columns=columns,
     )  # fmt: skip
+
+
+def _read_excluded(
+    dataset: Dataset, file: Path | None, audit: Path | None, blind: TextOnlyAnswers | None
+) -> tuple[str, frozenset[str]]:
+    """Return the section of the card and the ids of the items to exclude."""
+    if [file, audit, blind].count(None) != 2:
+        raise ConfigError(
+            "give one of --without FILE, --audit FOLDER and --blind FILE: which items are to be left out?"
+        )
+    if blind is not None:
+        return blind.section, blind.ids
+    if audit is not None:
+        return audit_section(dataset, audit), read_ids(audit / WITHOUT, may_be_empty=True)
+    assert file is not None
+    return "", read_ids(file)
 
 
 def read_ids(file: Path, *, may_be_empty: bool = False) -> frozenset[str]:

@@ -61,7 +61,7 @@ class Acceptance:
 
     @property
     def name(self) -> str:
-        """What decides which covers are accepted, for signatures; without the bits."""
+        """The rule by which covers are accepted, for signatures; without the bits."""
         return f"{RULE},ink-{self._least_ink:g},sigma-{SIGMA:g},{self._lexicon.name}"
 
     def draw(

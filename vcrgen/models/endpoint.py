@@ -148,7 +148,7 @@ class EndpointModel:
 
 @dataclass(slots=True)
 class _Effort:
-    """What a reply took."""
+    """The cost of a reply."""
 
     retries: Counter[str] = field(default_factory=Counter)  # failed tries by reason
     used: Counter[str] = field(default_factory=Counter)  # tokens of all good replies

@@ -97,7 +97,7 @@ class ScenePart:
 
     @property
     def subject(self) -> str:
-        """What a question about the part speaks of: the part, or the group whose values tell of one another."""
+        """The subject of a question about the part: the part, or the group whose values tell of one another."""
         return self.group or self.fact
 
     @property

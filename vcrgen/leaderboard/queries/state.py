@@ -22,7 +22,7 @@ VIEWS = list(View)
 
 
 class SetRows:
-    """What is ranked on one set, in one state of the database; also the tables made of it, each once."""
+    """The rows that are ranked on one set, in one state of the database; also the tables made of it, each once."""
 
     def __init__(self, connection: Connection, set_name: str) -> None:
         self.rows = results.board_rows(connection, set_name=set_name)
@@ -51,7 +51,7 @@ class BoardState:
         self._kept = {} if kept is None else kept
 
     def ranked(self, set_name: str) -> SetRows:
-        """What is ranked on a set."""
+        """Return the rows that are ranked on a set."""
         if set_name not in self._kept:
             self._kept[set_name] = SetRows(self.connection, set_name)
         return self._kept[set_name]

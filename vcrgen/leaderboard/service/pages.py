@@ -204,7 +204,7 @@ class LivePages:
         return None if text is None else CachedPage.of(text)
 
     def _fresh(self, name: str, state: _State) -> _Kept | None:
-        """What is kept of a name; while the thread watches, it takes care of what is older."""
+        """Return the kept page of a name; an older one will do while the thread watches, which renews it."""
         kept = self._made.get(name)
         return kept if kept is not None and (self._is_watched or kept.state is state) else None
 

@@ -54,7 +54,7 @@ class Begun(NamedTuple):
 
 
 class Remembered(Generic[T]):
-    """What waits for a short time, by a random word; the oldest of too many are forgotten."""
+    """Values that wait for a short time, by a random word; the oldest of too many are forgotten."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[float, T]] = OrderedDict()
@@ -160,7 +160,7 @@ class SignInRoutes:
         )  # fmt: skip
 
     def _metadata(self, provider: Provider) -> dict[str, Any]:
-        """What a provider says of itself."""
+        """Return the metadata that a provider publishes."""
         found = _get_json(f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
         if found.get("issuer") != provider.issuer:
             raise Refusal(503, f"{provider.name} calls itself otherwise than board.yaml does; tell the maintainers.")

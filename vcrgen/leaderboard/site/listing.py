@@ -22,7 +22,7 @@ FIELDS = ("search", "access", "least", "most", "received", "released", "sort")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRequest:
-    """What a reader asks of the tables of a page; words that mean nothing ask for nothing."""
+    """The wishes of a reader for the tables of a page; words that mean nothing ask for nothing."""
 
     search: str = ""
     access: str = ""
@@ -59,7 +59,7 @@ WHOLE = TableRequest(whole=True)
 
 
 class RowTraits(NamedTuple):
-    """What a row is found by."""
+    """The text and traits by which a row is found."""
 
     text: str
     access: str = ""

@@ -111,7 +111,7 @@ def last_run(connection: Connection, submission_id: str, *, split: str = "") -> 
 
 
 def length_ratio(connection: Connection, submission_id: str) -> float | None:
-    """How many times as long as the answers the outputs of a submission are; None where it was not measured."""
+    """Return the length of a submission's outputs over that of the answers; None where it was not measured."""
     mine = select(runs.c.result).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
     result = connection.execute(mine).scalar_one_or_none()
     return result and result.get("length_ratio")

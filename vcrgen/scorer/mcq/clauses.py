@@ -16,7 +16,7 @@ from vcrgen.scorer.mcq.tokens import END, MARK, OPENING, Token
 
 
 class Level(IntEnum):
-    """How a clause takes an option, from denial to declaration."""
+    """The way in which a clause takes an option, from denial to declaration."""
 
     DENIED = -2
     DOUBTED = -1  # something is denied of it: "B has no tail"

@@ -83,7 +83,7 @@ class Judgement:
 
     @property
     def note(self) -> str:
-        """What was judged, as a sentence."""
+        """Return a sentence on the outputs that were judged."""
         read, asked = len(self.readings) - self.unread, pluralize(len(self.readings), "different output")
         sentence = f"Judge {self.judge}: an option in {read:,} of {asked} that the rules do not read."
         if not self.compared:
