@@ -233,23 +233,20 @@ def making(bench: Bench) -> Any:
     place = ItemSlot(name="leaf-001-0001", path=path, number=0, theme="anywhere")
     offers = GeneratedPictures(options, PictureFolder(Path("ledger"))).offer(0, [(place, scene)])[0]
     asked: list[Any] = [next(offer) for offer in offers]
-    source = PictureSource(
-        BloomGenerationOptions(model="M", source="samples:40", pictures=2, offline=True),
-        io.BytesIO(),
-        categories=3,
-        slots=12,
-    )
+    local = BloomGenerationOptions(model="M", source="samples:40", pictures=2, offline=True)
+    source = PictureSource(local, io.BytesIO(), categories=3, slots=12)
     scenes = [Scenario(text="", keywords=(word, "street")) for word in ("boat", "cat", "street")] * 3
     categories = Taxonomy(paths=tuple(f"apply/a/{number}" for number in range(11)))
     address = parse_address("http://h/v1", "I")
-    english = flawed_item({}, {})["en"]
+    flawless = flawed_item({}, {})
+    mixed = {"en": flawless["en"], "es": flawless["en"]._replace(options=SPANISH)}
     return {
         "pictures": [
             [one.stage, one.role, one.request.id, encode_request(one.request, address, "I").decode()]
             for one in asked
         ],
         "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()}
-        | {"left in English": checked(check_item, {"en": english, "es": english._replace(options=SPANISH)}, "here")},
+        | {"left in English": checked(check_item, mixed, "here")},
         "replies": {name: replied(stages.rate_fitness(path, scene, b"", 1), said) for name, said in REPLIES.items()},
         "judge": {
             name: replied(stages.judge_item(path, flawed_item({}, {}), 1, b"", 1), said)

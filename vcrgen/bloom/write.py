@@ -128,19 +128,7 @@ def write_set(
         files = _write_files(folder, kept, languages, columns, content)
         if not files:
             raise NoPairsError(f"{source} has no usable item (rejected: {rejects.summary or 'none; it is empty'}).")
-        tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
-        signed = {
-            "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),
-            "leaves": tree[:12], "items": content.hexdigest()[:12],
-            **(facts or {}),
-        }  # fmt: skip
-        count = sum(file.rows for file in files)
-        fingerprint = canonical_json([signed, content.hexdigest(), tree, dict(config)])
-        manifest = Manifest(
-            fingerprint=hashlib.sha256(fingerprint.encode()).hexdigest(),
-            signature=Signature(signed), source=source, config=dict(config), read=count + rejects.counts.total(),
-            rejected=dict(sorted(rejects.counts.items())), files=tuple(files), task=TASK, languages=tuple(languages),
-        )  # fmt: skip
+        manifest = _manifest(files, content.hexdigest(), languages, taxonomy, source, config, rejects, facts or {})
         write_text(folder / TAXONOMY_FILE, taxonomy.text)
         write_text(folder / REJECTS, "".join(rejects.lines))
         section = gate.section(read) if gate else ""
@@ -164,6 +152,30 @@ def read_card_notes(dataset: Dataset) -> str:
     except ValueError:  # somebody has written another one
         return ""
     return card.partition(_SIGNED)[2].partition("\n")[2]
+
+
+def _manifest(
+    files: Sequence[DatasetFile],
+    content: str,
+    languages: Sequence[str],
+    taxonomy: Taxonomy,
+    source: str,
+    config: Mapping[str, Any],
+    rejects: RejectLog,
+    facts: Mapping[str, str],
+) -> Manifest:
+    """Describe the files, with the signature of the set; `content` is the digest of the rows."""
+    tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
+    signed = {
+        "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),
+        "leaves": tree[:12], "items": content[:12], **facts,
+    }  # fmt: skip
+    fingerprint = canonical_json([signed, content, tree, dict(config)])
+    return Manifest(
+        fingerprint=hashlib.sha256(fingerprint.encode()).hexdigest(), signature=Signature(signed), source=source,
+        config=dict(config), read=sum(file.rows for file in files) + rejects.counts.total(),
+        rejected=dict(sorted(rejects.counts.items())), files=tuple(files), task=TASK, languages=tuple(languages),
+    )  # fmt: skip
 
 
 def _write_files(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from vcrgen.models.base import Model, Reply, Request, RequestProblem
 from vcrgen.work.ledger import Ledger
@@ -58,55 +58,74 @@ def send(
         The tag and the id of a request, and its new reply, its problem, or None if the reply was in the ledger; as
         they are done, not in the order of the requests.
     """
-    proven = any(True for _ in reply_ids(ledger))
-    refused: dict[str, RequestProblem] = {}  # not yet in the ledger
-    sent: set[str] = set()
-    problems: dict[str, RequestProblem] = {}
-    not_sent: list[tuple[T, str]] = []  # those that wait for a reply which is there, or under way
-
-    def missing() -> Iterator[tuple[tuple[T, str], Request]]:
-        for what, request in requests:
-            key = request.id
-            if key in ledger or key in sent:
-                not_sent.append((what, key))
-                continue
-            sent.add(key)
-            if f"{_REFUSED}{key}" in ledger and not retry_refused:
-                problems[key] = RequestProblem(**ledger[f"{_REFUSED}{key}"], refused=True)
-            elif not may_send():
-                problems[key] = RequestProblem(NOT_SENT, "the run ended before it was sent")
-            else:
-                yield (what, key), request
-                continue
-            not_sent.append((what, key))
-
-    def there() -> Iterator[tuple[T, str, None]]:
-        ready = [known for known in not_sent if known[1] in ledger]
-        not_sent[:] = [known for known in not_sent if known[1] not in ledger]
-        yield from ((what, key, None) for what, key in ready)
+    queue: _Queue[T] = _Queue(ledger, may_send, retry_refused)
+    answered = proven = any(True for _ in reply_ids(ledger))
 
     def keep(known: tuple[T, str], reply: Reply) -> None:
         ledger.add(known[1], reply.to_json())
 
-    answered = proven
-    for (what, key), outcome in model.answers(missing(), keep, proven=proven, listener=listener):
+    for (what, key), outcome in model.answers(queue.missing(requests), keep, proven=proven, listener=listener):
+        answered |= not isinstance(outcome, RequestProblem)
         if isinstance(outcome, RequestProblem):
-            problems[key] = outcome
-            if outcome.usage:
-                number = next(n for n in count() if f"{_UNUSABLE}{key} {n}" not in ledger)
-                ledger.add(f"{_UNUSABLE}{key} {number}", dict(outcome.usage))
-            if outcome.refused:
-                refused[key] = outcome
-        else:
-            answered = True
+            queue.take_problem(key, outcome)
         if answered:  # if all requests are refused, it may be for what they share, which can be mended at the server
-            for refused_key, problem in refused.items():
-                remember_refusal(ledger, refused_key, problem)
-            refused.clear()
-        yield from there()
+            queue.remember_refusals()
+        yield from queue.ready()
         yield what, key, outcome
-    yield from there()
-    yield from ((what, key, problems[key]) for what, key in not_sent)
+    yield from queue.ready()
+    yield from ((what, key, queue.problems[key]) for what, key in queue.waiting)
+
+
+class _Queue(Generic[T]):
+    """The requests of a run: those to send, and those that wait for a reply which is there or under way.
+
+    Attributes:
+        problems: By the id of a request.
+        waiting: Tags and ids of requests that are not sent.
+    """
+
+    def __init__(self, ledger: Ledger, may_send: Callable[[], bool], retry_refused: bool) -> None:
+        self.problems: dict[str, RequestProblem] = {}
+        self.waiting: list[tuple[T, str]] = []
+        self._ledger, self._may_send, self._retry_refused = ledger, may_send, retry_refused
+        self._sent: set[str] = set()
+        self._refused: dict[str, RequestProblem] = {}  # not yet in the ledger
+
+    def missing(self, requests: Iterable[tuple[T, Request]]) -> Iterator[tuple[tuple[T, str], Request]]:
+        """Yield the requests to send, each with its tag and id; the others wait."""
+        for what, request in requests:
+            key = request.id
+            known = key in self._ledger or key in self._sent
+            self._sent.add(key)
+            if not known and f"{_REFUSED}{key}" in self._ledger and not self._retry_refused:
+                self.problems[key] = RequestProblem(**self._ledger[f"{_REFUSED}{key}"], refused=True)
+            elif not known and not self._may_send():
+                self.problems[key] = RequestProblem(NOT_SENT, "the run ended before it was sent")
+            elif not known:
+                yield (what, key), request
+                continue
+            self.waiting.append((what, key))
+
+    def ready(self) -> Iterator[tuple[T, str, None]]:
+        """Yield the waiting requests whose replies are there by now; they wait no longer."""
+        ready = [known for known in self.waiting if known[1] in self._ledger]
+        self.waiting = [known for known in self.waiting if known[1] not in self._ledger]
+        yield from ((what, key, None) for what, key in ready)
+
+    def take_problem(self, key: str, problem: RequestProblem) -> None:
+        """Keep a problem, and in the ledger the tokens of an unusable reply."""
+        self.problems[key] = problem
+        if problem.usage:
+            number = next(n for n in count() if f"{_UNUSABLE}{key} {n}" not in self._ledger)
+            self._ledger.add(f"{_UNUSABLE}{key} {number}", dict(problem.usage))
+        if problem.refused:
+            self._refused[key] = problem
+
+    def remember_refusals(self) -> None:
+        """Store the refusals so far in the ledger."""
+        for key, problem in self._refused.items():
+            remember_refusal(self._ledger, key, problem)
+        self._refused.clear()
 
 
 def read_reply(ledger: Ledger, key: str) -> Reply:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import count, groupby
 from pathlib import Path
 from typing import Any
@@ -106,30 +107,15 @@ def predict(
     listener = listener or ProgressListener()
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
-        if batches := open_batches(ledger):
-            listener.warn(
-                f"Batches are not fetched: {', '.join(batches)}; what they hold is sent again, and paid twice."
-            )
-        run = PictureRun(pictures, prompt.request, ledger)
-        may_send = Budget(spent, max_cost)
-        try:
-            run.ask(model, listener, may_send=may_send, retry_refused=retry_refused, on_outcome=may_send.count)
-        except EndpointError as error:
-            if not allow_failed or not may_send.replies:
-                raise
-            listener.warn(str(error))
-            run = PictureRun(pictures, prompt.request, ledger)
-            run.ask(model, ProgressListener(), may_send=lambda: False)
+        _warn_of_batches(ledger, listener)
+        budget = Budget(spent, max_cost)
+        begin = partial(PictureRun, pictures, prompt.request, ledger)
+        run = _ask(begin, model, budget, allow_failed=allow_failed, retry_refused=retry_refused, listener=listener)
         finished = bool(run.lines) and (allow_failed or not run.rejected)
         tally = ReplyTally(price)
         replies: Iterable[Reply] = (read_reply(ledger, key) for _, key in run.lines)
         if finished:
-            earlier = _choices(ledger, out, type(choice))
-            if choice not in earlier:
-                ledger.add(next(key for n in count() if (key := f"{_CHOICE}{n}") not in ledger), asdict(choice))
-            others = [other for other in earlier if not choice.includes(other)]
-            lines = _merged(dataset, [choice, *others], prompt, ledger) if others else run.lines
-            replies = write_outputs(out, lines, ledger, model.name)
+            replies = _write_lines(run, dataset, choice, prompt, ledger, out, model.name)
         for reply in replies:
             tally.add(reply)
         tally.retries.update(run.retries)
@@ -142,6 +128,23 @@ def predict(
         path=out, finished=finished, model=model.name, total=pictures.total, missing=run.reasons,
         pending=len(run.unanswered), refused=run.refused, example=run.example, tally=tally, spent=spent,
     )  # fmt: skip
+
+
+def _ask(
+    begin: Callable[[], PictureRun], model: Model, budget: Budget, *,
+    allow_failed: bool, retry_refused: bool, listener: ProgressListener,
+) -> PictureRun:  # fmt: skip
+    """Send what is missing; with `allow_failed`, a run that the server ends goes on offline once there is a reply."""
+    run = begin()
+    try:
+        run.ask(model, listener, may_send=budget, retry_refused=retry_refused, on_outcome=budget.count)
+    except EndpointError as error:
+        if not allow_failed or not budget.replies:
+            raise
+        listener.warn(str(error))
+        run = begin()
+        run.ask(model, ProgressListener(), may_send=lambda: False)
+    return run
 
 
 class Budget:
@@ -169,6 +172,12 @@ class Budget:
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
             )
         self._spent.add(outcome)
+
+
+def _warn_of_batches(ledger: Ledger, listener: ProgressListener) -> None:
+    """Warn if a live run pays for requests that are in a batch."""
+    if batches := open_batches(ledger):
+        listener.warn(f"Batches are not fetched: {', '.join(batches)}; what they hold is sent again, and paid twice.")
 
 
 def open_batches(ledger: Ledger) -> list[str]:
@@ -239,6 +248,18 @@ def _choices(ledger: Ledger, out: Path, kind: type[PictureSelection]) -> list[Pi
         except (TypeError, KeyError, ValueError):
             raise _damaged(out) from None
     return found
+
+
+def _write_lines(
+    run: PictureRun, dataset: Dataset, choice: PictureSelection, prompt: Prompt, ledger: Ledger, out: Path, name: str
+) -> Iterable[Reply]:
+    """Write the outputs of this choice and of earlier ones that it does not include; return their replies."""
+    earlier = _choices(ledger, out, type(choice))
+    if choice not in earlier:
+        ledger.add(next(key for n in count() if (key := f"{_CHOICE}{n}") not in ledger), asdict(choice))
+    others = [other for other in earlier if not choice.includes(other)]
+    lines = _merged(dataset, [choice, *others], prompt, ledger) if others else run.lines
+    return write_outputs(out, lines, ledger, name)
 
 
 def _merged(

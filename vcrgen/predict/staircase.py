@@ -111,21 +111,27 @@ def find_threshold(
             keys, problems = _send_round(requests, model, ledger, budget, listener)
             for row, mode in sorted(keys):
                 steps.take(row, *judge(row, mode, read_reply(ledger, keys[row, mode]).text))
-        problems.sort(key=lambda problem: problem[0])  # not in the order in which they came
-        result = StaircaseResult(
-            path=target, model=model.name, curve=None if problems or not steps.answered else steps.curve(seed=seed),
-            asked=dict(zip(modes, steps.asked, strict=True)), planned=steps.questions, spent=spent,
-            missing=Counter(problem.reason for _, problem in problems),
-            example=next((f"question {row}, {mode}: {why.detail}" for (row, mode), why in problems), ""),
-        )  # fmt: skip
+        result = _result(target, model.name, steps, modes, problems, spent, seed)
         if result.curve is not None:
-            write_json(target, {
-                "schema": SCHEMA, "model": model.name, **facts, "view": choice.views[0].value, "split": choice.split,
-                "seed": seed, "questions": steps.questions, "of": questions * len(modes), "score": signature,
-                "levels": [{"mode": mode, "ink": ink, "asked": result.asked[mode]} for mode, ink in levels.items()],
-                **result.curve.as_json(),
-            })  # fmt: skip
+            asked = [{"mode": mode, "ink": ink, "asked": result.asked[mode]} for mode, ink in levels.items()]
+            sizes = {"seed": seed, "questions": steps.questions, "of": questions * len(modes), "score": signature}
+            settings = {"model": model.name, **facts, "view": choice.views[0].value, "split": choice.split, **sizes}
+            write_json(target, {"schema": SCHEMA, **settings, "levels": asked, **result.curve.as_json()})
     return result
+
+
+def _result(
+    path: Path, name: str, steps: Staircase, modes: Sequence[str],
+    problems: list[tuple[Question, RequestProblem]], spent: ReplyTally, seed: int,
+) -> StaircaseResult:  # fmt: skip
+    """Return the result of a run that has ended; problems are in the order of the questions, not of the replies."""
+    problems = sorted(problems, key=lambda problem: problem[0])
+    return StaircaseResult(
+        path=path, model=name, curve=None if problems or not steps.answered else steps.curve(seed=seed),
+        asked=dict(zip(modes, steps.asked, strict=True)), planned=steps.questions, spent=spent,
+        missing=Counter(problem.reason for _, problem in problems),
+        example=next((f"question {row}, {mode}: {why.detail}" for (row, mode), why in problems), ""),
+    )  # fmt: skip
 
 
 def _send_round(

@@ -79,11 +79,34 @@ def many(*lines: Any) -> bytes:
     return b"\n".join(json.dumps(each).encode() for each in lines)
 
 
+def tables() -> dict[str, tuple[bytes, str]]:
+    """Content of CSV and TSV files, and a part of the sentence, by name."""
+    header = b"index,question_id,prediction\n"
+    return {
+        "CSV with too many cells": (header + b"1,2,3,4\n", "4 cells under 3 column names"),
+        "CSV with an open quote": (header + b'1,x,"' + b"a\n" * 10_000, "Ids|fits|not a table"),
+        "CSV with NUL": (header + b"1,\0,\0\n", "fits"),
+        "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "needs the columns|Questions without"),
+        "CSV with a code as answer": (
+            b'index,prediction,answer\n999,x,"[__import__(\'os\').system(\'touch /tmp/owned\')]"\n', "fits"
+        ),
+        "CSV with a deep answer": (b"index,prediction,answer\n999,x," + b"[" * 90_000 + b"\n", "fits|deep"),
+        "CSV with formulas": (header + b"1,=cmd()|A1,=1+1\n", "Questions without|fits"),
+        "CSV with an empty index": (header + b",x,y\n", "`index` is empty"),
+        "CSV of nothing but its head": (header, "holds no outputs"),
+        "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "keep one"),
+        "TSV with a long cell": (
+            b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"
+        ),
+        "TSV without a view": (b"index\tprediction\n1\ta\n", "neither a column `view` nor"),
+        "TSV with other columns": (b"index\tanswer\n1\t2\n", "needs the columns"),
+    }  # fmt: skip
+
+
 def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
     """Content and a part of the sentence, by name."""
     one = key.questions[0].question_id
     good = {"question_id": one, "output": "nothing"}
-    header = b"index,question_id,prediction\n"
     return {
         "100,000 brackets": (b'{"question_id": "x", "output": ' + b"[" * 100_000, "nested too deep"),
         "100,000 brackets, closed": (
@@ -127,23 +150,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "the repository's form, no number": (b'{"x": {"res_stacked_image": "x"}}', "not a row number"),
         "columns of several lengths": (b'{"index": [1], "prediction": []}', "not lists of one length"),
         "a log of nothing": (b'{"logs": [null]}', "sample 1: not an object"),
-        "CSV with too many cells": (header + b"1,2,3,4\n", "4 cells under 3 column names"),
-        "CSV with an open quote": (header + b'1,x,"' + b"a\n" * 10_000, "Ids|fits|not a table"),
-        "CSV with NUL": (header + b"1,\0,\0\n", "fits"),
-        "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "needs the columns|Questions without"),
-        "CSV with a code as answer": (
-            b'index,prediction,answer\n999,x,"[__import__(\'os\').system(\'touch /tmp/owned\')]"\n', "fits"
-        ),
-        "CSV with a deep answer": (b"index,prediction,answer\n999,x," + b"[" * 90_000 + b"\n", "fits|deep"),
-        "CSV with formulas": (header + b"1,=cmd()|A1,=1+1\n", "Questions without|fits"),
-        "CSV with an empty index": (header + b",x,y\n", "`index` is empty"),
-        "CSV of nothing but its head": (header, "holds no outputs"),
-        "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "keep one"),
-        "TSV with a long cell": (
-            b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"
-        ),
-        "TSV without a view": (b"index\tprediction\n1\ta\n", "neither a column `view` nor"),
-        "TSV with other columns": (b"index\tanswer\n1\t2\n", "needs the columns"),
+        **tables(),
     }  # fmt: skip
 
 
