@@ -287,6 +287,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "islice(share.done.left(found, order), share.count - 1 - share.index, None, share.count)", "stream"),
     M("stream", "answers in one line", 'return "\\n".join(example["answers"])', 'return " ".join(example["answers"])', "stream"),
     # Scores.
+    M("scorer", "the first rule is named without trying it", "if found[place].exact != was), _SEVERAL)", "), _SEVERAL)",
+      "tests/scorer/test_all_protocols.py"),
     M("scorer", "ties to the later n-gram", "if shared > most:", "if shared >= most:", "match"),
     M("scorer", "ties to the first n-gram", "if len(ties) > 1:", "if False:", "match"),
     M("scorer", "similarity over the shorter text", "longest = max(len(span.joined), len(string))",

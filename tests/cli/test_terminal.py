@@ -11,6 +11,7 @@ from rich.console import Console
 from vcrgen.cli.terminal import draw, plain, print_parts, show_scores, show_signature
 from vcrgen.report.table import Interval, Percent, PValue, Table
 from vcrgen.scorer import Options, Session
+from vcrgen.scorer.citation import citation
 
 SIGNATURE = "|".join(f"name{number}:value{number}" for number in range(30))
 SENTENCE = " ".join(f"word{number}" for number in range(40))
@@ -87,7 +88,7 @@ def test_all_of_a_report_in_a_file(tmp_path: Path, width: int) -> None:
     file.write_text('{"question_id": "a", "output": "one two"}\n', "utf-8")
     result = Session(tmp_path / "key.jsonl", Options()).score(file)
     lines = printed(*show_scores([result], [], groups=True), width=width)
-    assert lines[0] == f"{file.stem}: vcrgen-jsonl, language en"
+    assert lines[0] == citation(result) and lines[2] == f"{file.stem}: vcrgen-jsonl, language en"
     assert lines[-1] == f"Signature {result.signature.short}: {result.signature}"
 
 

@@ -15,6 +15,7 @@ from vcrgen.plurals import pluralize
 from vcrgen.report.document import LIMITATIONS, LONG_TABLES_OMITTED, Document
 from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Interval, NumberInterval, Table, TableCell, percent, show
+from vcrgen.scorer.citation import citation
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
@@ -47,8 +48,8 @@ def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
         if isinstance(part, str):
             console.file.write(part)
         else:
-            unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
-            console.print(part, soft_wrap=unbroken)
+            one_line = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
+            console.print(part, soft_wrap=one_line)
 
 
 def as_text(parts: Iterable[RenderableType]) -> str:
@@ -88,7 +89,7 @@ def show_document(document: Document) -> Iterator[RenderableType]:
 def show_scores(
     results: Sequence[RunResult], comparisons: Sequence[Comparison], *, groups: bool
 ) -> Iterator[RenderableType]:
-    """Yield the tables of scores.
+    """Yield a line for each run, to be pasted, and the tables of scores.
 
     Args:
         results: One signature for all.
@@ -100,7 +101,9 @@ def show_scores(
     """
     require_one_signature(results)
     for result in results:
-        yield plain(f"{result.title}: {result.format}, language {result.lang}", "bold")
+        yield unbroken(citation(result))
+    for result in results:
+        yield plain(f"\n{result.title}: {result.format}, language {result.lang}", "bold")
         task = result.task
         for table in (table for section in score_document([result]).sections for table in section.tables):
             if table.title == SCORES:
@@ -180,9 +183,14 @@ def show_signature(short: str, signature: str) -> RenderableType:
         short: Its short form, or an empty text.
         signature: All of it.
     """
-    text = plain(f"Signature{f' {short}' if short else ''}: {signature}", "dim")
-    text.no_wrap = True
-    return text
+    return unbroken(f"Signature{f' {short}' if short else ''}: {signature}", "dim")
+
+
+def unbroken(text: str, style: str = "") -> Text:
+    """Return text that is not wrapped on any terminal, so that it can be copied."""
+    line = plain(text, style)
+    line.no_wrap = True
+    return line
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -1,0 +1,35 @@
+"""One line for each run, to be pasted into a paper: the leading metric of every cell, its interval, n, signature."""
+
+from __future__ import annotations
+
+from vcrgen.report.table import percent
+from vcrgen.scorer.results import CellResult, RunResult
+from vcrgen.tasks.task import ScoredTask
+
+
+def citation(result: RunResult) -> str:
+    """Return the line of a run, in the manner of sacrebleu; where all cells are of one size, n stands at the end.
+
+    Example: ``gpt: Exact match, % [95 % interval]: hard VI+TEI 61.43 [45.73, 75.06], hard TEI 51.43 [38.69, 63.98];
+    n = 70 spans in 39 images; vcrgen:1.0|protocol:…``.
+    """
+    task, sizes = result.task, {_size(result.task, cell) for cell in result.cells}
+    by_metric: dict[str, list[str]] = {}
+    for cell in result.cells:
+        metric = leading_metric(task, cell)
+        estimate = cell.metrics[metric]
+        size = "" if len(sizes) == 1 else f" ({_size(task, cell)})"
+        ends = f"[{percent(estimate.low)}, {percent(estimate.high)}]"
+        part = f"{cell.variant} {cell.view.label} {percent(estimate.value)} {ends}{size}"
+        by_metric.setdefault(task.metrics[metric].label, []).append(part)
+    parts = [f"{label}, % [95 % interval]: {', '.join(cells)}" for label, cells in by_metric.items()]
+    return f"{result.title}: {'; '.join([*parts, *(sizes if len(sizes) == 1 else ()), str(result.signature)])}"
+
+
+def leading_metric(task: ScoredTask, cell: CellResult) -> str:
+    """Return the first metric of a cell that ranks, or else its first metric."""
+    return next((name for name in task.main_metrics if name in cell.metrics), next(iter(cell.metrics)))
+
+
+def _size(task: ScoredTask, cell: CellResult) -> str:
+    return f"n = {cell.units:,} {task.units} in {cell.clusters:,} {task.clusters}"
