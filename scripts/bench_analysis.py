@@ -1,4 +1,4 @@
-"""How fast `vcrgen analyze` is, as ratios to what NumPy takes on the same machine.
+"""Measure `vcrgen analyze`, as ratios to what NumPy takes on the same machine.
 
     python scripts/bench_analysis.py            # or the names of some parts: bootstrap, prune, items, classical
 

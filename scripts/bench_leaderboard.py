@@ -207,7 +207,7 @@ def grown_board(folder: Path, models: int) -> tuple[Board, float]:
 
 @dataclass
 class Fetched:
-    """What a reader saw."""
+    """The view of a reader."""
 
     times: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What `vcrgen predict` costs beside the calls themselves, as ratios to loops measured in the same run.
+"""Measure the cost of `vcrgen predict` beside the calls themselves, as ratios to loops in the same run.
 
     python scripts/bench_predict.py [--pictures 600] [--concurrency 32] [--rounds 3] [--memory 100000]
 

@@ -1,4 +1,4 @@
-"""What the rules of sets made with models catch, and what they cost.
+"""Measure what the rules of generated sets catch, and what they cost.
 
     python scripts/measure_generation.py [--captions ../shared/data/wiki/pairs_en.parquet]
 

@@ -1,4 +1,4 @@
-"""How much of a hidden key an attacker reads out of what a board tells: the table of docs/leaderboard.md.
+"""Measure how much of a hidden key an attacker reads out of a board: the table of docs/leaderboard.md.
 
     python scripts/measure_key_attack.py                     # the table; about half an hour
     python scripts/measure_key_attack.py --quick --only ladder --teams 10
@@ -55,7 +55,7 @@ class World:
 
     @property
     def texts(self) -> int:
-        """How many texts there are."""
+        """Return the number of texts."""
         return len(self.image)
 
     @property
@@ -87,7 +87,7 @@ def make_world(images: int, texts: int, guesses: int, seed: int) -> World:
 
 
 class Bound(NamedTuple):
-    """What a figure says of a file: a share of texts within two ends, and perhaps its 95 % interval as it is shown."""
+    """A shown figure of a file: a share of texts within two ends, and perhaps its 95 % interval."""
 
     design: Design
     low: float
@@ -126,7 +126,7 @@ class Instant:
 
 
 def read_instant(design: Design, estimate: Estimate, step: float) -> Bound:
-    """What a shown figure says."""
+    """Return the meaning of a shown figure."""
     return Bound(design, estimate.value - step / 2, estimate.value + step / 2, (estimate.low, estimate.high), step)
 
 
@@ -152,7 +152,7 @@ class Ladder:
 
 
 def read_ladder(design: Design, shown: float | None, best: float | None, step: float) -> Bound:
-    """What a step of the ladder, or none, says."""
+    """Return the meaning of a step of the ladder, or of none."""
     if shown is None:
         assert best is not None
         return Bound(design, 0.0, best + step - 1e-6)
@@ -230,7 +230,7 @@ class Chains:
         return self._energy(total[:, :, None], squares[:, :, None], weighted[:, :, None])[:, 0]
 
     def _energy(self, total: Numbers, squares: Numbers, weighted: Numbers) -> Numbers:
-        """How far (chains x files x choices) is from the bounds, in squared texts: chains x choices."""
+        """Return how far (chains x files x choices) is from the bounds, in squared texts: chains x choices."""
         low, high = self._low[:, None], self._high[:, None]
         far = np.maximum(np.maximum(low - total, total - high), 0) ** 2
         if self._ends is not None:

@@ -138,7 +138,7 @@ def spanish(line: Mapping[str, str]) -> dict[str, str]:
 def found_errata(
     overall: Iterable[Mapping[str, str]], leaves: Mapping[str, Sequence[Mapping[str, str]]]
 ) -> Iterator[tuple[str, ...]]:
-    """What does not come out when it is worked out again from the other tables."""
+    """Return the figures that differ when they are computed again from the other tables."""
     for line in overall:
         if line["note"]:
             figure = f"Macro {line['method']} of {line['model']}, {line['language']}"

@@ -127,11 +127,11 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells it from the other rows of a table."""
+        """Return what tells it from the other rows of a table."""
         return tuple(self.cells[name] for name in ("language", "mode", "model", "size"))
 
     def corrected(self, suffix: str) -> str:
-        """What the quoted row says of the error; ``suffix`` is the copy's word for the view."""
+        """Return what the quoted row says of the error; ``suffix`` is the copy's word for the view."""
         if not self.wrong:
             return ""
         exact, jaccard = self.printed[f"em_{suffix}"], self.printed[f"j_{suffix}"]
@@ -290,7 +290,7 @@ def by_view(rows: Iterable[Row], dates: Mapping[tuple[str, str], str]) -> Iterat
 
 
 def notes(cells: Mapping[str, str], view: str) -> Iterator[str]:
-    """What a reader has to know of one view of a row."""
+    """Return the notes about one view of a row."""
     if cells["model"].endswith("-FT"):
         yield "fine-tuned for VCR by the authors"
     for part in cells.get("note", "").split("; "):
@@ -329,7 +329,7 @@ def humans(lines: Iterable[Mapping[str, str]]) -> Iterator[dict[str, str]]:
 
 
 def only_in_readme(lines: Iterable[Mapping[str, str]], wiki: Iterable[Row]) -> Iterator[dict[str, str]]:
-    """What the repository's list has and the paper's tables have not; what both have is compared."""
+    """Return the rows of the repository's list that the paper's tables lack; compare those that both have."""
     there = {}
     for row in wiki:
         language, mode, model, size = row.key
@@ -368,7 +368,7 @@ def only_in_readme(lines: Iterable[Mapping[str, str]], wiki: Iterable[Row]) -> I
 
 
 def readme_items(line: Mapping[str, str]) -> tuple[int | None, str]:
-    """How many items a row of the list was measured on, which the list does not say."""
+    """Return the number of items that a row of the list was measured on, which the list does not say."""
     if line["size"] != "-":
         return 5000, ""
     scores = [

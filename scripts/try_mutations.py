@@ -60,7 +60,7 @@ def find(package: Path, old: str) -> Path:
 
 
 def copy_tree(target: Path) -> None:
-    """What the tests need of the checkout; the fonts are not copied."""
+    """Copy what the tests need of the checkout, without the fonts."""
     shutil.copytree(ROOT / "vcrgen", target / "vcrgen", ignore=shutil.ignore_patterns("__pycache__"))
     # The test of the table of mutations is about the checkout, and not about what a mutation changes.
     ignored = shutil.ignore_patterns("__pycache__", "test_mutations.py")

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def changed(file: Path, text: str, *, write: bool) -> bool:
-    """Whether a golden file is another now; prints the difference, and writes it if asked to."""
+    """Return whether a golden file is another now; print the difference, and write it if asked to."""
     before = file.read_text("utf-8") if file.is_file() else ""
     if before == text:
         return False

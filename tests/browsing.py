@@ -1,4 +1,4 @@
-"""What tests ask of a page that a browser shows."""
+"""Helpers of tests about a page that a browser shows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

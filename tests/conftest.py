@@ -45,7 +45,7 @@ def _quick() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _csv_limit() -> Iterator[None]:
-    """How long a field of CSV may be is a setting of the process; what a test makes of it is not for the next one."""
+    """Restore the longest field of CSV, which is a setting of the process, after every test."""
     before = csv.field_size_limit()
     yield
     csv.field_size_limit(before)

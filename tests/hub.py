@@ -29,7 +29,7 @@ def sha1(data: bytes) -> str:
 
 
 def is_large(path: str) -> bool:
-    """Whether a file is kept in Git LFS; the Hub goes by .gitattributes and by size."""
+    """Return whether a file is kept in Git LFS; the Hub goes by .gitattributes and by size."""
     return path.endswith((".parquet", ".tar"))
 
 
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.headers.get("Authorization") in [f"Bearer {token}" for token in tokens or (TOKEN, AGREED)]
 
     def _files(self, name: str, revision: str) -> tuple[str, Files]:
-        """What a commit holds, for those who may see it."""
+        """Return the content of a commit, for those who may see it."""
         found = self.hub.find(name, revision)
         if name in self.hub.gated and not self._known(AGREED):
             raise Refused(403, "GatedRepo", f"Access to dataset {name} is restricted.")

@@ -302,3 +302,19 @@ def test_nothing_hostile_is_evaluated() -> None:
                 assert node.func.id not in ("eval", "exec"), file
             if isinstance(node, ast.Import):
                 assert not {name.name for name in node.names} & {"pickle", "marshal", "shelve"}, file
+
+
+@pytest.mark.parametrize("package", sorted(STANDS_ON))
+def test_functions_are_short_and_docstrings_no_questions(package: str) -> None:
+    """A function has at most 60 lines; a docstring begins with an imperative or a noun phrase."""
+    found = []
+    for file in sorted((PACKAGE / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            place = f"{file.relative_to(PACKAGE)}: {getattr(node, 'name', 'module')}"
+            if re.match(r"(What|Whether|How|Where|Which|Who|Why)\b", ast.get_docstring(node) or ""):
+                found.append(f"{place}: a question word")
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (node.end_lineno or 0) - node.lineno >= 60:
+                found.append(f"{place}: {(node.end_lineno or 0) - node.lineno + 1} lines")
+    assert not found

@@ -1,4 +1,4 @@
-"""Which tests a change asks for."""
+"""Tests that a change asks for."""
 
 import importlib.util
 from types import ModuleType

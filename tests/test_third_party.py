@@ -1,4 +1,4 @@
-"""What is shipped of others is named with its licence: in THIRD_PARTY.md, and in the metadata of the package."""
+"""Shipped works of others are named with their license: in THIRD_PARTY.md, and in the metadata of the package."""
 
 import re
 import tomllib

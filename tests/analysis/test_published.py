@@ -1,4 +1,4 @@
-"""What papers print, recomputed; what does not come out is in the shipped list of errata."""
+"""Figures of papers, computed again; those that differ are in the shipped list of errata."""
 
 import numpy as np
 import pytest

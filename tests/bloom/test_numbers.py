@@ -1,4 +1,4 @@
-"""Whether texts in two languages speak of the same numbers."""
+"""Numbers in texts of two languages."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What ``vcrgen inspect`` tells of an MCQ benchmark."""
+"""``vcrgen inspect`` of an MCQ benchmark."""
 
 import json
 from collections.abc import Callable

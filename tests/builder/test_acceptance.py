@@ -76,7 +76,7 @@ def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any
 
 
 def test_all_modes_have_one_form(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """What hides less lies inside what hides more, so the modes of a pair differ in nothing else."""
+    """A cover that hides less lies inside one that hides more, so the modes of a pair differ in nothing else."""
     for few, many in zip(rows["bits-4"], rows["bits-8"], strict=True):
         assert few["crossed_text"] == many["crossed_text"]
         inside = picture(few, "cover_mask") > 0

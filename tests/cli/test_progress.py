@@ -1,4 +1,4 @@
-"""What a long job shows of itself where there is no terminal."""
+"""Progress of a long job where there is no terminal."""
 
 import io
 from collections import Counter

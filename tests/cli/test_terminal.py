@@ -1,4 +1,4 @@
-"""What is printed: wrapped for a person before a terminal, whole for a program that reads a pipe."""
+"""Output is wrapped for a person before a terminal, and whole for a program that reads a pipe."""
 
 import io
 import json

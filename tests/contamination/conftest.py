@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 Chance = Callable[[str, str], float]
-"""How likely an answer of a question is restored: question id and answer."""
+"""Return how likely an answer of a question is restored: question id and answer."""
 
 
 class Study:

@@ -1,4 +1,4 @@
-"""What is found of models of which it is known whether they had seen the set."""
+"""Findings about models of which it is known whether they had seen the set."""
 
 import json
 import random

@@ -52,7 +52,7 @@ def profile(bench: Bench) -> Any:
 
 @golden("study", "numpy")
 def study(bench: Bench) -> Any:
-    """Who sees what of a study, in which order; and every figure of people who restore what a rule says."""
+    """Items of a study's raters in their order; and every figure of people who answer by a rule."""
     from vcrgen.study import scoring
     from vcrgen.study.assignment import ExtraSteps, all_slots, assign, steps_for_rater
     from vcrgen.study.grading import typed_form

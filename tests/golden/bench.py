@@ -1,4 +1,4 @@
-"""What every golden file needs: the table of makers, versions, what machines differ in, inputs, a place to work in."""
+"""Common parts of golden files: the table of makers, versions, differences of machines, inputs, a work folder."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def for_languages(name: str, *needs: str) -> Callable[[Callable[[Bench, str], An
 
 @cache
 def versions() -> dict[str, str]:
-    """What values may depend on beside vcrgen."""
+    """Return the versions that values may depend on beside vcrgen."""
     found = {name: importlib.metadata.version(name) for name in PACKAGES}
     codecs = {"freetype": "freetype2", "jpeg": "libjpeg_turbo", "webp": "webp"}
     found |= {name: features.version(codec) or "none" for name, codec in codecs.items()}
@@ -142,7 +142,7 @@ def lines(text: str) -> list[str]:
 
 
 def visible(page: str) -> list[str]:
-    """What a reader sees of an HTML page, a line for each piece."""
+    """Return the visible text of an HTML page, a line for each piece."""
     page = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL)
     pieces = (" ".join(unescape(piece).split()) for piece in re.split(r"<[^>]*>", page))
     return [normal(piece) for piece in pieces if piece]
@@ -236,7 +236,7 @@ class Bench:
         self._made: dict[str, Path] = {}
 
     def once(self, name: str, make: Callable[[Path], Any]) -> Path:
-        """What ``make`` leaves at a path of its own."""
+        """Return what ``make`` leaves at a path of its own."""
         if name not in self._made:
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -264,7 +264,7 @@ class Bench:
         return self.build(f"pairs-{lang}", self.pairs(lang), lang=lang, splits=SPLITS, seed=11)
 
     def run(self, *words: Any) -> list[str]:
-        """What a command prints, errors after it, and how it ends if not well.
+        """Return the output of a command, its errors after it, and its exit code if that is not 0.
 
         It runs in the folder and is given paths below it, so that no path of this machine decides a table's width.
         """

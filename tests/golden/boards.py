@@ -70,7 +70,7 @@ def board(bench: Bench) -> Path:
 
 @golden("board", *INK)
 def board_tables(bench: Bench) -> Any:
-    """What a board prints, and its tables: ranks, and rounded figures of the hidden set."""
+    """A board's output and tables: ranks, and rounded figures of the hidden set."""
     folder = board(bench)
     printed = json.loads((bench.folder / "board-printed.json").read_text("utf-8"))
     found: dict[str, Any] = {"printed": [[undated(line) for line in lines] for lines in printed]}
@@ -87,7 +87,7 @@ def board_tables(bench: Bench) -> Any:
 
 @golden("board-pages", *INK)
 def board_pages(bench: Bench) -> Any:
-    """What a reader sees of every page of a board's site."""
+    """The visible text of every page of a board's site."""
     out = bench.folder / "site"
     bench.run("leaderboard", "export", board(bench), "--to", "site", "--out", out)
     pages = {path.name: path.read_text("utf-8") for path in sorted(out.glob("*.html"))}

@@ -1,4 +1,4 @@
-"""Which spans are covered and where they are drawn, in builds of every kind; what is set aside; sources."""
+"""Masked spans and their places in builds of every kind; rejected pairs; sources."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shown_span(span: Mapping[str, Any]) -> str:
 
 
 def check_row(row: Mapping[str, Any]) -> None:
-    """What follows from other columns is not written down once more."""
+    """Leave out what follows from other columns."""
     assert row["crossed_text"] == [span["text"] for span in row["spans"]]
     assert all(row["caption"][span["start"] : span["end"]] == span["text"] for span in row["spans"])
 
@@ -202,7 +202,7 @@ def masks(bench: Bench, lang: str) -> Any:
 
 @for_languages("lines", *INK)
 def line_breaks(bench: Bench, lang: str) -> Any:
-    """Where the lines of all captions end, in many widths, fonts and sizes."""
+    """Ends of the lines of all captions, in many widths, fonts and sizes."""
     from dataclasses import replace
 
     from vcrgen.builder.pipeline import Pipeline

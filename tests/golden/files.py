@@ -1,4 +1,4 @@
-"""What datasets are on a disk: cards, bytes, covers' pixels, options; each language; streams, exports, pages."""
+"""Datasets on a disk: cards, bytes, covers' pixels, options; each language; streams, exports, pages."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def config(bench: Bench) -> Any:
 
 @golden("plan", *TOKENS)
 def plan(bench: Bench) -> Any:
-    """What a plan says that no clock decides: shards, files, and what is set aside."""
+    """The parts of a plan that no clock decides: shards, files, rejected pairs."""
     words = ("plan", bench.pairs("en"), "--mode", "hard", "--shard-size", 6, "--splits", "train=...,test=4", "--json")
     with_clock = ("core_hours", "seconds_per_row", "bytes", "total_bytes")
     found = json.loads("\n".join(line for line in bench.run(*words) if line.startswith((" ", "{", "}"))))
@@ -239,7 +239,7 @@ def shown_tokens(lang: str, text: str) -> list[str]:
 
 @for_languages("calibration", "pillow", "freetype", "machine")
 def calibration(bench: Bench, lang: str) -> Any:
-    """What `vcrgen calibrate` prints for every shipped font of a language."""
+    """The output of `vcrgen calibrate` for every shipped font of a language."""
     from vcrgen.hidden.run import default_fonts
 
     target = bench.folder / "specimen.png"

@@ -1,4 +1,4 @@
-"""What the golden files hold: each is the JSON value of one function of the modules beside this one.
+"""The golden files: each is the JSON value of one function of the modules beside this one.
 
 The functions go through entry points that stay (the package's functions, the command line, the written files) wherever
 there is one. What a function's values depend on beside vcrgen is in its ``@golden(...)``: under another version of that

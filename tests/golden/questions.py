@@ -37,7 +37,7 @@ CHOICE_SENTENCES = (
 
 @golden("choices")
 def choices(bench: Bench) -> Any:
-    """How outputs are read that are made of all kinds of pieces, and scores of likelihoods that are drawn."""
+    """Readings of outputs made of all kinds of pieces, and scores of drawn likelihoods."""
     from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED, read_choice
     from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, score_item
     from vcrgen.tasks.bloom import LETTERS
@@ -105,7 +105,7 @@ def questions(bench: Bench) -> Any:
 
 
 def readers(rows: list[Any]) -> dict[str, str]:
-    """What readers without pictures find where every other item tells the key of the one before, on one picture."""
+    """Findings of readers without pictures where every other item tells the key of the one before it."""
     from dataclasses import replace
 
     from vcrgen.tasks.bloom import ChoiceQuestion, item_of
@@ -174,7 +174,7 @@ def flawed_item(en: dict[int, str], ar: dict[int, str]) -> dict[str, Any]:
 
 
 def checked(call: Any, *args: Any) -> str:
-    """What a call gives, or why an item is rejected."""
+    """Return the result of a call, or the reason of a rejected item."""
     from vcrgen.bloom.rejects import ItemRejected
 
     try:
@@ -184,7 +184,7 @@ def checked(call: Any, *args: Any) -> str:
 
 
 def replied(steps: Any, replies: Any) -> str:
-    """What a stage asks, and what comes of the replies, one after another."""
+    """Return the requests of a stage, and its result for these replies."""
     from vcrgen.bloom.rejects import ItemRejected
     from vcrgen.models.base import Reply
 
@@ -204,7 +204,7 @@ def replied(steps: Any, replies: Any) -> str:
 
 @golden("making")
 def making(bench: Bench) -> Any:
-    """What is done about items of models: each validator, replies of the wrong form, the judge, requests for images."""
+    """Generated items: each validator, replies of the wrong form, the judge, requests for images."""
     from vcrgen.bloom.generation import stages
     from vcrgen.bloom.generation.deduplication import longest_keys, near_duplicates
     from vcrgen.bloom.generation.generated_pictures import GeneratedPictures, PictureFolder

@@ -178,7 +178,7 @@ def curves(bench: Bench) -> Any:
 
 @for_languages("evidence", *TOKENS)
 def evidence(bench: Bench, lang: str) -> Any:
-    """What became of every span of a file, under both protocols."""
+    """The outcome of every span of a file, under both protocols."""
     from vcrgen import score
 
     found: dict[str, list[str]] = {}
@@ -231,7 +231,7 @@ def echoes(bench: Bench, key: Path, *, every: int) -> Path:
 
 @golden("contamination")
 def contamination(bench: Bench) -> Any:
-    """What is asked without an image and about a canary, what counts as its coming back, and a report."""
+    """Requests without an image and about a canary, matches of the canary, and a report."""
     from vcrgen.dataset.canary import canary_questions, repeats_canary
     from vcrgen.tasks.vcr import caption_with_gaps
     from vcrgen.text.languages import LANGUAGES as ROWS

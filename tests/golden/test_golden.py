@@ -1,4 +1,4 @@
-"""What must not change unseen: every golden file against what the code makes now.
+"""Every golden file against what the code makes now.
 
 A change that is wanted: `python scripts/update_golden.py` writes the files anew and prints what changed.
 """

@@ -594,7 +594,7 @@ def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.Temp
 def test_covers_of_another_kind_are_checked_pixel_by_pixel(
     checkered: Path, tmp_path: Path, secret: Secret, y: int, x: int, ok: bool
 ) -> None:
-    """Where its mask hides a pixel the strip has the fill; a pixel between two hidden ones may be anything."""
+    """The strip has the fill where its mask hides a pixel; a pixel between two hidden ones may be anything."""
     folder = tmp_path / "set"
     shutil.copytree(checkered, folder)
     assert all(check.ok for check in verify(folder, secret=secret))

@@ -143,7 +143,7 @@ def test_nothing_is_overwritten(made: Path, board: Board, tmp_path: Path) -> Non
 def test_a_backup_that_cannot_be_restored_is_none(
     board: Board, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was written is restored once before it is called a backup."""
+    """A file is restored once before it is called a backup."""
     place(board, "A", {EASY: [0.5] * 20})
     real = backups._plain
     monkeypatch.setattr(backups, "_plain", lambda value: "AAAA" if isinstance(value, bytes) else real(value))

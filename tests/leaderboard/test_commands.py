@@ -1,4 +1,4 @@
-"""What maintainers' commands do: with a service beside them or without, and when something is not as it should be."""
+"""Maintainers' commands: with a service beside them or without, and when something is not as it should be."""
 
 import shutil
 import threading

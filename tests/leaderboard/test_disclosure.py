@@ -1,4 +1,4 @@
-"""What of a hidden set's scores is shown: whole steps that are worth spans, and nothing finer."""
+"""Shown scores of a hidden set: whole steps that are worth spans, and nothing finer."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What strangers say of their models: what is taken, as what, and what is rejected."""
+"""Strangers' facts about their models: the accepted ones, their types, and the rejected ones."""
 
 import unicodedata
 from datetime import date

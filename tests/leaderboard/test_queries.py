@@ -1,4 +1,4 @@
-"""What people see: of public sets everything, of hidden ones what may be seen, and never two rankings as one."""
+"""Visible figures: all of public sets, the allowed ones of hidden sets, and never two rankings as one."""
 
 import json
 from collections.abc import Callable

@@ -53,7 +53,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is done about a call."""
+    """Answer a call."""
 
     status: int = 200
     body: bytes | None = None  # a good reply if None

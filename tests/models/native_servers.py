@@ -39,7 +39,7 @@ def message_of(body: Mapping[str, Any], digest: str) -> dict[str, Any]:
 
 
 def message_problem(body: Any) -> str:
-    """What is wrong with the body of a request for a message, by the documentation; empty if nothing is."""
+    """Return the fault of the body of a request for a message, by the documentation; empty if there is none."""
     known = {"model", "max_tokens", "messages", "system", "temperature", "top_p", "top_k", "stop_sequences", "thinking"}
     if unknown := set(body) - known:
         return f"{min(unknown)}: Extra inputs are not permitted"

@@ -1,4 +1,4 @@
-"""Where a model is, what of an address is refused, and the key that nobody sees."""
+"""Addresses of models, those that are refused, and the key that nobody sees."""
 
 import base64
 

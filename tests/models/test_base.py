@@ -1,4 +1,4 @@
-"""What a request is named by, and what of a reply comes back from a ledger."""
+"""Ids of requests, and replies that come back from a ledger."""
 
 import dataclasses
 import json

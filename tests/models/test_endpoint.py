@@ -216,7 +216,7 @@ def test_a_server_that_does_not_name_the_model(serve: Any, faults: Any) -> None:
 
 
 class Told(ProgressListener):
-    """What was said of an outage."""
+    """Collect what is said of an outage."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

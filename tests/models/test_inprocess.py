@@ -40,7 +40,7 @@ def png(image: Image.Image) -> bytes:
 
 
 def outcomes(loaded: LoadedModel, requests: Sequence[Request], batch: int = 8) -> list[Reply | RequestProblem]:
-    """What comes of requests, without the time it took."""
+    """Return the outcomes of requests, without their times."""
     kept: dict[int, Reply] = {}
     model = InProcessModel(loaded, "tiny", batch=batch)
     found = dict(model.answers(enumerate(requests), kept.__setitem__))

@@ -1,4 +1,4 @@
-"""What is believed of log-probabilities, whoever computed them."""
+"""Checks of log-probabilities, whoever computed them."""
 
 import math
 from typing import Any

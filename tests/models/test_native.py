@@ -140,7 +140,7 @@ def test_thoughts_are_no_part_of_the_answer_and_are_paid_for(serve: Any, faults:
 
 
 def test_limits_of_images(serve: Any, faults: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the server would refuse is not sent."""
+    """Requests that the server would refuse are not sent."""
     server = serve(lambda call: native_servers.messages(call, faults.Answer))
     problem = ask(server, "anthropic", images=(png(8001, 1),))
     assert isinstance(problem, RequestProblem) and "8000 pixels" in problem.detail

@@ -1,4 +1,4 @@
-"""What images of a request are decoded to, and which are refused."""
+"""Decoded images of a request, and those that are refused."""
 
 import io
 import struct

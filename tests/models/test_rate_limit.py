@@ -1,4 +1,4 @@
-"""How evenly requests are spread, on a clock that does not wait."""
+"""Requests are spread evenly, on a clock that does not wait."""
 
 import asyncio
 import random

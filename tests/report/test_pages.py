@@ -1,4 +1,4 @@
-"""What a page may load, and what all pages share."""
+"""Resources that a page may load, and parts that all pages share."""
 
 import base64
 import hashlib

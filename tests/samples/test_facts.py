@@ -1,4 +1,4 @@
-"""What is sampled is what the facts are declared to be, and what follows from them is true."""
+"""Sampled facts are as declared, and what follows from them is true."""
 
 from __future__ import annotations
 

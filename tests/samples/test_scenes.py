@@ -1,4 +1,4 @@
-"""What is drawn: every scene in any shape, the same pixels as ever, things in units of their own."""
+"""Drawn scenes: each in any shape, the same pixels as ever, things in units of their own."""
 
 from __future__ import annotations
 

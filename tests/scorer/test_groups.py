@@ -1,4 +1,4 @@
-"""What divides the spans, against a plain count of the same."""
+"""Groups of spans, against a plain count of the same."""
 
 import pickle
 import random

@@ -146,7 +146,7 @@ def test_a_key_of_another_version_or_language_is_refused(key: Path) -> None:
 
 
 def test_a_part_of_a_key_is_scored_by_itself(key: Path, tmp_path: Path) -> None:
-    """What is asked comes first; the ids of the rest are known, so that a whole file fits."""
+    """The asked questions come first; the ids of the rest are known, so that a whole file fits."""
     write_key(key, [with_spans(item) | {"part": part} for item, part in zip(ITEMS, ("feedback", "final"), strict=True)])
     assert [question.part for question in load_answers(key).questions] == ["feedback", "final"]
     outputs = write_outputs(tmp_path, PERFECT | {"a" * 32: "nothing that is near to it"})

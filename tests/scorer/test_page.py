@@ -17,7 +17,7 @@ LONG = "A-Model-with-a-Very-Long-Name-Instruct-preview-v3.1 <72B> & co"
 
 
 def section(page: str, head: str) -> str:
-    """What follows a head of the page, up to the next one."""
+    """Return the text after a head of the page, up to the next one."""
     found = re.search(rf"<h2>{head}</h2>(.*?)(?:<h2>|</main>)", page, re.DOTALL)
     return found[1] if found else ""
 

@@ -114,7 +114,7 @@ def test_nothing_is_left_behind(perfect: Path, key: Path, monkeypatch: pytest.Mo
 
 
 def test_a_plain_file_needs_no_temporary_folder(perfect: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Which there may be none, as on a full disk."""
+    """There may be none, as on a full disk."""
     monkeypatch.setattr(received.tempfile, "tempdir", str(tmp_path / "nowhere"))
     assert receive(perfect).path == perfect
     perfect.with_suffix(".gz").write_bytes(gzip.compress(perfect.read_bytes()))

@@ -95,7 +95,7 @@ def test_pieces_change_nothing_in_chinese(text: str, spaces: bool) -> None:
 
 @pytest.mark.sweep
 def test_a_long_chinese_text_has_the_tokens_of_the_whole() -> None:
-    """Where the first piece of 4,096 characters ends, and in a run of more than 1,000 without a boundary."""
+    """Pieces end at 4,096 characters, and inside a run of more than 1,000 without a boundary."""
     import spacy
 
     oracle = spacy.blank("zh", config={"nlp": {"tokenizer": {"segmenter": "char"}}}).tokenizer

@@ -1,4 +1,4 @@
-"""Which image the model saw: read from columns and names, asked for, or refused; never guessed."""
+"""The image that the model saw: read from columns and names, asked for, or refused; never guessed."""
 
 import csv
 import json
@@ -54,7 +54,7 @@ def test_names_of_tools() -> None:
 
 
 def table(file: Path, right: Sequence[str] = tuple(ANSWERS), **more: str) -> Path:
-    """What VLMEvalKit writes: some outputs are right, the others are not."""
+    """Return a file as VLMEvalKit writes it: some outputs are right, the others are not."""
     file.parent.mkdir(exist_ok=True)
     rows = [
         {"index": row, "prediction": text if name in right else "no idea", **more}
@@ -68,7 +68,7 @@ def table(file: Path, right: Sequence[str] = tuple(ANSWERS), **more: str) -> Pat
 
 
 def log(file: Path, right: Sequence[str] = tuple(ANSWERS), **more: Any) -> Path:
-    """What lmms-eval writes."""
+    """Return a file as lmms-eval writes it."""
     file.parent.mkdir(exist_ok=True)
     rows = (
         {"doc_id": row, "filtered_resps": [text if name in right else "no idea"], **more}

@@ -1,4 +1,4 @@
-"""Who is better beyond doubt, pair by pair."""
+"""Models that are better beyond doubt, pair by pair."""
 
 import numpy as np
 import pytest

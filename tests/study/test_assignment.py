@@ -1,4 +1,4 @@
-"""Who sees what."""
+"""Items of raters."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What people typed becomes scores, tables, sheets and files."""
+"""Typed answers become scores, tables, sheets and files."""
 
 import csv
 import io

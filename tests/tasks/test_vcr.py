@@ -1,4 +1,4 @@
-"""What a VCR dataset is: its columns, and the figures by which it is described."""
+"""The columns of a VCR dataset, and the figures by which it is described."""
 
 import statistics
 from collections.abc import Callable

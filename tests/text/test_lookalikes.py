@@ -1,4 +1,4 @@
-"""Which texts look the same."""
+"""Texts that look the same."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where examples come from: pairs or a dataset's training split, each with a place to go on from."""
+"""Sources of examples: pairs or a dataset's training split, each with a place to go on from."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""What a model reads and what it is to answer: only the answer and its end are learned."""
+"""Inputs and labels of a model: only the answer and its end are learned."""
 
 from itertools import islice
 from pathlib import Path

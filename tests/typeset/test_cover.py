@@ -1,4 +1,4 @@
-"""What covers hide, measured in the pixels by a slow oracle."""
+"""Hidden pixels of covers, measured by a slow oracle."""
 
 from dataclasses import dataclass
 

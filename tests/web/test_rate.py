@@ -1,4 +1,4 @@
-"""How often a client may do something within a time."""
+"""Limits of how often a client may do something."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a ledger keeps, and what it drops after a kill."""
+"""A ledger keeps whole lines, and drops a torn one after a kill."""
 
 import json
 import threading

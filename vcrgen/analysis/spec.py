@@ -1,4 +1,4 @@
-"""What a benchmark is meant to measure: abilities with their tasks, how they are related, and limits. A YAML file.
+"""The design of a benchmark: abilities with their tasks, how they are related, and limits. A YAML file.
 
 Example:
     abilities:

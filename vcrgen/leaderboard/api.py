@@ -1,4 +1,4 @@
-"""What the API says of submissions, as JSON values."""
+"""Submissions in the API, as JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the maintainers' commands do, without a terminal."""
+"""The maintainers' commands, without a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a score may be seen: everything for a public set, rounded aggregates for a hidden one.
+"""The part of a score that may be seen: everything for a public set, rounded aggregates for a hidden one.
 
 A team that learns the exact score of many files, each a little different, learns the key. So scores of a hidden set
 are rounded to a step that is worth at least two of its spans, and counts and breakdowns are not shown at all. That

@@ -1,4 +1,4 @@
-"""What maintainers do from a page: who they are, and approving, declining and editing what teams submit."""
+"""Work of maintainers from a page: their names, and approving, declining and editing submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a team says of its model: short texts from strangers, checked once, before anything is stored."""
+"""A team's facts about its model: short texts from strangers, checked once, before anything is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scoring one file gave: the only thing that crosses from the process that scores to the one that stores."""
+"""The result of scoring one file: the only thing that crosses from the process that scores to the one that stores."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is made of a finished dataset: pages to look at, and the forms other tools read."""
+"""Outputs of a finished dataset: pages to look at, and the forms that other tools read."""

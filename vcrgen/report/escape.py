@@ -1,4 +1,4 @@
-"""How a text from a file or a stranger is kept from being more than a text, for each form it is written in.
+"""Escape texts from files and strangers for each form that they are written in.
 
 HTML is not here: templates escape whatever is put into them (``pages.py``).
 """

@@ -1,4 +1,4 @@
-"""What is said of a model, by strangers and in publications: short texts that are checked before anything is stored."""
+"""Facts about a model, by strangers and in publications: short texts that are checked before anything is stored."""
 
 import re
 import unicodedata

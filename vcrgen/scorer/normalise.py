@@ -30,7 +30,7 @@ def _arabic(text: str) -> str:
 
 
 NORMALISERS: Mapping[str, Callable[[str], str]] = MappingProxyType({"nfkc": _nfkc, "arabic": _arabic})
-"""What a signature calls a normalisation, and what it does to a grapheme cluster."""
+"""Normalisations of a grapheme cluster, by their names in a signature."""
 
 
 def normalised(cleaned: Cleaned, name: str, *, limit: int) -> Cleaned:

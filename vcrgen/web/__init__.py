@@ -1,1 +1,1 @@
-"""What every web service needs: limits, guards, tokens, forms, answers, a log, and running until it is stopped."""
+"""Parts that every web service needs: limits, guards, tokens, forms, answers, a log, and running until stopped."""

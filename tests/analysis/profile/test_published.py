@@ -1,4 +1,4 @@
-"""What BloomBench prints, worked out again from its category scores; what does not come out is in the errata."""
+"""BloomBench's figures, computed again from its category scores; those that differ are in the errata."""
 
 from vcrgen.analysis.profile.example import example_sections
 from vcrgen.analysis.profile.profiles import Profiles

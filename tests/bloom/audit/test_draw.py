@@ -1,4 +1,4 @@
-"""What is drawn, and who gets it."""
+"""The drawn items, and their raters."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is wrong with a set as a whole."""
+"""Faults of a set as a whole."""
 
 import random
 import re

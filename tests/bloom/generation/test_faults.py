@@ -1,4 +1,4 @@
-"""What servers, disks, ledgers and hostile pictures do to a set: a retry, a reason, or a sentence."""
+"""Faults of servers, disks, ledgers and pictures lead to a retry, a reason, or a sentence."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What is told of an item without a model: each validator catches what it is named for, and nothing else."""
+"""Checks of an item without a model: each catches the fault of its name, and nothing else."""
 
 from collections.abc import Mapping, Sequence
 

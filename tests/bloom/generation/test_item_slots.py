@@ -1,4 +1,4 @@
-"""Which theme each place of a set is of."""
+"""Themes of the places of a set."""
 
 from __future__ import annotations
 

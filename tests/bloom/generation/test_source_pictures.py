@@ -1,4 +1,4 @@
-"""Which pictures of a source the items of a category may have."""
+"""Pictures of a source that the items of a category may have."""
 
 import io
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What strangers write and guess: it stays text, stays in its place, and opens nothing."""
+"""Strangers' texts and guesses stay text, stay in their place, and open nothing."""
 
 import csv
 import html

@@ -1,4 +1,4 @@
-"""What a team does with its token: a check that costs no quota, its own files, and choosing which one counts."""
+"""Work of a team with its token: a check that costs no quota, its own files, and choosing which one counts."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""What each model did on each item: the table that all analyses of items start from."""
+"""The outcome of each model on each item: the table that all analyses of items start from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What teams do with their token: submit a file, check one, see what they have, and choose what counts."""
+"""Work of teams with their token: submit or check a file, list submissions, and choose those that count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page of the board shows: its rows, their cells, and the way to the other tables."""
+"""Tables of a board's pages: rows, their cells, and links to the other tables."""
 
 from __future__ import annotations
 

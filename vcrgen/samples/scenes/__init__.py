@@ -1,1 +1,1 @@
-"""How each kind of scene is drawn: one function per kind, from its facts onto a canvas."""
+"""Drawings of scenes: one function per kind, from its facts onto a canvas."""
