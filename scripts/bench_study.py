@@ -32,6 +32,7 @@ from typing import Any
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
 from vcrgen.study.creation import init_study
+from vcrgen.study.page_texts import text_file
 from vcrgen.study.raters import invite
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps
@@ -54,6 +55,7 @@ def main() -> int:
         build("samples", out=folder / "data", limit=ITEMS, splits="test=...")
         options = StudyOptions(limit=ITEMS, training=0, raters=(count + 1) // 2)
         init_study(folder / "study", str(folder / "data"), options)
+        text_file(folder / "study", "consent", "en").write_text("A benchmark.", "utf-8")  # its note is replaced
         with StudyStore(folder / "study") as store:
             links = invite(store, count, "en")[0]
             return kills(store, links, args.kills) if args.kills else load(store, links, args.seconds)

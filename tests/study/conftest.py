@@ -94,6 +94,13 @@ def lines() -> Callable[[str], list[dict[str, Any]]]:
     return lambda text: [json.loads(line) for line in text.splitlines()]
 
 
+def write_consents(folder: Path) -> None:
+    """Put a name in place of the note to the maintainers, which is the last line of each consent."""
+    for file in folder.glob("CONSENT.*.txt"):
+        *lines, _ = file.read_text("utf-8").strip().splitlines()
+        file.write_text("\n".join([*lines, "Ada, ada@example.org"]) + "\n", "utf-8")
+
+
 class Service:
     """`vcrgen study serve` in a process of its own, that may be killed and started again on the same port."""
 
@@ -125,6 +132,7 @@ def service(tmp_path: Path, own_port: int) -> Iterator[Callable[[StudyStore], Se
     started: list[Service] = []
 
     def start(store: StudyStore) -> Service:
+        write_consents(store.folder)
         started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log", own_port))
         return started[-1]
 

@@ -276,6 +276,53 @@ def test_without_a_connection_answers_are_kept_and_sent_once(
     assert visitor.driver.execute_script("return JSON.stringify(localStorage)").endswith('"{}"}')
 
 
+def test_what_cannot_be_saved_is_kept_and_told(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
+    """Half of an emoji, as some input methods leave it: it survives a reload, and holds up the sending."""
+    store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.open(people(store, 1)[0])
+    visitor.begin()
+    for number in (1, 2):
+        visitor.at_step(number)
+        visitor.fill("typed")
+    visitor.at("end")
+    visitor.tab_to("#change")
+    visitor.keys(ENTER)
+    visitor.at_step(2)
+    half = """
+        const field = document.getElementById('text-0');
+        field.value = 'red \\ud83e fox';
+        field.dispatchEvent(new Event('input'))"""
+    visitor.driver.execute_script(half)
+    visitor.wait("!document.getElementById('refused').hidden")
+    assert "half of a character" in visitor.one("#refused").text and visitor.one("#status").text == "Not saved"
+    visitor.tab_to("#next")
+    visitor.keys(ENTER)
+    visitor.at("end")
+    visitor.driver.refresh()
+    visitor.at("end")
+    visitor.tab_to("#send")
+    visitor.keys(ENTER)
+    visitor.at_step(2)
+    assert visitor.driver.execute_script("return document.getElementById('text-0').value.length") == len("red x fox")
+    assert visitor.one("#refused").is_displayed()
+    with store.reading() as connection:
+        assert read_raters(connection)[0].state is RaterState.WORKING
+    visitor.driver.execute_script(half.replace("\\ud83e", "\\ud83e\\udd8a"))
+    visitor.saved()
+    assert not visitor.one("#refused").is_displayed()
+    assert given_of(store)[1][0] == "red 🦊 fox"  # type: ignore[index]
+    visitor.driver.execute_script(half)
+    visitor.wait("!document.getElementById('refused').hidden")
+    visitor.tab_to("#drop")
+    visitor.keys(ENTER)
+    visitor.at("end")  # and the text that was saved is there again
+    visitor.tab_to("#change")
+    visitor.keys(ENTER)
+    visitor.at_step(2)
+    assert visitor.driver.execute_script("return document.getElementById('text-0').value.length") == len("red xx fox")
+
+
 # What a step held when the page asked for it arrives long after what the rater typed was sent again and saved.
 LATE = """
     const real = window.fetch;

@@ -171,6 +171,15 @@ def test_forged_bodies_are_refused(client: Any, body: bytes) -> None:
         assert read_steps(connection, 1)[0].response is None
 
 
+def test_half_a_character_is_named_as_the_reason(client: Any) -> None:
+    rater, _ = client()
+    rater.begin()
+    fields = rater.step(0).json()["fields"]
+    refused = rater.answer(0, *["half \ud83e"] * fields)
+    assert refused.status_code == 400 and "has half of a character" in refused.json()["error"]
+    assert rater.answer(0, *["whole 🦊 \\ud83e"] * fields).json()["saved"]  # a text about such a half is a text
+
+
 def test_forged_requests(client: Any) -> None:
     rater, _ = client()
     assert rater.step(0).status_code == 403  # before the consent

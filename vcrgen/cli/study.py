@@ -113,16 +113,19 @@ def invite(
     url: _Url = "http://127.0.0.1:8000",
 ) -> None:
     """Invite people, and print a link for each. Items of drop-outs go to the next ones."""
+    from vcrgen.study.page_texts import unwritten_consents
     from vcrgen.study.raters import invite as run
 
     with _open(folder) as store:
         links, shared_link = run(store, count, lang, prolific=prolific)
-    base = url.rstrip("/")
-    for link in [f"{base}/join/{shared_link}"] if shared_link else [f"{base}/r/{link}" for link in links]:
-        typer.echo(link)
-    console.err.print("Links are shown only now; the study keeps a hash of each.")
-    if len(links) < count:
-        console.err.print(f"There are items for {pluralize(len(links), 'person', 'people')} only, not for {count}.")
+        base = url.rstrip("/")
+        for link in [f"{base}/join/{shared_link}"] if shared_link else [f"{base}/r/{link}" for link in links]:
+            typer.echo(link)
+        console.err.print("Links are shown only now; the study keeps a hash of each.")
+        if len(links) < count:
+            console.err.print(f"There are items for {pluralize(len(links), 'person', 'people')} only, not for {count}.")
+        for problem in unwritten_consents(store):
+            console.err.print(f"{escape(problem)} `serve` refuses until then.")
 
 
 @study.command(

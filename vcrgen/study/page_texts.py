@@ -9,6 +9,9 @@ from typing import NamedTuple
 from vcrgen.errors import StudyError
 from vcrgen.study import audit_texts, mcq_texts, vcr_texts
 from vcrgen.study.records import StudyDesign
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.raters import read_raters
 
 DEFAULT_LANG = "en"  # of the page, for raters who answer in a language without a page
 MAX_TEXT = 100_000  # characters of a text of the maintainers
@@ -61,3 +64,18 @@ def read_text(folder: Path, kind: str, lang: str) -> str:
     if not 0 < len(text) <= MAX_TEXT:
         raise StudyError(f"{file} is empty or longer than {MAX_TEXT:,} characters; raters have to read it.")
     return text
+
+
+def unwritten_consents(store: StudyStore) -> list[str]:
+    """Return a sentence for each language of raters whose consent is the text that ships, with its last line.
+
+    That line asks the maintainers to say who they are.
+    """
+    with store.reading() as connection:
+        texts, raters = texts_for(read_design(connection)), read_raters(connection)
+    return [
+        f"{text_file(store.folder, 'consent', lang)} still has its note to the maintainers; say there who you are, "
+        "how to reach you, what is paid, and who approved the study."
+        for lang in sorted({texts.page_lang(rater.lang) for rater in raters})
+        if texts.consent[lang].strip().splitlines()[-1] in read_text(store.folder, "consent", lang)
+    ]

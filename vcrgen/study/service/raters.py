@@ -7,6 +7,7 @@ audit's item is sent after the rater's own answer. A reply that says "saved" is 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -43,7 +44,8 @@ CACHED_PICTURES = 256  # as texts: about 40 MB
 DAY = 86_400.0
 COMPLETE = "https://app.prolific.com/submissions/complete?cc="
 VISITOR = "PROLIFIC_PID"
-SCRIPT_TEXTS = ("saved", "saving", "offline", "step", "of", "right", "wrong", "field", "number", "cannot")
+SCRIPT_TEXTS = ("saved", "saving", "unsaved", "offline", "step", "of", "right", "wrong", "field", "number", "cannot")
+_HALF = re.compile(rb"\\ud[89a-f][0-9a-f]{2}")  # as JavaScript writes half of a surrogate pair, and only that
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Tab = Annotated[str, Field(min_length=1, max_length=64)]
 
@@ -291,10 +293,17 @@ class RaterRoutes:
 
 
 async def _read(request: Request, kind: type[Sent]) -> Sent:
-    """Parse the body of a request as JSON of a kind."""
+    """Parse the body of a request as JSON of a kind.
+
+    Raises:
+        Refusal: It is something else, or has half of a character that takes two, which no database can store.
+    """
+    body = await request.body()
     try:
-        return kind.model_validate_json(await request.body())
+        return kind.model_validate_json(body)
     except ValidationError:
+        if _HALF.search(body):
+            raise Refusal(400, "A text has half of a character, such as of an emoji; type that word again.") from None
         raise Refusal(400, "That is not what the page sends.") from None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from vcrgen.config.service import ServiceOptions
-from vcrgen.study.page_texts import read_text, texts_for
+from vcrgen.errors import StudyError
+from vcrgen.study.page_texts import read_text, texts_for, unwritten_consents
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
@@ -21,12 +22,14 @@ def serve(store: StudyStore, options: ServiceOptions) -> None:
 
     Raises:
         ServiceError: The port is taken, or the study is served already.
-        StudyError: A text for raters is missing.
+        StudyError: A text for raters is missing, or the consent is not written yet in a language of those invited.
     """
     with store.reading() as connection:
         words = texts_for(read_design(connection))
     for lang in words.page:
         for kind in ("consent", "instructions"):
             read_text(store.folder, kind, lang)
+    for problem in unwritten_consents(store):
+        raise StudyError(problem)
     with single_service(store.folder):
         run_service(lambda alive: make_app(store), options)

@@ -8,6 +8,7 @@
   const tab = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const id = (name) => document.getElementById(name);
   const SOON = 400; // milliseconds without a key before what was typed is sent
+  const HALF = /\p{Surrogate}/gu; // half a character: no text can be stored with it
   const LONGEST_PAUSE = 30000; // milliseconds between two tries while there is no connection
 
   // What the browser keeps: for each step what was typed and has not arrived yet.
@@ -43,8 +44,15 @@
     }
     if (answer.status === 409) over("elsewhere");
     else if (answer.status === 404 && (!last || last === path)) over("gone");
-    else if (answer.status === 400) return { refused: true };
+    else if (answer.status === 400) return { refused: await reason(answer) };
     return null;
+  };
+  const reason = async (answer) => {
+    try {
+      return (await answer.json()).error;
+    } catch {
+      return "400";
+    }
   };
   // The request after which the link is void: whatever else is under way may be told so before its own answer comes.
   let last = "";
@@ -74,6 +82,13 @@
   };
 
   // Sending what is kept, one step after another, as often as it takes.
+  const refused = {}; // for each step the revision that the service cannot save, and its reason
+  const isRefused = (number) => Boolean(kept[number]) && refused[number]?.revision === kept[number].revision;
+  const waiting = () => Object.keys(kept).filter((number) => !isRefused(number));
+  const tellRefused = () => {
+    id("refused").hidden = !isRefused(now);
+    id("reason").textContent = isRefused(now) ? refused[now].reason : "";
+  };
   let sending = false;
   let timer = 0;
   let pause = 1000;
@@ -85,7 +100,7 @@
     if (sending || ended) return;
     sending = true;
     let fine = true;
-    for (const number of Object.keys(kept)) {
+    for (const number of waiting()) {
       const sent = kept[number];
       say(data.texts.saving);
       const told = await ask(`step/${number}`, sent);
@@ -93,7 +108,8 @@
         fine = false;
         break;
       }
-      if (told.refused || told.revision >= (kept[number]?.revision ?? 0)) delete kept[number];
+      if (told.refused) refused[number] = { revision: sent.revision, reason: told.refused };
+      else if (told.revision >= (kept[number]?.revision ?? 0)) delete kept[number];
       if (told.saved && !steps[number]) delivered[number] = told;
       else if (told.saved) {
         steps[number] = { ...steps[number], ...told };
@@ -110,7 +126,9 @@
       return;
     }
     pause = 1000;
-    if (Object.keys(kept).length) later(0);
+    tellRefused();
+    if (waiting().length) later(0);
+    else if (Object.keys(kept).length) say(data.texts.unsaved);
     else say(data.texts.saved);
   };
   const arrived = async () => {
@@ -187,6 +205,7 @@
       id("fields").append(row);
     }
     feedback();
+    tellRefused();
   };
   const feedback = () => {
     const key = (steps[now].key ?? []).join(""); // what an audit shows after the rater's own answer
@@ -208,6 +227,7 @@
     const [text, box] = [row.querySelector(".text"), row.querySelector("[type=checkbox]")];
     if (document.activeElement === text && text.value) box.checked = false;
     note({});
+    tellRefused();
     say(data.texts.saving);
     later(SOON);
   };
@@ -311,7 +331,7 @@
     const languages = id("languages").value.trim();
     id("needs").hidden = Boolean(languages && id("agree").checked);
     if (!id("needs").hidden) return (languages ? id("agree") : id("languages")).focus();
-    const told = await ask("begin", { version: data.version, languages });
+    const told = await ask("begin", { version: data.version, languages: languages.replace(HALF, "") });
     if (told?.refused) return location.reload();
     if (!told) return ended ? undefined : say(data.texts.offline);
     say("");
@@ -330,6 +350,8 @@
     if (missing >= 0) return go(missing);
     const told = (await arrived()) ? await askLast("send") : null;
     if (ended) return undefined;
+    const unsaved = Object.keys(kept).find(isRefused);
+    if (unsaved !== undefined) return go(Number(unsaved));
     id("unsent").hidden = Boolean(told && !told.refused);
     if (!told || told.refused) return undefined;
     id("paid").hidden = !told.code;
@@ -340,6 +362,12 @@
     } catch { /* as above */ }
     over("thanks");
     return told.url ? location.assign(told.url) : undefined;
+  });
+  id("drop").addEventListener("click", () => { // in favour of what the service has
+    delete kept[now];
+    keep();
+    ended = true; // or the page would note the same once more while it goes
+    location.reload();
   });
   id("stop").addEventListener("click", async () => {
     await arrived();
