@@ -51,7 +51,8 @@ from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import write_set
 from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
 from vcrgen.models.address import parse_address
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.samples.pairs import caption, picture
 from vcrgen.scorer.run import Options, open_session
 from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, item_of

@@ -44,7 +44,8 @@ from PIL import Image
 from vcrgen.dataset.pictures import PictureSelection
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.models.address import parse_address
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.predict.job import predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.tasks.vcr import VCR

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from vcrgen.errors import ConfigError, EndpointError
-from vcrgen.models import endpoint
+from vcrgen.models import connection, endpoint
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.work.progress import ProgressListener
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
@@ -380,11 +381,11 @@ def test_a_proxy_of_the_environment_gets_nothing_that_is_not_encrypted(
 
 def test_waiting_no_longer_than_two_minutes() -> None:
     def headers(value: str) -> float | None:
-        return endpoint._retry_after({"retry-after": value})
+        return connection._retry_after({"retry-after": value})
 
     assert headers("7") == 7 and headers("100000") == 120 and headers("-5") == 0 and headers("inf") == 120
     now = time.time()
     later = headers(formatdate(now + 60, usegmt=True))
     assert later is not None and 59 - (time.time() - now) <= later <= 60
     assert headers("") is None and headers("nan") is None
-    assert endpoint._retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5
+    assert connection._retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5

@@ -8,7 +8,8 @@ from vcrgen.errors import EndpointError
 from vcrgen.models import endpoint
 from vcrgen.models.address import parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.servers import SERVERS
 
 PNG = b"\x89PNG\r\n\x1a\n rest"

@@ -7,7 +7,8 @@ import pytest
 from vcrgen.errors import EndpointError
 from vcrgen.models.address import parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 
 LABELS = tuple("ABCD")
 

@@ -11,7 +11,8 @@ from vcrgen.errors import ConfigError, EndpointError
 from vcrgen.models.address import parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
 from vcrgen.models.chat import CallError
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.image_generation import parse_reply, refused_names
 
 SERVER = parse_address("http://host/v1", "i", pictures=True)

@@ -17,7 +17,8 @@ from vcrgen.errors import EndpointError
 from vcrgen.models import servers
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
-from vcrgen.models.endpoint import EndpointModel, Limits, encode_request
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel, encode_request
 from vcrgen.predict.prompts import make_prompt
 
 SECRET = "sk-ant-0123456789"

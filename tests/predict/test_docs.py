@@ -45,10 +45,11 @@ def test_commands(
     build_scene_set(BloomSceneOptions(items=6), Path("data/my-bloom"))
     for name in ("OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "sk-0123456789")
-    server = serve(plan)
+    server, beside = serve(plan), serve(plan)
     batches = OpenAIBatches(faults.Answer)
     places = {
         "http://127.0.0.1:8000/v1": server.url,
+        "http://127.0.0.1:8001/v1": beside.url,
         "https://openrouter.ai/api/v1": f"{serve(plan).url} --profile openrouter",
         "https://api.openai.com/v1": f"{serve(plan).url} --profile openai",
         "https://api.anthropic.com/v1": f"{serve(partial(messages, answer=faults.Answer)).url} --profile anthropic",
@@ -62,5 +63,5 @@ def test_commands(
             line = line.replace(place, url)
         batches.ended = "--batch fetch" in line
         succeed(run, line)
-    plain = [call for call in server.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 18 and len(plain) == 12 + 24 + 3 + 12 + 6 + 6 * 4 + 12
+    plain = [call for call in server.calls + beside.calls if "return_token_ids" not in call.body]
+    assert len(COMMANDS) == 19 and beside.calls and len(plain) == 12 + 12 + 24 + 3 + 12 + 6 + 6 * 4 + 12

@@ -19,7 +19,8 @@ from vcrgen.dataset.views import VIEWS
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.models import endpoint
 from vcrgen.models.address import Key, parse_address
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.predict.job import JobResult, predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.scorer import Options, Session
@@ -450,7 +451,8 @@ from vcrgen.dataset.views import VIEWS
 from vcrgen.errors import VcrgenError
 from vcrgen.models import endpoint
 from vcrgen.models.address import parse_address
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.predict.job import predict
 from vcrgen.predict.prompts import make_prompt
 from vcrgen.tasks.vcr import VCR

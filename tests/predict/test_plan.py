@@ -12,7 +12,8 @@ from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS
 from vcrgen.models.address import parse_address
-from vcrgen.models.endpoint import EndpointModel, Limits
+from vcrgen.models.connection import Limits
+from vcrgen.models.endpoint import EndpointModel
 from vcrgen.predict.job import predict
 from vcrgen.predict.plan import PLAN_REQUESTS, RunPlan, plan
 from vcrgen.predict.prompts import Prompt, make_choice_prompt, make_prompt

@@ -137,6 +137,9 @@ def test_the_key_is_sent_and_never_shown(
         (["--out", "full"], "full is there already"),
         (["--out", "/proc/p.jsonl"], "cannot be written"),
         (["--endpoint", "localhost:8000"], "--endpoint has to be an address as http://127.0.0.1:8000/v1"),
+        (["--endpoint", "http://127.0.0.1:1/v1,0"], "--endpoint 127.0.0.1:1 has the weight 0; leave it out."),
+        (["--endpoint", "http://127.0.0.1:1/v1", "--batch", "submit"], "--batch takes one --endpoint"),
+        (["--endpoint", "https://api.openai.com/v1"], "several --endpoint have to be of one kind (--profile)"),
         (["--model", ""], "give --endpoint and --model"),
     ],
 )
@@ -146,6 +149,21 @@ def test_mistakes(predict: Run, dataset: Path, serve: Any, words: list[str], mes
     assert code == 2, out + err
     assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and SECRET not in err
     assert [path.name for path in Path().iterdir()] == ["full"] and server.calls == []
+
+
+def test_several_servers_share_a_run(predict: Run, run: Run, dataset: Path, serve: Any, faults: Any) -> None:
+    """One that fails and one that answers give the bytes of one alone; a run continues with another server."""
+    assert predict(dataset, serve(), "--out", "alone.jsonl", "--view", "both")[0] == 0
+    servers = [serve(), serve(lambda call: faults.Answer(status=500))]
+    words = [word for server in servers for word in ("--endpoint", server.url + ",2")]
+    code, _, err = predict(dataset, serve(), *words, "--out", "shared.jsonl", "--concurrency", 6)
+    assert code == 0, err
+    assert (
+        f"127.0.0.1:{servers[1].port}: the server answers 500" in err and "meanwhile other endpoints are asked" in err
+    )
+    assert predict(dataset, serve(), "--out", "shared.jsonl", "--view", "both")[0] == 0
+    assert Path("shared.jsonl").read_bytes() == Path("alone.jsonl").read_bytes()
+    assert servers[0].calls and servers[1].calls
 
 
 def test_what_has_to_be_given(run: Run, dataset: Path) -> None:

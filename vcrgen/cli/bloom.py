@@ -206,32 +206,31 @@ def report_missing(
 def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
     """Return the models behind their addresses by name; none offline."""
     from vcrgen.cli.outputs import limits_of
-    from vcrgen.models.address import parse_address, read_key
+    from vcrgen.models.address import parse_endpoints
     from vcrgen.models.endpoint import EndpointModel
 
     if chosen.offline:
         return {}
     limits = limits_of(chosen)
 
-    def model(name: str, endpoint: str | None, key_env: str | None, option: str) -> EndpointModel:
-        address = parse_address(endpoint or "", name, chosen.profile, option=option)
-        key = read_key(key_env, address, insecure=chosen.insecure_key)
-        return EndpointModel(address, name, key=key, limits=limits)
+    def model(
+        name: str, endpoints: Sequence[str], keys: Sequence[str | None], option: str, *, pictures: bool = False
+    ) -> EndpointModel:
+        profile = None if option == "--image-endpoint" else chosen.profile
+        servers = parse_endpoints(
+            endpoints, name, profile, keys=[key for key in keys if key], insecure=chosen.insecure_key,
+            pictures=pictures, option=option,
+        )  # fmt: skip
+        return EndpointModel(servers, name, limits=limits)
 
     own = chosen.endpoint, chosen.key_env, "--endpoint"
-    judged = (chosen.judge_endpoint, chosen.judge_key_env, "--judge-endpoint") if chosen.judge_endpoint else own
+    judged = ([chosen.judge_endpoint], [chosen.judge_key_env], "--judge-endpoint") if chosen.judge_endpoint else own
     assert chosen.model is not None
     found = {name: model(name, *judged) for name in chosen.judge_names}
     if isinstance(chosen, BloomGenerationOptions) and (name := chosen.image_model):
-        given = chosen.image_endpoint
-        profile = None if given else chosen.profile
-        address = parse_address(
-            given or chosen.endpoint or "", name, profile, pictures=True,
-            option="--image-endpoint" if given else "--endpoint",
-        )  # fmt: skip
-        variable = chosen.image_key_env if given else chosen.key_env
-        key = read_key(variable, address, insecure=chosen.insecure_key)
-        found[name] = EndpointModel(address, name, key=key, limits=limits)
+        other = chosen.image_endpoint
+        drawn = ([other], [chosen.image_key_env], "--image-endpoint") if other else own
+        found[name] = model(name, *drawn, pictures=True)
     return found | {chosen.model: model(chosen.model, *own)}
 
 

@@ -13,7 +13,7 @@ from vcrgen.storage import remote_url
 if TYPE_CHECKING:
     from vcrgen.config.server import ServerOptions
     from vcrgen.dataset.pictures import Pictures, PictureSelection
-    from vcrgen.models.endpoint import Limits
+    from vcrgen.models.connection import Limits
 
 PictureFolder = Annotated[
     Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
@@ -46,7 +46,7 @@ def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> s
 
 def limits_of(chosen: ServerOptions) -> Limits:
     """Return the limits of requests to a server."""
-    from vcrgen.models.endpoint import Limits
+    from vcrgen.models.connection import Limits
 
     return Limits(
         concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout,

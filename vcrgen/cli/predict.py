@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.reader import Dataset
     from vcrgen.dataset.views import View
-    from vcrgen.models.address import Address, Key
+    from vcrgen.models.address import Endpoint
     from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
     from vcrgen.predict.plan import Range, RunPlan
@@ -226,9 +226,9 @@ def _batches(
     from vcrgen.models.batch import BatchClient
     from vcrgen.predict.batch import BatchJob
 
-    address, key = _server(chosen)
+    (server,) = _servers(chosen)
     with (
-        BatchClient(address, model.name, key=key, limits=limits_of(chosen)) as client,
+        BatchClient(server.address, model.name, key=server.key, limits=limits_of(chosen)) as client,
         ConsoleProgress(console.err, doing=f"batch {chosen.batch}", unit="requests") as listener,
     ):
         job = BatchJob(
@@ -290,12 +290,15 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
     return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch_size)
 
 
-def _server(chosen: PredictOptions) -> tuple[Address, Key | None]:
-    """Return the server's address and the key to it."""
-    from vcrgen.models.address import parse_address, read_key
+def _servers(chosen: PredictOptions) -> list[Endpoint]:
+    """Return the servers of the model, with their keys."""
+    from vcrgen.models.address import parse_endpoints
 
-    assert chosen.endpoint is not None and chosen.model is not None
-    address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
+    assert chosen.model is not None
+    servers = parse_endpoints(
+        chosen.endpoint, chosen.model, chosen.profile, keys=chosen.key_env, insecure=chosen.insecure_key
+    )
+    address = servers[0].address
     if chosen.answer_logprobs and not address.kind.gives_candidate_logprobs:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
@@ -305,15 +308,14 @@ def _server(chosen: PredictOptions) -> tuple[Address, Key | None]:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities; leave --label-logprobs out."
         )
-    return address, read_key(chosen.key_env, address, insecure=chosen.insecure_key)
+    return servers
 
 
 def _model_served(chosen: PredictOptions) -> Model:
     from vcrgen.models.endpoint import EndpointModel
 
-    address, key = _server(chosen)
     assert chosen.model is not None
-    return EndpointModel(address, chosen.model, key=key, limits=limits_of(chosen))
+    return EndpointModel(_servers(chosen), chosen.model, limits=limits_of(chosen))
 
 
 def _missing(result: JobResult) -> str:

@@ -87,11 +87,11 @@ class PredictOptions(ServerOptions):
 
     @model_validator(mode="after")
     def _options_fit(self) -> Self:
-        if self.transformers is None and (self.endpoint is None or not self.model):
+        if self.transformers is None and not (self.endpoint and self.model):
             raise ValueError(
                 "give --endpoint and --model (where the server is, and what it calls the model), or --transformers DIR"
             )
-        if self.transformers is not None and self.endpoint is not None:
+        if self.transformers is not None and self.endpoint:
             raise ValueError("give --endpoint or --transformers, not both")
         panel, other = (
             (PANEL_LOCAL_MODEL, "--transformers") if self.transformers is None else (PANEL_SERVER, "--endpoint")
@@ -111,6 +111,8 @@ class PredictOptions(ServerOptions):
             )
         if self.batch and (self.answer_logprobs or self.label_logprobs or self.staircase):
             raise ValueError("--batch gives no log-probabilities and no --staircase; leave one of them out")
+        if self.batch and len(self.endpoint) > 1:
+            raise ValueError("--batch takes one --endpoint, as a batch is fetched where it was submitted")
         if self.rotations not in (1, 4):
             raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.open_answers and (self.label_logprobs or self.rotations > 1):

@@ -23,7 +23,8 @@ from vcrgen.models import anthropic, chat
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.chat import CallError
-from vcrgen.models.endpoint import Limits, client_options, encode_request, load_httpx
+from vcrgen.models.connection import Limits, client_options, load_httpx
+from vcrgen.models.endpoint import encode_request
 
 if TYPE_CHECKING:
     from httpx2 import Response

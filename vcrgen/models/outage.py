@@ -48,13 +48,17 @@ class Outage:
         """
         if kind not in _KINDS or not self._patience or not self.answers or self.answers > answers:
             return False
-        now = asyncio.get_running_loop().time()
         if self._since is None:
-            self._since = now
+            self._since = asyncio.get_running_loop().time()
             words = f"{self._host} is away ({kind}); waiting for it, {_duration(self._patience)} at most"
             self._listener.warn(f"{words}.")
             self._listener.stage(words)
-        return now < self._since + self._patience
+        return not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether an outage has lasted longer than it is waited out."""
+        return self._since is not None and asyncio.get_running_loop().time() >= self._since + self._patience
 
 
 def _duration(seconds: float) -> str:

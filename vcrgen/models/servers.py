@@ -19,7 +19,7 @@ class Server:
         hosts: Host names, or suffixes beginning with a dot, of such servers.
         names_model: Whether the request's body names the model.
         gives_candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
-        protocol: Name of the protocol, as of :data:`vcrgen.models.endpoint.PROTOCOLS`.
+        protocol: Name of the protocol, as of :data:`vcrgen.models.connection.PROTOCOLS`.
         headers: Further headers of a request.
         max_image_bytes: Limit of an image, in bytes; None if there is none.
         max_image_side: Limit of an image's width and height, in pixels; None if there is none.
