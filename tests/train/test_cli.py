@@ -42,6 +42,8 @@ def test_a_training_tells_what_came_of_it_and_how_it_is_used(run: Run, model: Pa
         (("MODEL", "samples", "--rank", "0"), "rank: Input should be greater than or equal to 1"),
         (("MODEL", "samples", "--chat-template", "no.jinja"), "The chat template no.jinja cannot be read"),
         (("MODEL", "samples", "--targets", "conv"), "no linear layer called 'conv'"),
+        (("MODEL", "samples", "--adapter", "lora-1", "--rank", "4"), "--rank is that of the adapter which --adapter"),
+        (("MODEL", "samples", "--adapter", "nowhere"), "nowhere is not the folder of an adapter (it has no adapter_"),
         (("MODEL", "samples", "--device", "cuda"), "--device cuda: torch finds no GPU here"),
         (("MODEL", "samples", "--out", "s3://bucket/lora"), "s3://bucket/lora is no folder of this machine"),
     ],

@@ -22,10 +22,11 @@ def write_pairs(file: str, numbers: range) -> None:
 def test_commands(run: Run, model: Path, one_thread: None) -> None:
     write_pairs("pairs.parquet", range(20))
     write_pairs("other-pairs.parquet", range(20, 30))
+    write_pairs("more-pairs.parquet", range(30, 40))
     shutil.copytree(model, "models/my-vlm")
     for line in PAGE.commands:
         succeed(run, line.replace("--steps 250", "--steps 2 --batch 4 --micro-batch 4"))
-    assert len(PAGE.commands) == 6
+    assert len(PAGE.commands) == 7
     lines = [Path(f"{name}.jsonl").read_text().splitlines() for name in ("base", "tuned")]
     assert len(lines[0]) == len(lines[1]) == 8 and lines[0] != lines[1]
     facts = [json.loads(Path(f"{name}.run.json").read_text())["run"] for name in ("base", "tuned")]

@@ -16,7 +16,7 @@ pytest.importorskip("peft", reason='needs pip install "vcrgen[train]"')
 pytest.importorskip("schedulefree", reason='needs pip install "vcrgen[train]"')
 
 Run = Callable[..., tuple[int, str, str]]
-# Rank and steps are those of the issue; the learning rate and the layers suit so small a model.
+# The learning rate and the layers suit so small a model.
 OPTIONS = ("--rank", 32, "--steps", 400, "--batch", 8, "--micro-batch", 8, "--learning-rate", 8e-3, "--targets", "all")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import DatasetError, NoPairsError, OutputError, PipelineError, TrainError
+from vcrgen.errors import DatasetError, ModelError, NoPairsError, OutputError, PipelineError, TrainError
 from vcrgen.train import run as run_module
 from vcrgen.work.lock import locked
 from vcrgen.work.progress import ProgressListener
@@ -86,6 +86,37 @@ def test_peft_loads_the_adapter_and_the_model_answers_otherwise(
     weights = {name: value for name, value in adapted.named_parameters() if "lora_B" in name}
     assert any("vision_tower" in name for name in weights) and not any("lm_head" in name for name in weights)
     assert all(float(value.abs().sum()) > 0 for value in weights.values())
+
+
+def test_going_on_from_an_adapter(train: Train, log_of: Log, tmp_path: Path, parts: tuple[Any, Any]) -> None:
+    """The first loss is that of the earlier adapter, its shape stays, and an interruption changes nothing."""
+    first = train("first", rank=4, alpha=8, targets="all").path
+    after = train("after", adapter=first).path
+    assert log_of(after)[0]["loss"] < log_of(first)[0]["loss"] - 0.1  # the same examples, and not a new adapter
+    configs = [json.loads((path / "adapter_config.json").read_text()) for path in (first, after)]
+    assert configs[0] == configs[1] and configs[0]["r"] == 4
+    assert "| begun from | first, an adapter |" in (after / "README.md").read_text()
+    assert len(json.loads((after / "run.json").read_text())["run"]["adapter"]) == 64
+    with pytest.raises(KeyboardInterrupt):
+        train("parts", adapter=first, listener=Interrupts(3))
+    assert same(train("parts", adapter=first).path, after)
+    shutil.move(first, tmp_path / "elsewhere")
+    assert train("after", adapter=tmp_path / "elsewhere").was_complete
+    with pytest.raises(OutputError, match="holds another finished training"):
+        train("after", adapter=after)
+
+
+def test_an_adapter_whose_layers_are_a_list_is_written_in_order(train: Train) -> None:
+    """As most programs write it."""
+    names = ["fc1", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
+    first = train("first", targets=",".join(names), steps=1).path
+    config = json.loads((first / "adapter_config.json").read_text())
+    (first / "adapter_config.json").write_text(json.dumps(config | {"target_modules": names[::-1]}))
+    after = train("after", adapter=first, steps=1).path
+    assert json.loads((after / "adapter_config.json").read_text())["target_modules"] == names
+    (first / "adapter_config.json").write_text(json.dumps(config | {"target_modules": names[1:]}))
+    with pytest.raises(ModelError, match="first is the adapter of another model"):
+        train("other", adapter=first, steps=1)
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -29,6 +29,7 @@ PAIR_OPTIONS = tuple(
         "vcrgen finetune models/my-vlm pairs.parquet --lang en --mode hard --out lora",
         "vcrgen finetune models/my-vlm data/my-vcr --steps 250 --out lora",
         "vcrgen finetune models/my-vlm data/my-vcr --out lora --targets all --rank 32 --micro-batch 8",
+        "vcrgen finetune models/my-vlm data/second --adapter lora --out lora-2",
         "vcrgen predict data/my-vcr --transformers models/my-vlm --adapter lora --split test --out preds.jsonl",
     )
 )

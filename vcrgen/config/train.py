@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
 from vcrgen.config.base import PANEL_MEMORY, Options, option
 from vcrgen.records import is_mode
@@ -28,6 +28,9 @@ class TrainOptions(Options):
         "language",
         "Linear layers that are adapted: language (those of the language model), all (all but the output layer), or "
         "their names by commas, as q_proj,v_proj.",
+    )
+    adapter: Path | None = option(
+        None, "Folder of a LoRA adapter to start from, whose rank, alpha and layers hold.", shown="a new one"
     )
     seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
     chat_template: Path | None = option(
@@ -70,3 +73,10 @@ class TrainOptions(Options):
         if not all(re.fullmatch(r"[A-Za-z_]\w{0,99}", name) for name in names):
             raise ValueError(f"{value[:80]!r} is not language, all, or names of layers by commas, as q_proj,v_proj")
         return ",".join(names)
+
+    @model_validator(mode="after")
+    def _adapter_has_its_own(self) -> Self:
+        own = sorted({"rank", "alpha", "targets"} & self.model_fields_set)
+        if self.adapter is not None and own:
+            raise ValueError(f"--{own[0]} is that of the adapter which --adapter names; leave it out")
+        return self

@@ -93,15 +93,15 @@ def load_model(
             )
         model = model.to(device)
     facts = {
-        "digest": _digest(folder),
+        "digest": folder_digest(folder),
         "device": device,
         "dtype": str(model.dtype).removeprefix("torch."),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
     if adapter is not None:
-        model = _with_adapter(model, adapter, device)
-        facts |= {"adapter": _digest(adapter), "peft": version("peft")}
+        model = load_adapter(model, adapter, device).get_base_model()
+        facts |= {"adapter": folder_digest(adapter), "peft": version("peft")}
     if template is not None:
         facts["template"] = hashlib.sha256(template.encode("utf-8", "surrogatepass")).hexdigest()
     return LoadedModel(model=model.eval(), processor=processor, facts=facts)
@@ -199,28 +199,44 @@ def out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _with_adapter(model: Any, adapter: Path, device: str) -> Any:
-    """Return the model with the layers of an adapter."""
+def check_adapter(folder: Path) -> None:
+    """Check that a folder has the files of an adapter; a ModelError if not."""
+    for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder} is not the folder of an adapter (it has no {name}).")
+
+
+def load_adapter(model: Any, adapter: Path, device: str, *, is_trainable: bool = False) -> Any:
+    """Return peft's model around a model with the layers of an adapter.
+
+    Args:
+        model: The model.
+        adapter: Folder of the adapter.
+        device: Device of its weights.
+        is_trainable: Train the adapter's weights, which takes one of LoRA.
+
+    Raises:
+        ModelError: It is not such an adapter, or of another model.
+        PipelineError: The extra is not installed.
+    """
     try:
         from peft import PeftConfig, PeftModel
     except ImportError:
         raise PipelineError(needs_extra("--adapter", "transformers", "peft")) from None
-    for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):
-        if not (adapter / name).is_file():
-            raise ModelError(f"{adapter} is not the folder of an adapter (it has no {name}).")
+    check_adapter(adapter)
     with silence_transformers(), _reasons(adapter):
         config = PeftConfig.from_pretrained(str(adapter))
-        if config.is_prompt_learning:
+        if config.is_prompt_learning or (is_trainable and config.peft_type.value != "LORA"):
             raise ModelError(f"{adapter} is an adapter of the kind {config.peft_type.value}; give one of LoRA's kind.")
-        config.inference_mode = True
+        config.inference_mode = not is_trainable
         adapted = PeftModel(model, config)
-        found = adapted.load_adapter(str(adapter), "default", torch_device=device)
+        found = adapted.load_adapter(str(adapter), "default", torch_device=device, is_trainable=is_trainable)
         if found.missing_keys or found.unexpected_keys:
             raise ModelError(f"{adapter} is the adapter of another model: its layers are not those of this one.")
-    return adapted.get_base_model()
+    return adapted
 
 
-def _digest(folder: Path) -> str:
+def folder_digest(folder: Path) -> str:
     """Return a SHA-256 over names and contents of the files that may change an answer, in hex."""
     files = sorted(file for file in folder.iterdir() if file.suffix in _COUNTED and file.is_file())
     lines = "".join(f"{file.name} {sha256_file(file)}\n" for file in files)

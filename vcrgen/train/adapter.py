@@ -11,26 +11,32 @@ from typing import Any
 from vcrgen.config.train import TrainOptions
 from vcrgen.errors import TrainError
 from vcrgen.files import atomic_path, write_json
-from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, silence_transformers
+from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, LoadedModel, load_adapter, silence_transformers
 
 _NUMBER = re.compile(r"(?<=\\\.)\d+(?=\\\.)")  # of a layer, in a name that is escaped
 
 
-def add_adapter(model: Any, options: TrainOptions) -> Any:
-    """Add LoRA to the layers of ``options.targets``, initialised from the seed without changing the answers.
+def add_adapter(loaded: LoadedModel, options: TrainOptions) -> Any:
+    """Add LoRA to a model: that of ``options.adapter``, or a new one, which does not change the answers yet.
+
+    A new one has the layers of ``options.targets``, initialised from the seed.
 
     Raises:
+        ModelError: The adapter is of another model, or not LoRA.
         TrainError: The model has no such layers.
     """
     import torch
     from peft import LoraConfig, get_peft_model
 
     torch.manual_seed(options.seed)
-    config = LoraConfig(
-        r=options.rank, lora_alpha=options.alpha, target_modules=_pattern(model, options.targets), task_type="CAUSAL_LM"
-    )
+    model = loaded.model
     with silence_transformers():
-        adapted = get_peft_model(model, config)
+        if options.adapter is not None:
+            adapted = load_adapter(model, options.adapter, loaded.facts["device"], is_trainable=True)
+        else:
+            layers = _pattern(model, options.targets)
+            config = LoraConfig(r=options.rank, lora_alpha=options.alpha, target_modules=layers, task_type="CAUSAL_LM")
+            adapted = get_peft_model(model, config)
         if options.gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     return adapted
@@ -75,4 +81,6 @@ def save_adapter(model: Any, folder: Path, *, base: str) -> None:
         model.peft_config["default"].save_pretrained(written)
         values = json.loads((Path(written) / ADAPTER_CONFIG).read_text("utf-8"))
     values |= {"base_model_name_or_path": base, "inference_mode": True}
+    if isinstance(values["target_modules"], list):  # of an adapter from elsewhere; peft has it in random order
+        values["target_modules"].sort()
     write_json(folder / ADAPTER_CONFIG, values)

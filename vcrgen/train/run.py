@@ -21,7 +21,7 @@ from vcrgen.config.train import TrainOptions
 from vcrgen.errors import OutputError, PipelineError
 from vcrgen.extras import needs_extra
 from vcrgen.files import canonical_json, output_errors, write_json, write_text
-from vcrgen.models.loading import load_model
+from vcrgen.models.loading import check_adapter, folder_digest, load_model
 from vcrgen.plurals import pluralize
 from vcrgen.reading import read_json, without_marks
 from vcrgen.storage import DiskFolder, remote_url
@@ -113,6 +113,8 @@ class _Training:
     ) -> None:
         self._name, self._out, self._options, self._listener = model.resolve().name, out, options, listener
         template = read_template(options.chat_template) if options.chat_template else None
+        if options.adapter is not None:
+            check_adapter(options.adapter)
         listener.stage("reading the data's layout")
         self._data = open_training_data(source, options, of_pairs)
         listener.stage("loading the model")
@@ -122,11 +124,13 @@ class _Training:
         )
         self._encoder = Encoder(self._loaded, template)
         self._facts = {
-            **options.model_dump(mode="json", exclude=FREE), **self._data.facts,
+            **options.model_dump(mode="json", exclude=FREE | {"adapter"}), **self._data.facts,
             "format": VERSION, **{name: version(name) for name in ("vcrgen", *PACKAGES)},
             "model": self._loaded.facts["digest"], "dtype": self._loaded.facts["dtype"],
             "chat_template": template and hashlib.sha256(template.encode()).hexdigest(),
         }  # fmt: skip
+        if options.adapter is not None:
+            self._facts["adapter"] = folder_digest(options.adapter)
         self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
 
     def finished(self) -> Counts | None:
@@ -154,7 +158,7 @@ class _Training:
             place.freeze({"fingerprint": self._fingerprint, "facts": self._facts})
             if not checkpoint.exists():
                 self._check_examples()
-            adapted = add_adapter(self._loaded.model, self._options)
+            adapted = add_adapter(self._loaded, self._options)
             loop = Loop(adapted, self._encoder, self._data.examples, self._options, checkpoint=checkpoint, log=log)
             if loop.counts.step > self._options.steps:
                 raise OutputError(
@@ -185,9 +189,15 @@ class _Training:
         options = self._options
         return template.format(
             model=without_marks(self._name), mode=options.mode, view=options.view, steps=f"{counts.step:,}",
-            examples=f"{counts.examples:,}", rank=options.rank, alpha=options.alpha, rate=options.learning_rate,
-            targets=options.targets, kind=self._data.kind,
+            examples=f"{counts.examples:,}", shape=self._shape(), rate=options.learning_rate, kind=self._data.kind,
         )  # fmt: skip
+
+    def _shape(self) -> str:
+        """Return the rows of the card about rank and layers."""
+        if self._options.adapter is not None:
+            return f"| begun from | {without_marks(self._options.adapter.resolve().name)}, an adapter |"
+        rank = f"| rank, alpha | {self._options.rank}, {self._options.alpha} |"
+        return f"{rank}\n| adapted layers | {self._options.targets} |"
 
     def _report(self, counts: Counts) -> dict[str, Any]:
         return {
