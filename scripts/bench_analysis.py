@@ -1,12 +1,13 @@
 """Measure `vcrgen analyze`, as ratios to what NumPy takes on the same machine.
 
-    python scripts/bench_analysis.py            # or the names of some parts: bootstrap, prune, items, classical
+    python scripts/bench_analysis.py            # or the names of some parts: map, bootstrap, prune, items, classical
 
-bootstrap: a thousand resamples of 165 models on eleven tasks and a human score, from the drawing to all loadings and
-effects, against a thousand calls of `np.corrcoef`. prune: 84 tasks of six abilities, 190 models, 200 resamples, all
-that the report says. items: 5,000 items and 300 models, from evidence as Parquet to the report as HTML, with a 2PL.
-classical: 20,000 items and 1,000 models, for which there are classical figures only. Both are whole commands, in a
-process of their own. (The 2PL against mirt's: `scripts/measure_items.py mirt`.)
+map: `vcrgen analyze map` of 50 models on twelve tasks, and of 1,000 on a hundred, each with 500 resamples. bootstrap: a
+thousand resamples of 165 models on eleven tasks and a human score, from the drawing to all loadings and effects,
+against a thousand calls of `np.corrcoef`. prune: 84 tasks of six abilities, 190 models, 200 resamples, all that the
+report says. items: 5,000 items and 300 models, from evidence as Parquet to the report as HTML, with a 2PL. classical:
+20,000 items and 1,000 models, for which there are classical figures only. Both are whole commands, in a process of
+their own. (The 2PL against mirt's: `scripts/measure_items.py mirt`.)
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.items.example import made_items
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
 
@@ -40,6 +42,18 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
         work()
         found.append(time.process_time() - start)
     return min(found)
+
+
+def map_tasks() -> None:
+    for models, tasks, most in ((50, 12, 0.5), (1000, 100, 5)):
+        rng = np.random.default_rng(0)
+        shared = rng.standard_normal((models, 3))[:, rng.integers(0, 3, tasks)]
+        table = ScoreTable(
+            source="made", models=tuple(f"m{number}" for number in range(models)),
+            tasks=tuple(f"t{number}" for number in range(tasks)), scores=shared + rng.standard_normal(shared.shape),
+        )  # fmt: skip
+        took = seconds(lambda table=table: make_map(table, draws=500), 3)  # type: ignore[misc]
+        print(f"map: {models:,} x {tasks}, 500 resamples: {took:.2f} s of the processor (at most {most})")
 
 
 def bootstrap() -> None:
@@ -126,7 +140,7 @@ def classical() -> None:
 
 
 PARTS: Mapping[str, Callable[[], None]] = {
-    "bootstrap": bootstrap, "prune": prune, "items": items, "classical": classical,
+    "map": map_tasks, "bootstrap": bootstrap, "prune": prune, "items": items, "classical": classical,
 }  # fmt: skip
 
 if __name__ == "__main__":

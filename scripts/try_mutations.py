@@ -36,7 +36,6 @@ LIBRARIES = (
     "typer.testing",
     "sqlalchemy",
     "scipy.stats",
-    "sklearn.cluster",
 )
 SEARCHED = (".py", ".txt", ".md", ".yaml", ".toml", ".html", ".css", ".j2")
 

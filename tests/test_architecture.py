@@ -72,7 +72,9 @@ STANDS_ON: dict[str, set[str]] = {
         "text", "config", "work", "database", "dataset", "stats", "report", "web", "reported_results", "scorer",
         "tasks",
     },
-    "analysis": {"text", "config", "dataset", "tasks", "stats", "report", "bloom", "reported_results", "scorer"},
+    "analysis": {
+        "text", "config", "work", "dataset", "tasks", "stats", "report", "bloom", "reported_results", "scorer",
+    },
     "study": {
         "text", "config", "work", "database", "dataset", "tasks", "stats", "report", "web", "reported_results",
         "scorer", "bloom",
@@ -100,7 +102,7 @@ HEAVY = {
     "peft",
 }
 HEAVY |= {"wordfreq"}
-HEAVY |= {"ray", "pyspark", "py4j", "scipy", "sklearn"}
+HEAVY |= {"ray", "pyspark", "py4j", "scipy"}
 HEAVY |= {"httpx2", "sqlalchemy", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -226,7 +228,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     texts = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
     declared = {re.split(r"[^A-Za-z0-9_-]", text)[0].lower().replace("-", "_") for text in texts}
     distribution = {"yaml": "pyyaml", "PIL": "pillow", "py4j": "pyspark", "fontTools": "fonttools"}
-    distribution |= {"sklearn": "scikit_learn", "bidi": "python_bidi"}
+    distribution |= {"bidi": "python_bidi"}
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
     distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}

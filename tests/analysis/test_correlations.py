@@ -28,7 +28,8 @@ def test_each_pair_goes_by_the_models_that_have_both(scores: np.ndarray, method:
     test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
     both = np.isfinite(scores[:, 1]) & np.isfinite(scores[:, 3])
     expected = test(scores[both, 1], scores[both, 3])
-    assert (found.r[1, 3], found.p[1, 3], found.n[1, 3]) == (expected.statistic, expected.pvalue, both.sum())
+    assert (found.r[1, 3], found.p[1, 3]) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-10)
+    assert found.n[1, 3] == both.sum()
     assert found.low[1, 3] < found.r[1, 3] < found.high[1, 3] and found.low[3, 1] == found.low[1, 3]
     pairs = np.triu_indices(5, 1)
     np.testing.assert_allclose(found.adjusted[pairs], stats.false_discovery_control(found.p[pairs]), rtol=1e-12)

@@ -1,18 +1,22 @@
 """The map: what is predicted of a task against plain loops, the tree, clusters, and what is refused."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from vcrgen.analysis.redundancy import (
+    _noise_correlations,
     cluster_members,
-    k_means,
     make_map,
     make_tree,
+    partition,
     predicted_r2,
     task_reliabilities,
 )
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.errors import AnalysisError
+from vcrgen.work.progress import ProgressListener
 
 
 def table_of(scores: np.ndarray, **more: object) -> ScoreTable:
@@ -68,7 +72,7 @@ def test_abs_puts_opposites_together() -> None:
     rng = np.random.default_rng(5)
     ability = rng.standard_normal((50, 2)).repeat(2, axis=1) * [1, -1, 1, 1]
     table = table_of(ability + 0.3 * rng.standard_normal((50, 4)))
-    signed, unsigned = (make_map(table, basis=basis, clusters=2, draws=100) for basis in ("r", "abs"))  # type: ignore[arg-type]
+    signed, unsigned = (make_map(table, basis=basis, clusters=2, draws=100) for basis in ("r", "abs"))
     assert unsigned.clusters.labels == (1, 1, 2, 2) != signed.clusters.labels
 
 
@@ -124,6 +128,30 @@ def test_a_pair_without_common_models_is_named() -> None:
 
 
 def test_k_means_numbers_clusters_in_the_order_of_the_tasks() -> None:
-    labels, inertia = k_means(np.array([[0.0], [9], [0], [9]]), 2, seed=1)
+    labels, inertia = partition(np.array([[0.0], [9], [0], [9]]), 2, seed=1)
     assert labels == (1, 2, 1, 2) and inertia == 0
     assert {label: members.tolist() for label, members in cluster_members(labels).items()} == {1: [0, 2], 2: [1, 3]}
+
+
+def test_noise_has_the_eigenvalues_of_normal_scores() -> None:
+    """Drawn as sums of products or as scores, with as many tables of correlations of real draws beside them."""
+    for models, tasks in ((40, 6), (5, 6)):
+        drawn = np.linalg.eigvalsh(_noise_correlations(np.random.default_rng(0), 4000, models, tasks))
+        rng = np.random.default_rng(1)
+        real = [np.corrcoef(rng.standard_normal((tasks, models))) for _ in range(4000)]
+        np.testing.assert_allclose(drawn.mean(axis=0), np.linalg.eigvalsh(real).mean(axis=0), atol=0.015)
+
+
+def test_a_map_tells_its_progress(two_groups: ScoreTable) -> None:
+    class Listener(ProgressListener):
+        done = total = 0
+
+        def begin(self, total: int, done: int) -> None:
+            self.total = total
+
+        def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+            self.done += done
+
+    told = Listener()
+    make_map(two_groups, draws=150, listener=told)
+    assert told.done == told.total > 0

@@ -18,7 +18,7 @@ def rounded(value: Any) -> Any:
     return round(value, 4) if isinstance(value, float) else value
 
 
-@golden("analysis", "numpy", "scipy", "scikit-learn")
+@golden("analysis", "numpy", "scipy")
 def analysis(bench: Bench) -> Any:
     """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
     commands = {

@@ -41,7 +41,6 @@ PACKAGES = (
     "typer",
     "rich",
     "scipy",
-    "scikit-learn",
 )
 
 TOKENS = ("spacy", "jieba")

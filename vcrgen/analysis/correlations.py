@@ -54,9 +54,18 @@ def pairwise(
     r = np.eye(scores.shape[1])
     p = np.full_like(r, np.nan)
     rows, columns = np.triu_indices(len(r), 1)
-    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
-        both = present[:, i] & present[:, j]
-        r[i, j], p[i, j] = r[j, i], p[j, i] = _one(scores[both, i], scores[both, j], method)
+    if method == "pearson":
+        found = _pearson_pairs(scores, rows, columns, n[rows, columns])
+    else:
+        indices = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        both = [present[:, i] & present[:, j] for i, j in indices]
+        pairs = [
+            _rank_correlation(scores[kept, i], scores[kept, j], method)
+            for (i, j), kept in zip(indices, both, strict=True)
+        ]
+        found = tuple(np.array(pairs).T)
+    for each, values in zip((r, p), found, strict=True):
+        each[rows, columns] = each[columns, rows] = values
     failed = 0
     if method == "pearson":
         *ends, failed = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
@@ -68,14 +77,28 @@ def pairwise(
     return PairwiseCorrelations(method=method, r=r, n=n, p=p, adjusted=_adjusted(p), low=low, high=high, failed=failed)
 
 
-def _one(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
+def _pearson_pairs(scores: Floats, rows: Ints, columns: Ints, n: Ints) -> tuple[Floats, Floats]:
+    """Correlations of pairs and their p-values by Student's t; NaN where there are few models or one does not vary."""
+    from scipy.special import stdtr
+
+    once = np.ones((1, len(scores)))
+    size = max(1, _BLOCK // len(scores))
+    parts = [slice(start, start + size) for start in range(0, len(rows), size)]
+    unit = _unit(scores)
+    every = np.concatenate([_resampled_pairs(unit, once, rows[part], columns[part])[0] for part in parts])
+    r = np.where(n < FEWEST, np.nan, every)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
+        return r, 2 * stdtr(n - 2, -t)
+
+
+def _rank_correlation(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
     """A correlation and its p-value; NaN where there are few models or one does not vary."""
     from scipy import stats
 
     if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan"), float("nan")
-    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
-    found = test(x, y)
+    found = (stats.spearmanr if method == "spearman" else stats.kendalltau)(x, y)
     return float(found.statistic), float(found.pvalue)
 
 

@@ -5,12 +5,13 @@ The stability of clusters is the share of resamples of the models in which two t
 
 from __future__ import annotations
 
-import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.random import Generator
 
 from vcrgen.analysis.correlations import (
     FEWEST,
@@ -27,8 +28,10 @@ from vcrgen.analysis.correlations import (
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.errors import AnalysisError
 from vcrgen.plurals import pluralize
-from vcrgen.rng import array_rng_for, rng_for
+from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.k_means import k_means, silhouette
+from vcrgen.work.progress import SILENT, ProgressListener
 
 Basis = Literal["r", "abs"]
 FEWEST_MODELS = 5
@@ -118,6 +121,7 @@ def make_map(
     clusters: int | None = None,
     seed: int = 0,
     draws: int = 2000,
+    listener: ProgressListener = SILENT,
 ) -> MapResult:
     """Map a benchmark.
 
@@ -128,6 +132,7 @@ def make_map(
         clusters: How many; the number with the best silhouette if not given.
         seed: Of every random choice.
         draws: Resamples of the models, for the intervals of correlations.
+        listener: Receiver of the progress, in resamples that are clustered.
 
     Raises:
         AnalysisError: There are too few models or tasks, a task does not vary, or a pair shares too few models.
@@ -145,12 +150,13 @@ def make_map(
             f"{table.source} has {pluralize(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."
         )
     require_varied(table.scores, table.tasks)
+    listener.stage("correlating")
     found = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
     _require_all_pairs(found, table)
     tree, order = make_tree(_on(basis, found.r))
     weights = model_weights(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
-    drawn = [_on(basis, r) for part in resampled_correlations(table.scores, weights) for r in part]
-    grouped = _clusters(_on(basis, found.r), clusters, seed, drawn)
+    drawn = np.concatenate(list(resampled_correlations(table.scores, weights)))
+    grouped = _clusters(_on(basis, found.r), clusters, seed, _on(basis, drawn), listener)
     whole = table.complete_cases()
     enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
     return MapResult(
@@ -201,55 +207,72 @@ def make_tree(similar: Floats) -> tuple[Floats, tuple[int, ...]]:
     return tree, tuple(leaves_list(tree).tolist())
 
 
-def k_means(rows: Floats, clusters: int, *, seed: int, starts: int | None = None) -> tuple[tuple[int, ...], float]:
+def partition(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -> tuple[tuple[int, ...], float]:
     """The best partition of rows of many starts, numbered from 1 in the order of the rows, and its inertia."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    state = rng_for(seed, "k-means", str(clusters)).getrandbits(32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # there are fewer different rows than clusters
-        found = KMeans(clusters, n_init=starts or STARTS, random_state=state, tol=0).fit(rows)
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(found.labels_.tolist()), 1)}
-    return tuple(numbers[label] for label in found.labels_.tolist()), float(found.inertia_)
+    labels, inertia = k_means(rows[None], clusters, array_rng_for(seed, "k-means", str(clusters)), starts=starts)
+    return tuple(labels[0].tolist()), float(inertia[0])
 
 
-def _clusters(rows: Floats, wanted: int | None, seed: int, drawn: Sequence[Floats] | None) -> Clusters:
-    from sklearn.metrics import silhouette_score
-
+def _clusters(
+    rows: Floats, wanted: int | None, seed: int, drawn: Floats | None, listener: ProgressListener = SILENT
+) -> Clusters:
     tried = {}
     distinct = len(np.unique(rows.round(12), axis=0))
     for count in sorted({*range(2, min(MOST_CLUSTERS, len(rows) - 1, distinct - 1) + 1), wanted or 2}):
-        labels, inertia = k_means(rows, count, seed=seed)
+        labels, inertia = partition(rows, count, seed=seed)
         found = len(set(labels))
-        tried[count] = (labels, inertia, float(silhouette_score(rows, labels)) if 1 < found < len(rows) else 0.0)
-    best = wanted or max(tried, key=lambda count: (tried[count][2], -count))
+        tried[count] = (labels, inertia, silhouette(rows, np.array(labels)) if 1 < found < len(rows) else 0.0)
+    best = wanted or max(tried, key=lambda count: (round(tried[count][2], 12), -count))
     together, failed = None, 0
     if drawn is not None:
-        usable = [each for each in drawn if np.isfinite(each).all()]
-        found_in = [np.array(k_means(each, best, seed=seed, starts=STARTS_RESAMPLED)[0]) for each in usable]
-        shares = np.mean([labels[:, None] == labels for labels in found_in], axis=0) if found_in else None
+        usable = drawn[np.isfinite(drawn).all(axis=(1, 2))]
         failed = len(drawn) - len(usable)
-        together = shares if failed <= MOST_FAILED * len(drawn) else None
+        together = _co_clustering(usable, best, seed, listener) if failed <= MOST_FAILED * len(drawn) else None
     return Clusters(
         labels=tried[best][0], inertia=tried[best][1], silhouettes={count: each[2] for count, each in tried.items()},
         is_requested=wanted is not None, co_clustering=together, failed=failed,
     )  # fmt: skip
 
 
+def _co_clustering(drawn: Floats, clusters: int, seed: int, listener: ProgressListener) -> Floats:
+    """Return the share of resamples in which two tasks share a cluster, tasks x tasks."""
+    listener.begin(len(drawn), 0)
+    rng = array_rng_for(seed, "k-means of resamples", str(clusters))
+    labels, _ = k_means(
+        drawn, clusters, rng, starts=STARTS_RESAMPLED, advance=lambda done: listener.advance(done, done, Counter())
+    )
+    found: Floats = (labels[:, :, None] == labels[:, None]).mean(axis=0)
+    return found
+
+
 def _components(r: Floats, models: int, seed: int) -> Components:
     values, vectors = np.linalg.eigh(r)
     values, vectors = values[::-1], vectors[:, ::-1]
     rng = array_rng_for(seed, "parallel analysis", f"{models}:{len(r)}")
-    noise = [
-        np.linalg.eigvalsh(np.corrcoef(rng.standard_normal((len(r), models))))[::-1]
-        for _ in range(RANDOM_TABLES if len(r) <= 100 else RANDOM_TABLES // 5)
-    ]
+    tables = RANDOM_TABLES if len(r) <= 100 else RANDOM_TABLES // 5
+    noise = np.linalg.eigvalsh(_noise_correlations(rng, tables, models, len(r)))[:, ::-1]
     first = vectors[:, :2] * np.where(vectors[:, :2].sum(axis=0) < 0, -1, 1)
     return Components(
         values=values, noise_values=np.percentile(noise, 95, axis=0), models=models,
         loadings=first * np.sqrt(np.maximum(values[:2], 0)),
     )  # fmt: skip
+
+
+def _noise_correlations(rng: Generator, tables: int, models: int, tasks: int) -> Floats:
+    """Draw correlation matrices of independent normal scores, tables x tasks x tasks.
+
+    Where there are more models than tasks, the sums of products are drawn by Bartlett's decomposition, not the scores.
+    """
+    if models > tasks:
+        roots = np.tril(rng.standard_normal((tables, tasks, tasks)), -1)
+        diagonal = range(tasks)
+        roots[:, diagonal, diagonal] = np.sqrt(rng.chisquare(models - 1 - np.arange(tasks), (tables, tasks)))
+    else:
+        roots = rng.standard_normal((tables, tasks, models))
+        roots -= roots.mean(axis=2, keepdims=True)
+    roots /= np.sqrt((roots**2).sum(axis=2, keepdims=True))
+    found: Floats = roots @ roots.transpose(0, 2, 1)
+    return found
 
 
 def predicted_r2(scores: Floats) -> Floats:
@@ -266,15 +289,18 @@ def predicted_r2(scores: Floats) -> Floats:
     found = np.empty(scores.shape[1])
     for task in range(scores.shape[1]):
         y = unit[:, task]
-        left, values, _ = np.linalg.svd(np.delete(unit, task, axis=1), full_matrices=False)
+        others = np.delete(unit, task, axis=1)
+        values, vectors = np.linalg.eigh(others.T @ others)
+        rotated = others @ vectors
+        products, squares = y @ rotated, rotated**2
         missed = np.empty((len(_PENALTIES), models))
         for number, penalty in enumerate(_PENALTIES * models):
-            shrunk = left * (values**2 / (values**2 + penalty))
-            hat = 1 / models + (shrunk * left).sum(axis=1)  # of the model itself; the mean is fitted as well
-            missed[number] = (y - shrunk @ (left.T @ y)) / np.maximum(1 - hat, 1e-9)
-        others = (missed**2).sum(axis=1, keepdims=True) - missed**2  # how far off without the model in question
-        squares = missed[others.argmin(axis=0), range(models)] ** 2
-        found[task] = 1 - squares.sum() / ((y * models / (models - 1)) ** 2).sum()
+            shrunk = 1 / (np.maximum(values, 0) + penalty)
+            hat = 1 / models + squares @ shrunk  # of the model itself; the mean is fitted as well
+            missed[number] = (y - rotated @ (shrunk * products)) / np.maximum(1 - hat, 1e-9)
+        without = (missed**2).sum(axis=1, keepdims=True) - missed**2  # how far off without the model in question
+        chosen = missed[without.argmin(axis=0), range(models)]
+        found[task] = 1 - (chosen**2).sum() / ((y * models / (models - 1)) ** 2).sum()
     return found
 
 

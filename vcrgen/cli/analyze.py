@@ -70,16 +70,19 @@ def map_tasks(
     """Show which tasks tell the same story: correlations, a tree, clusters, components."""
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.redundancy import make_map
+    from vcrgen.cli import console
+    from vcrgen.cli.progress import ConsoleProgress
 
     require_packages()
     chosen = validate_options(MapOptions, drop_none(options))
     shown = report_format(form, out, scores or [])
     shipped = shipped_example(example, "map", scores or [], lower_is_better=chosen.lower_is_better)
     table = shipped.load() if shipped else _read(scores, chosen)
-    result = make_map(
-        table, method=chosen.method, basis=chosen.distance, clusters=chosen.clusters, seed=chosen.seed,
-        draws=chosen.resamples,
-    )  # fmt: skip
+    with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
+        result = make_map(
+            table, method=chosen.method, basis=chosen.distance, clusters=chosen.clusters, seed=chosen.seed,
+            draws=chosen.resamples, listener=listener,
+        )  # fmt: skip
     about = shipped.about if shipped else ""
     write_report(
         map_document(result, settings=settings("map", chosen), about=about, private=chosen.private), shown, out
@@ -213,5 +216,5 @@ def settings(command: str, chosen: AnalysisOptions) -> str:
 
 def require_packages() -> None:
     """Raise an error if packages of the extra ``analysis`` are missing."""
-    if not (find_spec("scipy") and find_spec("sklearn")):
+    if not find_spec("scipy"):
         raise AnalysisError(needs_extra("vcrgen analyze", "analysis"))
