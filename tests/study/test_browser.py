@@ -13,10 +13,11 @@ import pytest
 
 from tests.browsing import own_size, resize
 from vcrgen.study.assignment import StepKind
+from vcrgen.study.raters import SharedLink, invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
-from vcrgen.study.store.raters import read_raters
+from vcrgen.study.store.raters import read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps
 
 pytestmark = pytest.mark.browser
@@ -145,7 +146,7 @@ def given_of(store: StudyStore, rater: int = 1) -> list[tuple[str, ...] | None]:
 
 
 def test_a_whole_study_by_keyboard_alone(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
-    """In Chinese, at 360 px: twelve items, two of training, a check and a repeat; then the link is void."""
+    """In Chinese, at 360 px: twelve items, two of training, a check and a repeat; then the link shows thanks."""
     store = make(limit=12, training=2, checks=1, repeats=1, raters=1, pause=5)
     token = people(store, 1, "zh")[0]
     visitor = person(store)
@@ -192,8 +193,8 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., StudyStore], people
             assert place.response.texts == (place.step.word,)
         else:
             assert set(place.response.texts) == {f"红色的狐狸 {number}"}
-    visitor.open(token)
-    assert visitor.one("h1").text == "There is no such page"
+    visitor.open(token)  # and there it says so again
+    visitor.at("thanks")
 
 
 def test_an_input_method_and_its_enter(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
@@ -321,6 +322,40 @@ def test_what_cannot_be_saved_is_kept_and_told(make: Callable[..., StudyStore], 
     visitor.keys(ENTER)
     visitor.at_step(2)
     assert visitor.driver.execute_script("return document.getElementById('text-0').value.length") == len("red xx fox")
+
+
+def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[..., StudyStore], person: Any) -> None:
+    store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
+    _, link = invite(store, 1, "en", SharedLink("C1A2", speaks=("English",), keeps_ids=True))
+    visitor = person(store)
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=5f00")
+    visitor.at("consent")
+    assert "Your ID at Prolific is stored" in visitor.one("#consent").text
+    visitor.tab_to("#languages")
+    visitor.keys("Deutsch")
+    visitor.tab_to("#agree")
+    visitor.keys(SPACE)
+    visitor.tab_to("#begin button")
+    visitor.keys(ENTER)
+    visitor.at("unfit")
+    assert visitor.one("#unfit").text.endswith("English")
+    visitor.driver.refresh()
+    visitor.begin()
+    visitor.at_step(1)
+    assert "/r/vcrs_" in visitor.driver.current_url
+    visitor.fill("typed")
+    visitor.at_step(2)
+    visitor.saved()
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=6f00")
+    assert visitor.one("h1").text == "The study is full"
+    visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=5f00")
+    visitor.at_step(2)
+    # Sent by another way, as the page would go on to Prolific, out of this machine.
+    with store.writing() as connection:
+        update_rater(connection, 1, state=RaterState.SENT)
+    visitor.driver.refresh()
+    visitor.at("thanks")
+    assert "C1A2" in visitor.one("#paid").text and visitor.one("#return").get_attribute("href").endswith("cc=C1A2")
 
 
 # What a step held when the page asked for it arrives long after what the rater typed was sent again and saved.

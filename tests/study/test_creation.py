@@ -16,15 +16,17 @@ from vcrgen.config.study import StudyOptions
 from vcrgen.errors import ConfigError, DatabaseError, OutputError, StudyError
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source
-from vcrgen.study.raters import forget, invite, join_by_link, rater_by_name, withdraw
+from vcrgen.study.raters import SharedLink, forget, invite, rater_by_name, withdraw
 from vcrgen.study.records import RaterState, Response
 from vcrgen.study.source import clean_picture
 from vcrgen.study.store.causes import read_causes, save_causes
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.invitations import read_invitation
 from vcrgen.study.store.items import read_items, read_picture
 from vcrgen.study.store.raters import find_rater, read_raters, update_rater
 from vcrgen.study.store.steps import append_steps, open_slots, read_step, read_steps, save_response
+from vcrgen.study.visitors import claim_place, completion_code, open_visit
 from vcrgen.web.tokens import token_hash
 
 
@@ -206,17 +208,45 @@ def test_inviting_until_nobody_is_needed(make: Callable[..., StudyStore]) -> Non
 
 def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..., StudyStore]) -> None:
     store = make(limit=6, raters=1)
-    _, shared_link = invite(store, 2, "en", prolific="C1A2B3")
-    first, second = (join_by_link(store, shared_link, visitor) for visitor in ("5f00aa", "5f00bb"))
+    _, shared_link = invite(store, 2, "en", SharedLink("C1A2B3"))
+
+    def join(visitor: str, link: str = shared_link) -> str | None:
+        with store.writing() as connection:
+            visit = open_visit(connection, link, visitor)
+            if visit is None or (visit.rater is None and not claim_place(connection, visit, visitor, consent="1")):
+                return None
+            return visit.token
+
+    first, second = join("5f00aa"), join("5f00bb")
     assert first and second and first != second
-    assert join_by_link(store, shared_link, "5f00aa") == first and join_by_link(store, shared_link, "5f00cc") is None
-    assert join_by_link(store, shared_link + "x", "5f00aa") is None and join_by_link(store, "x" * 500, "5f00aa") is None
+    assert join("5f00aa") == first and join("5f00cc") is None
+    assert join("5f00aa", shared_link + "x") is None and join("5f00aa", "x" * 500) is None
     with store.reading() as connection:
         rater = find_rater(connection, token_hash(first))
-    assert rater is not None and rater.code == "C1A2B3"
+        assert rater is not None and completion_code(connection, rater) == "C1A2B3"
     assert b"5f00aa" not in (store.folder / FILE).read_bytes()
-    with pytest.raises(StudyError, match="no completion code"):
-        invite(store, 1, "en", prolific="a b")
+    for options, message in (
+        (SharedLink("a b"), "no completion code"),
+        (SharedLink("C1", "a/b"), "no completion code"),
+        (SharedLink("C1", "C2"), "this one excludes nobody; make it with --min-checks"),
+    ):
+        with pytest.raises(StudyError, match=message):
+            invite(store, 1, "en", options)
+
+
+def test_an_invitation_is_enlarged_under_the_same_link(make: Callable[..., StudyStore]) -> None:
+    store = make(limit=6, raters=2, min_checks=0.5)
+    shared_link = invite(store, 1, "en", SharedLink("C1", "F1", ("English",), True))[1]
+    assert invite(store, 2, "en", SharedLink("C1")) == (["", ""], shared_link)
+    assert invite(store, 1, "zh", SharedLink("C1"))[1] != shared_link  # its pages are others
+    with store.reading() as connection:
+        invitation = read_invitation(connection, token_hash(shared_link))
+        raters = read_raters(connection)
+    assert invitation is not None
+    # What was not given anew stays.
+    assert (invitation.code, invitation.failed_code, invitation.speaks) == ("C1", "F1", ("English",))
+    assert invitation.keeps_ids
+    assert [rater.shared_link == invitation.shared_link for rater in raters] == [True, True, True, False]
 
 
 def test_what_somebody_did_counts_after_leaving_and_the_rest_goes_back(

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.bloom.conftest import made_set, row
 from tests.pages import Page, Run, succeed
+from tests.study.conftest import write_consents
 from vcrgen.study.records import Response
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps, save_response
@@ -26,6 +27,7 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
     for line in COMMANDS:
         _, *words = shlex.split(line)
         if words[1] == "serve":
+            write_consents(Path(words[2]))
             serves(line)
             if words[2] == "audit-study":
                 with StudyStore(Path(words[2])) as store, store.writing() as connection:
@@ -50,7 +52,7 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
         seen.setdefault(name, succeed(run, line))
     assert "6 of 6 drawn items judged" in seen["audit report"]
-    assert len(COMMANDS) == 26 and "Raters taken in: 1." in seen["import"]
+    assert len(COMMANDS) == 29 and "Raters taken in: 1." in seen["import"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]

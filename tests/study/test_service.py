@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -13,16 +14,18 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from vcrgen.errors import StudyError
 from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
+from vcrgen.study.exports import export
 from vcrgen.study.page_texts import text_file
-from vcrgen.study.raters import invite
+from vcrgen.study.raters import SharedLink, forget, invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.app import make_app
-from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
-from vcrgen.study.store.raters import read_raters, update_rater
+from vcrgen.study.store.raters import now, read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps, returned_slots
 
 HOSTILE = [
@@ -95,8 +98,9 @@ def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, St
             assert rater.post("send").status_code == 400  # some are left
     assert rater.post("send").json() == {"code": "", "url": ""}
     assert rater.post("send").json() == {"code": "", "url": ""}  # asked again, it says the same
-    for void in (rater.page(), rater.step(0), rater.answer(0, "x"), rater.post("open"), rater.post("stop")):
+    for void in (rater.step(0), rater.answer(0, "x"), rater.post("stop"), rater.post("more", take=True)):
         assert void.status_code == 404
+    assert rater.page().status_code == 200 and rater.post("open").json() == {"sent": {"code": "", "url": ""}}
     with store.reading() as connection:
         found = read_raters(connection)[0]
         texts = connection.exec_driver_sql("SELECT * FROM consents").fetchall()
@@ -242,21 +246,131 @@ def test_whoever_guesses_links_waits_and_a_right_link_passes(client: Any) -> Non
     assert shown.status_code == 200 and "0 of 12 answers" in shown.text
 
 
+class Prolific:
+    """Visitors of a study's shared link."""
+
+    def __init__(self, store: StudyStore, count: int, **options: Any) -> None:
+        self.link = invite(store, count, "en", SharedLink("C1A2", **options))[1]
+        self.http = TestClient(make_app(store), follow_redirects=False, raise_server_exceptions=False)
+
+    def visit(self, participant: str) -> Any:
+        return self.http.get(f"/join/{self.link}?PROLIFIC_PID={participant}&STUDY_ID=1&SESSION_ID=2")
+
+    def claim(self, participant: str, languages: str = "English", **changed: Any) -> dict[str, Any]:
+        page = self.visit(participant).text
+        version = json.loads(page.partition('id="data">')[2].partition("</script>")[0])["version"]
+        sent = {"tab": "t", "visitor": participant, "version": version, "languages": languages, **changed}
+        told: dict[str, Any] = self.http.post(f"/api/{self.link}/claim", content=json.dumps(sent)).json()
+        return told
+
+    def rater(self, participant: str) -> Client:
+        rater = Client(self.http, self.claim(participant)["page"].rpartition("/")[2])
+        rater.post("open")
+        return rater
+
+
+ALONE = {"limit": 6, "raters": 1, "training": 0, "checks": 0, "repeats": 0}
+
+
 def test_somebody_from_prolific(make: Callable[..., StudyStore]) -> None:
-    store = make(limit=6, raters=1, training=0, checks=0, repeats=0)
-    _, shared_link = invite(store, 1, "en", prolific="C1A2")
-    with TestClient(make_app(store), follow_redirects=False) as http:
-        assert http.get(f"/join/{shared_link}").status_code == 400
-        there = [http.get(f"/join/{shared_link}?PROLIFIC_PID=5f00&STUDY_ID=1&SESSION_ID=2") for _ in range(2)]
-        assert [answer.status_code for answer in there] == [303, 303]
-        assert there[0].headers["location"] == there[1].headers["location"]
-        assert http.get(f"/join/{shared_link}?PROLIFIC_PID=6f00").status_code == 404  # no place is free
-        rater = Client(http, there[0].headers["location"].rpartition("/")[2])
-        for number in range(len(rater.begin()["done"])):
-            rater.answer(number, *["x"] * rater.step(number).json()["fields"])
-        assert rater.post("send").json() == {
-            "code": "C1A2", "url": "https://app.prolific.com/submissions/complete?cc=C1A2",
-        }  # fmt: skip
+    store = make(**ALONE)
+    prolific = Prolific(store, 1)
+    assert prolific.http.get(f"/join/{prolific.link}").status_code == 400
+    for number in range(30):  # whoever looks takes nothing
+        assert prolific.visit(f"junk{number}").status_code == 200
+    with store.reading() as connection:
+        assert {rater.state for rater in read_raters(connection)} == {RaterState.INVITED}
+    rater = prolific.rater("5f00")
+    there = [prolific.visit("5f00") for _ in range(2)]
+    assert [answer.status_code for answer in there] == [303, 303]
+    assert there[0].headers["location"] == there[1].headers["location"] == f"../r/{rater.token}"
+    full = prolific.visit("6f00")
+    assert full.status_code == 409 and "The study is full" in full.text
+    finish(rater)
+    done = {"code": "C1A2", "url": "https://app.prolific.com/submissions/complete?cc=C1A2"}
+    assert rater.post("send").json() == done
+    assert prolific.visit("5f00").status_code == 303 and rater.post("open").json() == {"sent": done}
+
+
+def test_a_place_is_claimed_with_the_consent_alone(make: Callable[..., StudyStore]) -> None:
+    store = make(**ALONE)
+    prolific = Prolific(store, 2, speaks=("English", "anglais"))
+    assert prolific.claim("5f00", version="0" * 12)["error"].startswith("The text has changed")
+    assert "what the page sends" in prolific.claim("5f00", visitor="../x")["error"]
+    assert prolific.claim("5f00", languages="中文, Deutsch") == {"unfit": ["English", "anglais"]}
+    with store.reading() as connection:
+        assert {rater.state for rater in read_raters(connection)} == {RaterState.INVITED}
+        assert connection.exec_driver_sql("SELECT count(*) FROM consents").scalar() == 0
+    first = prolific.claim("5f00", languages="français, ANGLAIS")
+    version = json.loads(prolific.visit("7f00").text.partition('id="data">')[2].partition("</script>")[0])["version"]
+    assert prolific.claim("6f00")["page"] != first["page"]
+    again = {"tab": "t", "visitor": "5f00", "version": version, "languages": "x"}
+    assert prolific.http.post(f"/api/{prolific.link}/claim", json=again).json() == first
+    late = {**again, "visitor": "7f00", "languages": "English"}  # its page was loaded while there was a place
+    assert prolific.http.post(f"/api/{prolific.link}/claim", json=late).json() == {"full": True}
+    unknown = prolific.http.post(f"/api/{prolific.link}x/claim", json=again)
+    assert unknown.status_code == 404
+
+
+def test_an_idle_place_is_given_to_the_next_visitor(make: Callable[..., StudyStore]) -> None:
+    store = make(**ALONE)
+    prolific = Prolific(store, 1)
+    first = prolific.rater("5f00")
+    first.answer(0, *["x"] * first.step(0).json()["fields"])
+    with store.writing() as connection:
+        update_rater(connection, 1, seen=now(timedelta(minutes=-59)))
+    assert prolific.visit("6f00").status_code == 409
+    with store.writing() as connection:
+        update_rater(connection, 1, seen=now(timedelta(minutes=-61)))
+    second = prolific.rater("6f00")
+    gone = prolific.visit("5f00")
+    assert gone.status_code == 409 and "not valid any more" in gone.text and first.page().status_code == 404
+    before = given(store)
+    assert len(before[1]) == 1 and len(before[2]) == 5 and not set(before[1]) & set(before[2])
+    finish(second)
+    with store.writing() as connection:  # has done everything, and may still look at it
+        update_rater(connection, 2, seen=now(timedelta(hours=-9)))
+    assert prolific.visit("7f00").status_code == 409
+    assert second.post("send").json()["code"] == "C1A2"
+
+
+def test_who_stops_leaves_a_place(make: Callable[..., StudyStore]) -> None:
+    store = make(**ALONE)
+    prolific = Prolific(store, 1)
+    prolific.rater("5f00").post("stop")
+    assert prolific.visit("5f00").status_code == 409
+    assert len(prolific.rater("6f00").post("open").json()["done"]) == 6
+
+
+@pytest.mark.parametrize("attentive", [True, False])
+def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) -> None:
+    store = make(**ALONE | {"checks": 1, "min_checks": 1.0})
+    prolific = Prolific(store, 2, failed_code="F5", keeps_ids=True)
+    assert "stored with what you type" in prolific.visit("5f00").text
+    rater = prolific.rater("5f00")
+    with store.reading() as connection:
+        places = read_steps(connection, 1)
+    for place in places:
+        word = place.step.word if attentive else "0"
+        rater.answer(place.number, *[word or "x"] * rater.step(place.number).json()["fields"])
+    assert prolific.rater("6f00") and rater.post("send").json()["code"] == ("C1A2" if attentive else "F5")
+    assert export(store, "payments").splitlines() == [
+        "participant_id,rater,state,items,decision",
+        f"5f00,r1,sent,6,{'approve' if attentive else 'reject'}",
+        "6f00,r2,working,0,",
+    ]
+    with store.reading() as connection:
+        forget(store, read_raters(connection)[0])
+    assert "5f00" not in export(store, "payments")
+    assert b"5f00" not in (store.folder / FILE).read_bytes()
+
+
+def test_ids_are_stored_only_if_the_invitation_says_so(make: Callable[..., StudyStore]) -> None:
+    store = make(**ALONE)
+    Prolific(store, 1).rater("5f00aa77")
+    assert b"5f00aa77" not in b"".join(file.read_bytes() for file in store.folder.iterdir() if file.is_file())
+    with pytest.raises(StudyError, match="keeps no ids of raters"):
+        export(store, "payments")
 
 
 def test_a_rater_may_stop(client: Any) -> None:
@@ -378,7 +492,7 @@ def test_who_is_offered_nothing(three: Any, make: Callable[..., StudyStore]) -> 
     finish(raters[1])
     assert raters[1].post("more", take=False).json()["count"]
     with store.writing() as connection:
-        update_rater(connection, 2, code="C1A2")
+        update_rater(connection, 2, shared_link="some link")
     assert raters[1].post("more", take=True).json() == {"count": 0, "waiting": 0}
 
 

@@ -97,6 +97,7 @@ def _print_frozen(design: StudyDesign, people: int) -> None:
     epilog=examples(
         "vcrgen study invite study --count 7 --lang en",
         "vcrgen study invite study --count 20 --prolific C1A2B3C4 --url https://study.example.org",
+        "vcrgen study invite study --count 5 --prolific C1A2B3C4 --failed-code F5E6 --speaks English --keep-ids",
     )
 )
 def invite(
@@ -109,15 +110,35 @@ def invite(
             show_default="that of the dataset, or its first",
         ),
     ] = None,
-    prolific: Annotated[str, typer.Option(metavar="CODE", help="One link for Prolific; its completion code.")] = "",
+    prolific: Annotated[
+        str,
+        typer.Option(
+            metavar="CODE",
+            help="One link for Prolific; its completion code. The same code again adds places to its link.",
+        ),
+    ] = "",
+    failed_code: Annotated[
+        str, typer.Option(metavar="CODE", help="Completion code for raters whom the study excludes.")
+    ] = "",
+    speaks: Annotated[
+        str, typer.Option(metavar="WORDS", help="Only people who name one of these languages, by commas.")
+    ] = "",
+    keep_ids: Annotated[
+        bool, typer.Option("--keep-ids", help="Store ids of Prolific, for export --to payments.")
+    ] = False,
     url: _Url = "http://127.0.0.1:8000",
 ) -> None:
     """Invite people, and print a link for each. Items of drop-outs go to the next ones."""
     from vcrgen.study.page_texts import unwritten_consents
+    from vcrgen.study.raters import SharedLink
     from vcrgen.study.raters import invite as run
 
     with _open(folder) as store:
-        links, shared_link = run(store, count, lang, prolific=prolific)
+        words = tuple(word.strip() for word in speaks.split(",") if word.strip())
+        options = SharedLink(prolific, failed_code, words, keep_ids)
+        if any(options) and not prolific:
+            raise StudyError("--failed-code, --speaks and --keep-ids are of a link for Prolific; give --prolific CODE.")
+        links, shared_link = run(store, count, lang, options if prolific else None)
         base = url.rstrip("/")
         for link in [f"{base}/join/{shared_link}"] if shared_link else [f"{base}/r/{link}" for link in links]:
             typer.echo(link)
@@ -151,6 +172,7 @@ def serve(
         "vcrgen study export study --rater r3 --out r3.jsonl",
         "vcrgen study export study --to design --out design.jsonl",
         "vcrgen study export study --to label-studio --out tasks.json",
+        "vcrgen study export study --to payments --out payments.csv",
         "vcrgen study export audit-study --to audit --out answers.jsonl",
     )
 )
@@ -160,7 +182,8 @@ def export(
     to: Annotated[
         str | None,
         typer.Option(
-            help="outputs (a rater is a model), audit, design or label-studio.", show_default="audit of one, or outputs"
+            help="outputs (a rater is a model), audit, design, payments (CSV) or label-studio.",
+            show_default="audit of one, or outputs",
         ),
     ] = None,
     rater: Annotated[str | None, typer.Option(help="Only this rater, as r3.", show_default="all")] = None,

@@ -19,19 +19,21 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
 from vcrgen.study.store.raters import read_raters
 from vcrgen.study.store.steps import read_steps
+from vcrgen.study.visitors import payment_lines
 
 Line = dict[str, Any]
 LABEL_STUDIO = "label-studio"
+PAYMENTS = "payments"
 
 
 def export(store: StudyStore, form: str | None = None, rater: str | None = None) -> str:
-    """Export a study as JSON Lines, or as one JSON list for Label Studio.
+    """Export a study as JSON Lines, as one JSON list for Label Studio, or as a CSV file of payments.
 
     Args:
         store: The study.
         form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``audit``, as `vcrgen bloom audit
-            report` reads them; ``design``: the steps of raters; or ``label-studio``: tasks with annotations. None for
-            ``audit`` of an audit, and else ``outputs``.
+            report` reads them; ``design``: the steps of raters; ``payments``: whose submission to approve; or
+            ``label-studio``: tasks with annotations. None for ``audit`` of an audit, and else ``outputs``.
         rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
 
     Raises:
@@ -44,12 +46,14 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None)
         raise StudyError(f"{store.folder} is an audit, which has no outputs; choose --to audit.")
     if not draw and form == "audit":
         raise StudyError(f"{store.folder} is no audit; choose another form than --to audit.")
+    if form in (LABEL_STUDIO, PAYMENTS) and rater is not None:
+        raise StudyError(f"{form} holds all raters; leave out --rater.")
+    if form == PAYMENTS:
+        return "".join(payment_lines(store))
     if form == LABEL_STUDIO:
-        if rater is not None:
-            raise StudyError(f"{LABEL_STUDIO} holds all raters; leave out --rater.")
         return json.dumps(list(export_tasks(store)), ensure_ascii=False) + "\n"
     if form not in FORMS:
-        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, LABEL_STUDIO))}.")
+        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS, LABEL_STUDIO))}.")
     number = None
     if rater is not None:
         with store.reading() as connection:

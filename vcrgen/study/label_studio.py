@@ -82,7 +82,7 @@ def import_tasks(store: StudyStore, file: Path) -> int:
                 wanted.remove(turn)
                 mine.append((turn, response))
         for rater, given in enumerate(raters.values(), start=next_rater_number(connection)):
-            add_rater(connection, rater, "en", token=None, code="", shared_link=None)
+            add_rater(connection, rater, "en", token=None, shared_link=None)
             append_steps(connection, rater, [Step(StepKind.ITEM, *slot) for slot, _ in given])
             for number, (_, response) in enumerate(given):
                 save_response(connection, rater, number, response)

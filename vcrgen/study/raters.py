@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -16,11 +17,12 @@ from vcrgen.errors import StudyError
 from vcrgen.study.assignment import ExtraSteps, Slot, Step, StepKind, assign, assign_passes, steps_for_rater
 from vcrgen.study.grading import typed_texts
 from vcrgen.study.page_texts import texts_for
-from vcrgen.study.records import Rater, RaterState, StudyDesign
+from vcrgen.study.records import Invitation, Rater, RaterState, StudyDesign
 from vcrgen.study.store.causes import prune_causes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design, read_secret
-from vcrgen.study.store.raters import add_rater, admit_visitor, is_shared_link, next_rater_number, now, update_rater
+from vcrgen.study.store.invitations import save_invitation
+from vcrgen.study.store.raters import add_rater, next_rater_number, now, update_rater
 from vcrgen.study.store.steps import append_steps, open_slots, read_steps, release_steps, returned_slots
 from vcrgen.web.tokens import new_token, token_hash
 
@@ -29,29 +31,37 @@ MAX_RATERS = 10_000
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def invite(store: StudyStore, count: int, lang: str | None, *, prolific: str = "") -> tuple[list[str], str]:
+class SharedLink(NamedTuple):
+    """Options of a link that several visitors share, as a study at Prolific needs it."""
+
+    code: str  # the completion code
+    failed_code: str = ""  # the code for those whom the study excludes
+    speaks: tuple[str, ...] = ()  # a visitor has to name one of these languages
+    keeps_ids: bool = False  # visitors' ids are stored, for the list of those who are to be paid
+
+
+def invite(store: StudyStore, count: int, lang: str | None, options: SharedLink | None = None) -> tuple[list[str], str]:
     """Invite people, and assign items to them.
 
     Args:
         store: The study.
         count: Number of people.
         lang: Language of their pages; that of the dataset, or else English, if None.
-        prolific: The completion code of a study at Prolific, whose people share one link; empty for a link each.
+        options: Of a link that they share; None for a link each. The same code and language have the same link, which
+            then has more places.
 
     Returns:
         The token of each link, which is stored nowhere, and the token of the shared link, or an empty text; fewer
         than ``count`` where fewer people suffice.
 
     Raises:
-        StudyError: The language is none of a page, the code is none, or nobody is needed any more.
+        StudyError: The language is none of a page, a code is none, or nobody is needed any more.
     """
-    if prolific and not CODE.fullmatch(prolific):
-        raise StudyError(f"{prolific[:80]!r} is no completion code; copy it from the study's page at Prolific.")
-    shared_link = new_token(SHARED_LINK) if prolific else ""
     links = []
     with store.writing() as connection:
         design = read_design(connection)
         own = _language(design, lang)
+        shared_link = _shared_link(connection, design, own, options) if options else ""
         first = next_rater_number(connection)
         if first + count > MAX_RATERS:
             raise StudyError(f"A study has at most {MAX_RATERS:,} people.")
@@ -66,12 +76,29 @@ def invite(store: StudyStore, count: int, lang: str | None, *, prolific: str = "
         for number, mine in zip(people, used, strict=False):
             links.append("" if shared_link else new_token(LINK))
             token = token_hash(links[-1]) if links[-1] else None
-            add_rater(connection, number, own, token=token, code=prolific, shared_link=shared)
+            add_rater(connection, number, own, token=token, shared_link=shared)
             append_steps(connection, number, _first_steps(design, number, own, mine))
         if not links:
             which = f"every item in {own!r}" if design.is_mcq else "every item"
             raise StudyError(f"Nobody else is needed: {which} is assigned to as many people as the study needs.")
     return links, shared_link
+
+
+def _shared_link(connection: Connection, design: StudyDesign, lang: str, options: SharedLink) -> str:
+    """Store a shared link, and return its token, which is made of the study's secret: it can be told again."""
+    for code in filter(None, (options.code, options.failed_code)):
+        if not CODE.fullmatch(code):
+            raise StudyError(f"{code[:80]!r} is no completion code; copy it from the study's page at Prolific.")
+    if options.failed_code and not (design.options["min_checks"] or design.options["min_repeats"]):
+        raise StudyError(
+            "A code for failed checks is for people whom the study excludes, and this one excludes nobody; make it with"
+            " --min-checks or --min-repeats."
+        )
+    about = f"shared link {lang} {options.code}".encode()
+    token = SHARED_LINK + hmac.new(read_secret(connection).encode(), about, hashlib.sha256).hexdigest()
+    known = Invitation(shared_link=token_hash(token) or "", lang=lang, **options._asdict())
+    save_invitation(connection, known)
+    return token
 
 
 def _first_steps(design: StudyDesign, number: int, lang: str, slots: Sequence[Slot]) -> list[Step]:
@@ -114,10 +141,10 @@ def unassigned_slots(connection: Connection, design: StudyDesign, rater: Rater) 
     """Return slots of drop-outs for a rater who has finished, at most as many items as stand between two breaks.
 
     Slots that were never assigned wait for people who are still to be invited. Nobody is offered an item that they have
-    seen in any condition, nor more items than ``--max-items``. Raters with a completion code are paid for what was
+    seen in any condition, nor more items than ``--max-items``. Raters of a shared link are paid for what was
     agreed on, and are offered nothing; nor are raters of an audit, each of whom has the place of one of its draw.
     """
-    if design.draw or rater.code:
+    if design.draw or rater.shared_link:
         return []
     mine = {one.step.item for one in read_steps(connection, rater.number) if one.step.kind is StepKind.ITEM}
     left = [
@@ -139,23 +166,25 @@ def claim_unassigned(connection: Connection, design: StudyDesign, rater: Rater) 
     append_steps(connection, rater.number, steps)
 
 
-def join_by_link(store: StudyStore, shared_link: str, visitor: str) -> str | None:
-    """Return the token of a visitor of a shared link, always the same; None where the link is unknown or full."""
-    hashed = token_hash(shared_link)
-    with store.writing() as connection:
-        if hashed is None or not is_shared_link(connection, hashed):
-            return None
-        secret = read_secret(connection).encode()
-        token = LINK + hmac.new(secret, f"{hashed} {visitor}".encode(), hashlib.sha256).hexdigest()
-        stands_for = hmac.new(secret, f"visitor {visitor}".encode(), hashlib.sha256).hexdigest()
-        return token if admit_visitor(connection, hashed, stands_for, token_hash(token) or "") else None
-
-
 def withdraw(store: StudyStore, rater: Rater) -> int:
-    """End the participation of a rater: finished steps count, the others are released. Return their number."""
+    """End the participation of a rater in a transaction of its own; see :func:`end_participation`."""
     with store.writing() as connection:
-        count = release_steps(connection, rater.number, everything=False)
-        update_rater(connection, rater.number, state=RaterState.LEFT, token=None, ended=now())
+        return end_participation(connection, rater)
+
+
+def end_participation(connection: Connection, rater: Rater) -> int:
+    """End the participation of a rater: finished steps count, the others are released. Return their number.
+
+    Of a shared link, what is left becomes a place for its next visitor.
+    """
+    left = [one.step for one in read_steps(connection, rater.number) if not one.done]
+    count = release_steps(connection, rater.number, everything=False)
+    update_rater(connection, rater.number, state=RaterState.LEFT, token=None, ended=now())
+    slots = [Slot(step.item, step.condition, step.turn) for step in left if step.kind is StepKind.ITEM]
+    if rater.shared_link and slots:
+        number = next_rater_number(connection)
+        add_rater(connection, number, rater.lang, token=None, shared_link=rater.shared_link)
+        append_steps(connection, number, _first_steps(read_design(connection), number, rater.lang, slots))
     return count
 
 
@@ -163,8 +192,8 @@ def forget(store: StudyStore, rater: Rater) -> None:
     """Remove all data of a rater but the number; the slots are open again."""
     with store.writing() as connection:
         release_steps(connection, rater.number, everything=True)
-        empty = dict.fromkeys(("code", "tab", "consent", "languages", "began", "ended"), "")
-        nothing = dict.fromkeys(("token", "shared_link", "visitor"))
+        empty = dict.fromkeys(("tab", "consent", "languages", "began", "seen", "ended"), "")
+        nothing = dict.fromkeys(("token", "shared_link", "visitor", "participant_id"))
         update_rater(connection, rater.number, state=RaterState.FORGOTTEN, **empty, **nothing)
         prune_causes(connection, typed_texts(read_steps(connection)))
     store.purge()

@@ -34,7 +34,7 @@ class RaterState(StrEnum):
 
     INVITED = "invited"  # has a link
     WORKING = "working"  # has agreed to take part
-    SENT = "sent"  # has finished; the link is void
+    SENT = "sent"  # has finished; the link shows thanks and the code
     LEFT = "left"  # stopped, or was ended by a maintainer; what was done counts, the rest went back
     FORGOTTEN = "forgotten"  # everything of the rater was removed
 
@@ -46,17 +46,30 @@ class Rater:
     number: int  # from 1, in the order of the invitations
     lang: str  # of the page
     state: RaterState
-    code: str = ""  # what the rater shows to be paid, such as Prolific's completion code; empty for none
+    shared_link: str | None = None  # hash of the link by which a visitor has or may take the place
     tab: str = ""  # the tab of the browser that may answer
     consent: str = ""  # version of the text that was agreed to
     languages: str = ""  # as the rater typed them
     began: str = ""  # when, in UTC
+    seen: str = ""  # when something of the rater arrived last
     ended: str = ""
 
     @property
     def name(self) -> str:
         """The rater in commands and tables."""
         return f"r{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """A link that several visitors share."""
+
+    shared_link: str  # its hash
+    lang: str  # of the pages
+    code: str  # what a visitor shows to be paid: Prolific's completion code
+    failed_code: str = ""  # in its place for those whom the study excludes; empty for the same
+    speaks: tuple[str, ...] = ()  # a visitor names one of these languages; empty for any
+    keeps_ids: bool = False  # the visitors' own ids are stored
 
 
 class Response(NamedTuple):

@@ -217,7 +217,7 @@ def rater_statistics(
                 unread=sum(one.unread for one in mine),
                 seconds=median(step.response.seconds for step in done if step.response),
                 checks=checks, repeats=repeats, same=pairs[rater],
-                is_excluded=_below(checks, options["min_checks"]) or _below(repeats, options["min_repeats"]),
+                is_excluded=fails_checks(own, options),
             )
         )  # fmt: skip
     shares = [same / count for same, count in (one.same for one in found) if count]
@@ -226,6 +226,11 @@ def rater_statistics(
     low, _, high = quantiles(shares, method="inclusive")
     fence = low - 1.5 * (high - low)
     return [one._replace(is_outlier=bool(one.same[1]) and one.same[0] / one.same[1] < fence) for one in found]
+
+
+def fails_checks(steps: Sequence[RaterStep], options: Mapping[str, float]) -> bool:
+    """Return true if the rule of a study excludes the rater of these steps."""
+    return _below(_checks(steps), options["min_checks"]) or _below(_repeats(steps), options["min_repeats"])
 
 
 class SuspectKey(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -25,7 +25,7 @@ from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_answered
 from vcrgen.study.grading import typed_form
 from vcrgen.study.page_texts import read_text, texts_for
-from vcrgen.study.raters import claim_unassigned, join_by_link, unassigned_slots, withdraw
+from vcrgen.study.raters import claim_unassigned, unassigned_slots, withdraw
 from vcrgen.study.records import Rater, RaterState, RaterStep, StudyDesign
 from vcrgen.study.records import Response as StepResponse
 from vcrgen.study.store.database import StudyStore
@@ -33,6 +33,7 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items, read_picture, read_questions
 from vcrgen.study.store.raters import find_rater, now, save_consent, update_rater
 from vcrgen.study.store.steps import read_step, read_steps, save_response
+from vcrgen.study.visitors import claim_place, completion_code, has_place, is_wanted, open_visit
 from vcrgen.tasks.bloom import LETTERS, direction
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.responses import Refusal
@@ -44,6 +45,7 @@ CACHED_PICTURES = 256  # as texts: about 40 MB
 DAY = 86_400.0
 COMPLETE = "https://app.prolific.com/submissions/complete?cc="
 VISITOR = "PROLIFIC_PID"
+PARTICIPANT = "[A-Za-z0-9]{1,64}"
 SCRIPT_TEXTS = ("saved", "saving", "unsaved", "offline", "step", "of", "right", "wrong", "field", "number", "cannot")
 _HALF = re.compile(rb"\\ud[89a-f][0-9a-f]{2}")  # as JavaScript writes half of a surrogate pair, and only that
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
@@ -59,6 +61,10 @@ class _Body(BaseModel):
 class _Begin(_Body):
     version: Annotated[str, Field(max_length=64)]  # of the consent
     languages: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class _Claim(_Begin):
+    visitor: Annotated[str, Field(pattern=f"^{PARTICIPANT}$")]
 
 
 class _Answer(_Body):
@@ -95,6 +101,7 @@ class RaterRoutes:
         """Add the routes to a service."""
         app.add_api_route("/r/{token}", self.page)
         app.add_api_route("/join/{token}", self.join)
+        app.add_api_route("/api/{token}/claim", self.claim, methods=["POST"])
         app.add_api_route("/api/{token}/step/{number:int}", self.step)
         app.add_api_route("/api/{token}/step/{number:int}", self.answer, methods=["POST"])
         app.add_api_route("/api/{token}/open", self._route(_Body, self._open), methods=["POST"])
@@ -104,33 +111,69 @@ class RaterRoutes:
         app.add_api_route("/api/{token}/more", self._route(_Volunteer, self._volunteer), methods=["POST"])
 
     def page(self, request: Request, token: str) -> Response:
-        """Return the page of a rater."""
+        """Return the page of a rater; of one who has sent everything it is that of thanks."""
         with self._store.reading() as connection:
-            rater = self._rater(request, token, connection)
-            steps = read_steps(connection, rater.number) if self._questions else []
-        lang, folder = self._texts.page_lang(rater.lang), self._store.folder
+            rater = self._rater(request, token, connection, sent=True)
+            over = rater.state is RaterState.SENT
+            steps = read_steps(connection, rater.number) if self._questions and not over else []
+        return self._page(token, rater.lang, steps, name=rater.name)
+
+    def _page(
+        self, token: str, rater_lang: str, steps: Sequence[RaterStep], name: str = "", **visit: str | bool
+    ) -> Response:
+        """Render the page of a rater, or of a visitor, who has no name yet."""
+        lang, folder = self._texts.page_lang(rater_lang), self._store.folder
         texts = self._texts.page[lang]
         consent = read_text(folder, "consent", lang)
         data = {
             "api": f"../api/{token}", "key": f"vcrgen-study {token_hash(token)}", "version": _version(consent),
-            "pause": self._design.options["pause"],
-            "texts": {name: texts[name] for name in SCRIPT_TEXTS},
-            **(self._mcq_page_data(rater, steps, texts) if self._design.is_mcq else {}),
+            "pause": self._design.options["pause"], "texts": {name: texts[name] for name in SCRIPT_TEXTS}, **visit,
+            **(self._mcq_page_data(rater_lang, steps) if self._design.is_mcq else {}),
             **(audit_page_data(self._design.draw, self._questions, steps, lang) if self._design.draw else {}),
         }  # fmt: skip
         page = self._templates.render(
-            "rater.html", title=texts["title"], lang=lang, dir=direction(lang), t=texts, name=rater.name, data=data,
+            "rater.html", title=texts["title"], lang=lang, dir=direction(lang), t=texts, name=name, data=data,
             consent=consent.splitlines(), instructions=read_text(folder, "instructions", lang).splitlines(),
         )  # fmt: skip
         return HTMLResponse(page, headers=UNKEPT)
 
     def join(self, request: Request, token: str) -> Response:
-        """Send a visitor of a shared link to a page of the visitor's own, always the same."""
-        visitor = request.query_params.get(VISITOR, "")
-        if not (0 < len(visitor) <= 64 and visitor.isascii() and visitor.isalnum()):
+        """Show a visitor of a shared link the consent; one who has a place is sent to its page, always the same.
+
+        Nothing is stored: a place is taken by agreeing.
+        """
+        participant = request.query_params.get(VISITOR, "")
+        if not re.fullmatch(PARTICIPANT, participant):
             raise Refusal(400, f"The link lacks {VISITOR}; open it from your study's page at Prolific.")
-        own = self._tokens.authenticate(request, join_by_link(self._store, token, visitor))
-        return RedirectResponse(f"../r/{own}", status_code=303, headers=UNKEPT)
+        with self._store.reading() as connection:
+            visit = self._tokens.authenticate(request, open_visit(connection, token, participant))
+            lang, room = visit.invitation.lang, has_place(connection, visit.invitation)
+        texts = self._texts.page[self._texts.page_lang(lang)]
+        if visit.rater is not None and visit.rater.state is not RaterState.LEFT:
+            return RedirectResponse(f"../r/{visit.token}", status_code=303, headers=UNKEPT)
+        for told, name in ((visit.rater is not None, "gone"), (not room, "full")):
+            if told:
+                page = self._templates.render("message.html", title=texts[name], text=texts[f"{name}_text"])
+                return HTMLResponse(page, status_code=409, headers=UNKEPT)
+        return self._page(token, lang, [], visitor=participant, keeps_id=visit.invitation.keeps_ids)
+
+    async def claim(self, request: Request, token: str) -> Response:
+        """Give a place to a visitor who agrees; the reply has its page, or says that there is none for this one."""
+        sent = await _read(request, _Claim)
+        return JSONResponse(await run_in_threadpool(self._claim, request, token, sent), headers=UNKEPT)
+
+    def _claim(self, request: Request, token: str, sent: _Claim) -> dict[str, Any]:
+        with self._store.writing() as connection:
+            visit = self._tokens.authenticate(request, open_visit(connection, token, sent.visitor))
+            text = self._consent(visit.invitation.lang, sent.version)
+            if visit.rater is None:
+                if not is_wanted(visit.invitation, sent.languages):
+                    return {"unfit": visit.invitation.speaks}
+                languages = sent.languages.strip()
+                if not claim_place(connection, visit, sent.visitor, consent=sent.version, languages=languages):
+                    return {"full": True}
+                save_consent(connection, sent.version, text)
+        return {"page": f"../r/{visit.token}"}
 
     def step(self, request: Request, token: str, number: int) -> Response:
         """Return a step of a rater: its picture, and the stored response."""
@@ -168,6 +211,7 @@ class RaterRoutes:
             if not over:  # the answers were shown
                 typed = StepResponse(tuple(sent.texts), tuple(sent.unread), sent.seconds, sent.done, sent.revision)
                 save_response(connection, rater.number, number, typed)
+                update_rater(connection, rater.number, seen=now())
                 place = read_step(connection, rater.number, number) or place
         return JSONResponse({"saved": True} | self._step_view(place, picture=False), headers=UNKEPT)
 
@@ -180,7 +224,7 @@ class RaterRoutes:
 
         def work(request: Request, token: str, sent: Sent) -> Response:
             with self._store.writing() as connection:
-                rater = self._rater(request, token, connection, sent=do == self._send)
+                rater = self._rater(request, token, connection, sent=do in (self._open, self._send))
                 if do != self._open:
                     _check_tab(rater, sent)
                 told = do(connection, rater, sent)
@@ -191,8 +235,10 @@ class RaterRoutes:
         return route
 
     def _open(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
-        """Make a tab the one that may answer, and return the progress of the rater."""
-        update_rater(connection, rater.number, tab=sent.tab)
+        """Make a tab the one that may answer, and return the progress of the rater, or the code at the end."""
+        if rater.state is RaterState.SENT:
+            return {"sent": self._send(connection, rater, sent)}
+        update_rater(connection, rater.number, tab=sent.tab, seen=now())
         places = read_steps(connection, rater.number)
         training = sum(place.step.kind is StepKind.TRAINING for place in places)
         done = [place.done for place in places]
@@ -200,22 +246,27 @@ class RaterRoutes:
 
     def _begin(self, connection: Connection, rater: Rater, sent: _Begin) -> dict[str, Any]:
         """Store that the rater agrees to the text of a version."""
-        text = read_text(self._store.folder, "consent", self._texts.page_lang(rater.lang))
-        if _version(text) != sent.version:
-            raise Refusal(400, "The text has changed meanwhile; load the page again.")
-        save_consent(connection, sent.version, text)
+        save_consent(connection, sent.version, self._consent(rater.lang, sent.version))
         if rater.state is RaterState.INVITED:
             values = {"consent": sent.version, "languages": sent.languages.strip(), "began": now()}
             update_rater(connection, rater.number, state=RaterState.WORKING, **values)
         return {"begun": True}
 
+    def _consent(self, lang: str, version: str) -> str:
+        """Return the text that raters agree to, if it is still of a version."""
+        text = read_text(self._store.folder, "consent", self._texts.page_lang(lang))
+        if _version(text) != version:
+            raise Refusal(400, "The text has changed meanwhile; load the page again.")
+        return text
+
     def _send(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
-        """Finish; from now on the link is void. A second request gets the same reply."""
+        """Finish; from now on the link shows thanks and the code. A second request gets the same reply."""
         if rater.state is not RaterState.SENT:
             if _unfinished(connection, rater):
                 raise Refusal(400, "Some steps are not finished yet.")
             update_rater(connection, rater.number, state=RaterState.SENT, ended=now())
-        return {"code": rater.code, "url": COMPLETE + rater.code if rater.code else ""}
+        code = completion_code(connection, rater)
+        return {"code": code, "url": COMPLETE + code if code else ""}
 
     def _stop(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
         """The rater leaves; see :func:`vcrgen.study.raters.withdraw`."""
@@ -271,12 +322,13 @@ class RaterRoutes:
             ]
         return shown
 
-    def _mcq_page_data(self, rater: Rater, steps: Sequence[RaterStep], texts: Mapping[str, str]) -> dict[str, Any]:
+    def _mcq_page_data(self, lang: str, steps: Sequence[RaterStep]) -> dict[str, Any]:
         """Return the questions of an MCQ benchmark for the page of a rater; no answer is among them."""
-        questions = [self._questions.get((one.step.item, rater.lang)) for one in steps]
+        texts = self._texts.page[self._texts.page_lang(lang)]
+        questions = [self._questions.get((one.step.item, lang)) for one in steps]
         return {
             "questions": [each and {"text": each.text, "options": each.options} for each in questions],
-            "cannot": texts["cannot"], "lang": rater.lang, "dir": direction(rater.lang),
+            "cannot": texts["cannot"], "lang": lang, "dir": direction(lang),
         }  # fmt: skip
 
     def _shown_answer(self, place: RaterStep, answer: str) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstrain
 from vcrgen.database.schema import columns, new_metadata
 from vcrgen.study.assignment import StepKind
 
-VERSION = 3
+VERSION = 4
 metadata = new_metadata()
 _JSON = sa.JSON(none_as_null=True)
 _SLOT = ("item", "condition", "turn")
@@ -30,11 +30,17 @@ pictures = Table(
     PrimaryKeyConstraint("item", "condition"), ForeignKeyConstraint(["item"], ["items.number"]),
     ForeignKeyConstraint(["image"], ["images.digest"]),
 )  # fmt: skip
-# Token, shared link and visitor are hashes.
+# Token, shared link and visitor are hashes; the id of a participant is stored only if the invitation says so.
+invitations = Table(
+    "invitations", metadata, *columns(
+        shared_link=Text, lang=Text, code=Text, failed_code=Text, speaks=sa.JSON, keeps_ids=sa.Boolean,
+    ),
+    PrimaryKeyConstraint("shared_link"),
+)  # fmt: skip
 raters = Table(
     "raters", metadata, *columns(
-        number=Integer, lang=Text, state=Text, token_=Text, code=Text, shared_link_=Text, visitor_=Text, tab=Text,
-        consent=Text, languages=Text, began=Text, ended=Text,
+        number=Integer, lang=Text, state=Text, token_=Text, shared_link_=Text, visitor_=Text, participant_id_=Text,
+        tab=Text, consent=Text, languages=Text, began=Text, seen=Text, ended=Text,
     ),
     PrimaryKeyConstraint("number"), UniqueConstraint("token"), UniqueConstraint("shared_link", "visitor"),
 )  # fmt: skip

@@ -308,7 +308,17 @@
     id("sizes").querySelector(`[value="${times}"]`).checked = true;
   };
 
+  const thank = (told) => {
+    id("paid").hidden = !told.code;
+    id("code").textContent = told.code;
+    if (told.url) id("return").href = told.url;
+    try {
+      localStorage.removeItem(data.key);
+    } catch { /* as above */ }
+    over("thanks");
+  };
   const start = async () => {
+    if (data.visitor) return show("consent"); // who has no place before agreeing
     restore();
     let told = await ask("open", {});
     while (!told && !ended) {
@@ -318,6 +328,7 @@
     }
     if (ended) return;
     say("");
+    if (told.sent) return thank(told.sent);
     ({ done, training } = told);
     if (!told.begun) return show("consent");
     for (const number of Object.keys(kept)) if (kept[number].done) done[number] = true;
@@ -331,10 +342,17 @@
     const languages = id("languages").value.trim();
     id("needs").hidden = Boolean(languages && id("agree").checked);
     if (!id("needs").hidden) return (languages ? id("agree") : id("languages")).focus();
-    const told = await ask("begin", { version: data.version, languages: languages.replace(HALF, "") });
+    const sent = { version: data.version, languages: languages.replace(HALF, "") };
+    const told = data.visitor ? await ask("claim", { ...sent, visitor: data.visitor }) : await ask("begin", sent);
     if (told?.refused) return location.reload();
     if (!told) return ended ? undefined : say(data.texts.offline);
     say("");
+    if (told.page) return location.replace(told.page);
+    if (told.full) return over("full");
+    if (told.unfit) {
+      id("wanted").textContent = told.unfit.join(", ");
+      return over("unfit");
+    }
     return go(Math.max(done.indexOf(false), 0));
   });
   id("form").addEventListener("submit", (event) => {
@@ -354,13 +372,7 @@
     if (unsaved !== undefined) return go(Number(unsaved));
     id("unsent").hidden = Boolean(told && !told.refused);
     if (!told || told.refused) return undefined;
-    id("paid").hidden = !told.code;
-    id("code").textContent = told.code;
-    if (told.url) id("return").href = told.url;
-    try {
-      localStorage.removeItem(data.key);
-    } catch { /* as above */ }
-    over("thanks");
+    thank(told);
     return told.url ? location.assign(told.url) : undefined;
   });
   id("drop").addEventListener("click", () => { // in favour of what the service has
