@@ -179,7 +179,7 @@ def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     exec(block, {"__name__": "readme"})
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")], ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     """To a file of the repository, and to a heading where one is named."""
     prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -192,14 +192,16 @@ def test_every_link_leads_somewhere(page: Path) -> None:
             assert heading in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}, link
 
 
-@pytest.mark.parametrize("path", ["README.md", *(f"docs/{page.name}" for page in ROOT.glob("docs/*.md"))])
+@pytest.mark.parametrize(
+    "path", ["README.md", *(page.relative_to(ROOT).as_posix() for page in ROOT.glob("docs/**/*.md"))]
+)
 def test_no_sentence_is_longer_than_thirty_words(path: str) -> None:
     assert [sentence for sentence in Page(path).sentences if len(sentence.split()) > 30] == []
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.name)
 def test_every_page_with_commands_has_a_test(page: Path) -> None:
-    read = Page(f"docs/{page.name}")
+    read = Page(page.relative_to(ROOT).as_posix())
     known = [shlex.split(line, comments=True) for line in COMMANDS]
     lines = [shlex.split(line, comments=True) for line in read.commands if line.startswith("vcrgen ")]
     if read.python or any(words not in known for words in lines):

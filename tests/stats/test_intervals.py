@@ -108,7 +108,7 @@ def test_one_group_tells_no_difference() -> None:
 
 
 def test_what_the_simulation_measures() -> None:
-    """A corner of the table in docs/scoring-intervals.md, where a percentile interval had a coverage of 86 %."""
+    """A corner of the table in docs/validation/scoring.md, where a percentile interval had a coverage of 86 %."""
     spec = importlib.util.spec_from_file_location("measure_intervals", SCRIPT)
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)

@@ -86,7 +86,7 @@ def test_the_tables(finished: StudyStore) -> None:
         design, items, places = read_design(connection), read_items(connection), read_steps(connection)
     easy = [one for one in grade(check_source(design), items, places) if one.condition == 0]
     found = human_scores(easy, exact_match, seed=0)
-    assert people[0][2:6] == [str(found.spans), "6", f"{100 * found.mean:.2f}", f"{100 * (found.sd or 0):.2f}"]
+    assert people[0][2:6] == [str(found.spans), "6", f"{100 * found.mean.value:.2f}", f"{100 * (found.sd or 0):.2f}"]
     raters = table(report, "Raters")
     assert [row[0] for row in raters] == [f"r{number}" for number in range(1, 7)]
     assert (

@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vcrgen.dataset.views import View
 from vcrgen.study.records import Condition, GradedResponse, StudyDesign
 from vcrgen.study.report_tables import human_table
 from vcrgen.study.scoring import (
     agreement,
+    exact_match,
+    filtered_match,
     human_minus_model,
+    human_scores,
+    lenient_match,
     rater_statistics,
     suspect_keys,
     view_difference,
@@ -62,6 +68,43 @@ def test_the_report_has_the_published_figures(lang: str, other: tuple[int, ...])
         assert [row[4], row[5], row[7], row[8]] == figures
         low, high = map(float, row[6].split(" to "))
         assert low < float(row[4]) < high
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 4), st.integers(0, 6), st.integers(0, 2), *[st.booleans()] * 4),
+        min_size=1,
+        max_size=40,
+        unique_by=lambda response: response[:3],
+    )
+)
+def test_every_value_lies_in_its_interval(responses: list[tuple[int, int, int, bool, bool, bool, bool]]) -> None:
+    """In studies in which anybody lacks anything; a pass of one response counted as much as a whole one."""
+    graded = [
+        GradedResponse(
+            rater=rater, item=item, condition=0, turn=turn, place=0, typed="x", unread=False, exact_match=right,
+            lenient_match=lenient, excused=excused,
+        )
+        for rater, item, turn, right, lenient, excused, _ in responses
+    ]  # fmt: skip
+    for is_right in (exact_match, filtered_match, lenient_match):
+        found = human_scores(graded, is_right, seed=0).mean
+        assert found.value == pytest.approx(sum(map(is_right, graded)) / len(graded))
+        assert 0 <= found.low <= found.value <= found.high <= 1
+    model = {(one.item, one.place): other for one, (*_, other) in zip(graded, responses, strict=True)}
+    first, second = graded[::2], graded[1::2]
+    differences = [human_minus_model(graded, model, seed=0)]
+    differences += [found.difference for found in [view_difference(first, second, seed=0)] if found]
+    for each in differences:
+        assert each is not None and -1 <= each.low <= each.value <= each.high <= 1
+
+
+def test_a_response_counts_as_one_however_few_its_pass_has() -> None:
+    """The newcomer's single item had as much weight as the hundred of each pass that was whole."""
+    graded = marks_of(100, (80, 80), (80, 80))
+    graded.append(graded[0]._replace(rater=3, turn=2, exact_match=False))
+    assert human_scores(graded, exact_match, seed=0).mean.value == pytest.approx(160 / 201)
 
 
 def mark(rater: int, item: int, typed: str, *, right: bool = False, place: int = 0) -> GradedResponse:

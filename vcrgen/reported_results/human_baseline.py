@@ -55,7 +55,7 @@ class HumanScore:
     raters: Count
     items: Count  # pictures
     spans: Count  # masked spans, or questions
-    exact: Share  # exact match or RAE, the mean over passes
+    exact: Share  # exact match or RAE, the mean over responses
     low: Share  # lower end of its 95 % interval over pictures and people
     high: Share
     sd: Share | None = None  # over people; None of a single one

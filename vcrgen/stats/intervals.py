@@ -11,7 +11,7 @@ resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would 
   (Agresti and Min, 2005, for paired shares). So systems that did the same have an interval with width. It takes the
   quantile of Student's t for the number of groups.
 
-``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/scoring-intervals.md``.
+``scripts/measure_intervals.py`` measures their coverage; its table is in ``docs/validation/scoring.md``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 METHOD = "wilson-groups-2"  # what signatures call these intervals; another way to take them is another name
 LEVEL = 0.95
-_TAIL = NormalDist().inv_cdf((1 + LEVEL) / 2)
+NORMAL_QUANTILE = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _SEEN = 0.5  # pseudo-count of the rarer outcome
 _MORE = 2  # pseudo-clusters of a difference
 _NOTHING = 1e-24  # a variance that is nothing but rounding
@@ -85,7 +85,7 @@ def difference_p(value: float, low: float, high: float) -> float:
     The end on the side of 0 is taken for as many standard errors away from the value as the level of the interval has.
     """
     end = value - low if value > 0 else high - value
-    return math.erfc(_TAIL * abs(value) / end / math.sqrt(2)) if value else 1.0
+    return math.erfc(NORMAL_QUANTILE * abs(value) / end / math.sqrt(2)) if value else 1.0
 
 
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:
@@ -98,7 +98,7 @@ def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floa
     independent = np.where(varies, most / np.maximum(variance, _NOTHING), 1)
     rarer = np.where(varies, independent * np.minimum(means, 1 - means), 0)
     # The mean of 1 / independent and 1 / groups, by how many answers of the rarer kind were seen of either.
-    share = _TAIL**2 * (rarer / independent + _SEEN / enough) / (rarer + _SEEN)
+    share = NORMAL_QUANTILE**2 * (rarer / independent + _SEEN / enough) / (rarer + _SEEN)
     middle = (means + share / 2) / (1 + share)
     half = np.sqrt(share * (most + share / 4)) / (1 + share)
     # Rounding must not put a mean of 0 or 1 outside of its interval.
@@ -112,7 +112,7 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
     Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the American Statistical
     Association 22 (1927).
     """
-    more = _TAIL**2 / count
+    more = NORMAL_QUANTILE**2 / count
     half = math.sqrt(more * (share * (1 - share) + more / 4))
     return max(0.0, (share + more / 2 - half) / (1 + more)), min(1.0, (share + more / 2 + half) / (1 + more))
 
@@ -162,7 +162,7 @@ def t_quantile(freedom: int) -> float:
 
     Wallace (1959); three digits are right from 9 degrees of freedom on, and for fewer it is the wider interval.
     """
-    normal = _TAIL * (8 * freedom + 3) / (8 * freedom + 1)
+    normal = NORMAL_QUANTILE * (8 * freedom + 3) / (8 * freedom + 1)
     return math.sqrt(freedom * math.expm1(normal**2 / freedom))
 
 

@@ -4,8 +4,9 @@ Example: seven raters see some of 100 pictures each. Another sample of pictures 
 seven raters would, too. So both are resampled, each by itself (:mod:`vcrgen.stats.bootstrap`). The variance of the mean
 is the sum of both variances, less that of resampling single pairs of both, which is in either of them (Cameron, Gelbach
 and Miller, 2011); it is at least as large as the larger of the two. Where the raters differ, a few of them are few,
-however many pictures there are. ``scripts/measure_study.py`` measures how often such intervals hold the true value; the
-tables are in ``docs/study.md``.
+however many pictures there are. Few raters give a bad estimate of the variance between raters, so that part takes
+Student's t for their number. ``scripts/measure_study.py`` measures how often such intervals hold the true value; the
+tables are in ``docs/validation/study.md``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means
-from vcrgen.stats.intervals import deviation, mean_interval, paired_interval, t_quantile
+from vcrgen.stats.intervals import NORMAL_QUANTILE, deviation, mean_interval, paired_interval, t_quantile
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats, Ints
@@ -44,8 +45,11 @@ def two_way_bootstrap_mean(
     import numpy as np
 
     found = _spread(values, rows, columns, seed)
-    groups, mean = found.groups_alike, np.array([found.mean])
-    return TwoWayMean(found.mean, *_ends(mean_interval(mean, _sd(found.variance, groups), np.array([groups]))))
+    if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
+        return TwoWayMean(found.mean, 0.0, 1.0)
+    groups = found.groups_alike
+    sd = _sd(found.variance_beside(NORMAL_QUANTILE), groups)
+    return TwoWayMean(found.mean, *_ends(mean_interval(np.array([found.mean]), sd, np.array([groups]))))
 
 
 def two_way_bootstrap_difference(
@@ -61,8 +65,7 @@ def two_way_bootstrap_difference(
     that is 1 stands for 2, and one of the second for -2.
 
     The interval is that of paired differences of as many groups as there are rows, or as the degrees of freedom say
-    where they are more. Few columns, such as raters, give a bad estimate of the variance between columns, so that
-    part of the variance takes Student's t for the number of columns.
+    where they are more.
 
     Args:
         values: As above; at least one, and their mean is from -1 to 1.
@@ -76,8 +79,7 @@ def two_way_bootstrap_difference(
     if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
         return TwoWayMean(found.mean, -1.0, 1.0)
     groups = max(found.rows, found.groups_alike)
-    wider = t_quantile(found.columns - 1) / t_quantile(groups - 1)
-    sd = _sd(found.variance + (wider**2 - 1) * found.of_columns_alone, groups)
+    sd = _sd(found.variance_beside(t_quantile(groups - 1)), groups)
     return TwoWayMean(found.mean, *_ends(paired_interval(np.array([found.mean]), sd, groups)))
 
 
@@ -103,23 +105,21 @@ class _Spread(NamedTuple):
     of_columns: float
     of_pairs: float  # when single pairs of a row and a column are
 
-    @property
-    def variance(self) -> float:
-        """The variance over rows and columns."""
-        return max(self.of_rows + self.of_columns - self.of_pairs, self.of_rows, self.of_columns)
+    def variance_beside(self, quantile: float) -> float:
+        """The variance over rows and columns, for an interval that multiplies its root by a quantile.
 
-    @property
-    def of_columns_alone(self) -> float:
-        """The part of ``of_columns`` that is not the chance of single pairs: what columns differ in."""
-        # Less ``of_pairs``, it were nothing where few columns are alike by chance, and intervals be too narrow.
+        What columns differ in takes the quantile of Student's t for their number: it is made as much larger.
+        """
         both = self.of_columns + self.of_pairs
-        return self.of_columns**2 / both if both else 0.0
+        # Less ``of_pairs``, it were nothing where few columns are alike by chance, and intervals be too narrow.
+        of_columns_alone = self.of_columns**2 / both if both else 0.0
+        wider = t_quantile(self.columns - 1) / quantile
+        variance = max(self.of_rows + self.of_columns - self.of_pairs, self.of_rows, self.of_columns)
+        return variance + (wider**2 - 1) * of_columns_alone
 
     @property
     def groups_alike(self) -> int:
-        """Of how many groups alike a mean would vary as much; 1 where a single row or column says nothing of others."""
-        if min(self.rows, self.columns) < 2:
-            return 1
+        """Number of equal groups whose mean would vary as much (Satterthwaite)."""
         parts = self.of_rows**2 / (self.rows - 1) + self.of_columns**2 / (self.columns - 1)
         freedom = (self.of_rows + self.of_columns) ** 2 / parts if parts > 0 else max(self.rows, self.columns) - 1
         return max(round(freedom), 1) + 1

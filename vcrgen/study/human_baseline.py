@@ -18,11 +18,10 @@ def baseline_scores(
     thresholds = {curve.view: _threshold(curve) for curve in curves if curve.name == EVERYBODY}
     for condition, mine in scoring.by_condition(design, graded):
         found = scoring.human_scores(mine, scoring.exact_match, seed=design.seed)
-        # The interval is of the mean over responses: where passes are not whole, that over passes could be outside.
         yield HumanScore(
             mode=condition.mode, view=condition.view, raters=found.raters, items=len({one.cluster for one in mine}),
-            spans=found.spans, exact=found.mean, low=min(found.interval.low, found.mean),
-            high=max(found.interval.high, found.mean), sd=found.sd, threshold=thresholds.get(condition.view),
+            spans=found.spans, exact=found.mean.value, low=found.mean.low, high=found.mean.high, sd=found.sd,
+            threshold=thresholds.get(condition.view),
         )  # fmt: skip
 
 

@@ -20,15 +20,16 @@ INTERVAL = "95 % interval"
 
 
 def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
-    """Return the scores as published: mean over passes and deviation over raters, of all errors and filtered."""
+    """Return the scores as published: mean and deviation over raters, of all errors and filtered."""
     rows: list[Sequence[TableCell]] = []
     for condition, mine in scoring.by_condition(design, graded):
         exact, filtered, lenient = (
             scoring.human_scores(mine, is_right, seed=design.seed)
             for is_right in (scoring.exact_match, scoring.filtered_match, scoring.lenient_match)
         )
-        interval = Interval(exact.interval.low, exact.interval.high)
-        first, sd, *rest = (cell for one in (exact, filtered, lenient) for cell in (Percent(one.mean), Percent(one.sd)))
+        interval = Interval(exact.mean.low, exact.mean.high)
+        all_three = (exact, filtered, lenient)
+        first, sd, *rest = (cell for one in all_three for cell in (Percent(one.mean.value), Percent(one.sd)))
         rows.append((design.lang, condition.label, exact.spans, exact.raters, first, sd, interval, *rest))
     heads = (
         *("Language", "Mode and view", "Spans", "Raters", "Exact match", "sd", INTERVAL),

@@ -1,7 +1,8 @@
 """Scores of people: graded responses in, numbers out. Nothing here reads a file.
 
-The published human scores (VCR, Table 3) are means over passes and standard deviations over raters. A pass is one
-response to each item: with three raters an item there are three. The deviation is that of a sample of raters.
+A mean is that of all responses, and so is its interval. The published human scores (VCR, Table 3) are means over
+passes, with one response to each item, and standard deviations of a sample of raters. In a study in which every item
+has all its responses, both means are the same. In others each response counts alike, however few a pass has.
 """
 
 from __future__ import annotations
@@ -55,26 +56,23 @@ class HumanScores(NamedTuple):
 
     spans: int  # different ones
     raters: int
-    mean: float  # over passes
+    mean: TwoWayMean  # over responses, with its interval over images and raters
     sd: float | None  # over raters; None of a single one
-    interval: TwoWayMean  # over images and raters
 
 
 def human_scores(graded: Sequence[GradedResponse], is_right: IsRight, *, seed: int) -> HumanScores:
-    """Return mean, deviation and interval of the responses in one condition, of which there is at least one."""
+    """Return mean, interval and deviation of the responses in one condition, of which there is at least one."""
     raters = [_share(mine, is_right) for mine in _grouped(graded, lambda one: one.rater).values()]
-    passes = [_share(mine, is_right) for mine in _grouped(graded, lambda one: one.turn).values()]
     return HumanScores(
         spans=len({(one.item, one.place) for one in graded}),
         raters=len(raters),
-        mean=mean(passes),
-        sd=stdev(raters) if len(raters) > 1 else None,
-        interval=two_way_bootstrap_mean(
+        mean=two_way_bootstrap_mean(
             [float(is_right(one)) for one in graded],
             [one.cluster for one in graded],
             [one.rater for one in graded],
             seed=seed,
         ),
+        sd=stdev(raters) if len(raters) > 1 else None,
     )
 
 
