@@ -16,7 +16,7 @@ from vcrgen.errors import ScoreError
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.run import score
-from vcrgen.scorer.saved import load_saved
+from vcrgen.scorer.saved import checksum, load_saved
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -152,6 +152,7 @@ def test_a_changed_file_is_refused(
     run("score", better.name, "--data", ladder, "--curve")
     values = json.loads(Path("better.scores.json").read_text())
     values["ink_of_spans"] = change(values["ink_of_spans"])
+    values["sha256"] = checksum(values)
     Path("better.scores.json").write_text(json.dumps(values))
     with pytest.raises(ScoreError, match=message):
         load_saved(Path("better.scores.json"))

@@ -1,6 +1,7 @@
 """Scores in files: read back they compare as the outputs did, and nothing in them is trusted."""
 
 import base64
+import contextlib
 import json
 import zlib
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from vcrgen.errors import ScoreError
 from vcrgen.files import write_json
 from vcrgen.scorer import RunResult, compare, render, score
 from vcrgen.scorer.results import assign_titles
-from vcrgen.scorer.saved import as_saved, load_saved
+from vcrgen.scorer.saved import as_saved, checksum, load_saved
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -58,7 +59,7 @@ def packed(data: bytes) -> str:
 
 
 DAMAGES: dict[str, tuple[Change, str]] = {
-    "another version": (lambda v: v.update(schema="vcrgen-scores-2"), "is not of the version vcrgen-scores-3"),
+    "another version": (lambda v: v.update(schema="vcrgen-scores-3"), "is not of the version vcrgen-scores-4"),
     "no schema": (lambda v: v.pop("schema"), "holds no scores"),
     "no signature": (lambda v: v["signature"].update(text="x"), "signature cannot be read"),
     "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-2"), "signature cannot be read"),
@@ -69,6 +70,15 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "not a number": (lambda v: v["scores"][0]["metrics"]["exact"].update(low=float("nan")), "no number or no text"),
     "half a character": (lambda v: v.update(name="\ud800"), "no number or no text"),
     "a mean raised by hand": (lambda v: v["scores"][0]["metrics"]["exact"].update(value=0.99), "means are not those"),
+    "an interval made narrow": (
+        lambda v: v["scores"][0]["metrics"]["exact"].update(low=0.9, high=1.0), "intervals or deviations are not those",
+    ),
+    "an interval of a metric nobody looks at": (
+        lambda v: v["scores"][0]["metrics"]["rouge1"].update(low=0.5), "intervals or deviations are not those",
+    ),
+    "a deviation": (lambda v: v["scores"][0]["metrics"]["exact"].update(sd_images=0.1), "deviations are not those"),
+    "an outcome moved": (lambda v: v["scores"][0]["outcomes"].update(exact=3, wrong=1), "means are not those"),
+    "an outcome more": (lambda v: v["scores"][0]["outcomes"].update(wrong=1), "means are not those"),
     "a metric less": (lambda v: v["scores"][0]["metrics"].pop("f1"), "parts do not fit"),
     "an outcome less": (lambda v: v["scores"][0]["outcomes"].pop("short"), "parts do not fit"),
     "a group's metric less": (lambda v: v["scores"][0]["groups"][0]["metrics"].pop("exact"), "parts do not fit"),
@@ -93,10 +103,32 @@ def test_damage_is_one_sentence(files: list[Path], damage: str) -> None:
     change, sentence = DAMAGES[damage]
     value = json.loads(files[0].read_text("utf-8"))
     change(value)
+    with contextlib.suppress(ValueError, RecursionError):
+        value["sha256"] = checksum(value)  # whoever edits a file can compute it anew
     files[0].write_text(json.dumps(value), "utf-8")
     with pytest.raises(ScoreError, match=sentence) as caught:
         load_saved(files[0])
     assert str(caught.value).startswith(str(files[0]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda v: v.update(model="Better"),
+        lambda v: v.update(name="better"),
+        lambda v: v["notes"].append("All is well."),
+        lambda v: v["scores"][0].update(length_ratio=1.0),
+        lambda v: v["scores"][0]["groups"][0]["metrics"]["exact"].update(value=0.123),
+        lambda v: v.pop("sha256"),
+    ],
+)
+def test_an_edited_file_is_refused(files: list[Path], change: Change) -> None:
+    """The interval and the name in an edited file were printed as they stood there."""
+    value = json.loads(files[0].read_text("utf-8"))
+    change(value)
+    files[0].write_text(json.dumps(value), "utf-8")
+    with pytest.raises(ScoreError, match="is damaged: it was edited, as its content has another checksum"):
+        load_saved(files[0])
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"question_id": "a"}\n{"question_id": "b"}'])

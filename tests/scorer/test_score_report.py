@@ -15,7 +15,7 @@ import pytest
 from vcrgen.report.table import Interval, Percent
 from vcrgen.scorer import Options, RunResult, Session, compare, render
 from vcrgen.scorer.comparison import Comparison
-from vcrgen.scorer.results import Estimate
+from vcrgen.scorer.results import Estimate, by_score
 from vcrgen.scorer.score_report import score_document
 from vcrgen.scorer.score_tables import comparison_table
 
@@ -60,9 +60,8 @@ def test_csv_says_of_comparisons_what_the_table_says(compared: tuple[list[RunRes
             assert isinstance(shown, Percent) and isinstance(interval, Interval)
             values = [float(row[name]) for name in ("percent", "low", "high")]
             assert values == [shown.value, 100 * interval.low, 100 * interval.high]
-        assert [exact[name] for name in ("only_a", "only_b")] == [str(cell) for cell in line[8:10]]
-        p_values = [float(exact[name]) for name in ("p_mcnemar", "p_images", "p_holm")]
-        assert ["<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values] == list(map(str, line[10:]))
+        assert [f"{float(exact['p_holm']):.3f}"] == list(map(str, line[8:]))
+        assert (exact["only_a"], float(exact["p_mcnemar"])) == (str(item.only_a), item.p_mcnemar)
         assert (jaccard["only_a"], jaccard["p_mcnemar"]) == ("", ""), "the tests are about exact match"
     assert {(row["spans"], row["images"], row["signature"]) for row in rows} == {("4", "3", str(results[0].signature))}
     assert [item.only_a for item in comparisons] == [1, 1]
@@ -107,22 +106,55 @@ def test_tables_that_are_empty_are_left_out(compared: tuple[list[RunResult], lis
     assert "Comparisons" not in [section.title for section in score_document(results).sections]
 
 
-@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
-def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
-    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+def compile_latex(text: str, page: str, folder: Path) -> None:
+    """Compile tables within an article and look for what does not fit."""
     latex = shutil.which("pdflatex")
     if latex is None:
         if os.environ.get("VCRGEN_CI"):
             pytest.fail("CI has to install LaTeX (apt-get install texlive-latex-recommended)")
         pytest.skip("needs pdflatex (apt-get install texlive-latex-recommended)")
-    results, comparisons = compared
-    evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
-    (tmp_path / "tables.tex").write_text(render([evil, *results[1:]], "latex", comparisons), "utf-8")
-    head = rf"\documentclass[{page}]{{article}}\usepackage{{booktabs,graphicx}}\begin{{document}}"
-    (tmp_path / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
+    (folder / "tables.tex").write_text(text, "utf-8")
+    packages = text.partition("usepackage{")[2].partition("}")[0]
+    head = rf"\documentclass[{page}]{{article}}\usepackage{{{packages}}}\begin{{document}}"
+    (folder / "page.tex").write_text(head + "\n\\input{tables}\n\\end{document}\n", "utf-8")
     command = [latex, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout and "Output written on page.pdf" in done.stdout
+
+
+@pytest.mark.parametrize("page", ["twocolumn", "onecolumn"])
+def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], list[Comparison]], tmp_path: Path) -> None:
+    """In a column and on a page, with a name that is hostile; tables were twelve columns wide."""
+    results, comparisons = compared
+    evil = replace(results[0], label=r"a_b & 50% \input{x} $#{}~^ <|> [1em]*")
+    compile_latex(render([evil, *results[1:]], "latex", comparisons), page, tmp_path)
     rows = [line for line in (tmp_path / "tables.tex").read_text("utf-8").splitlines() if line.endswith("\\\\")]
     assert max(line.count(" & ") for line in rows) <= 8, "what is scaled stays large enough to read"
+
+
+@pytest.fixture
+def many(key: Path, perfect: Path, write_lines: Any) -> list[RunResult]:
+    """Fifty runs; the later one is right where the one before is, or nowhere."""
+    session = Session(key, Options())
+    good = session.score(perfect)
+    poor = session.score(write_lines("poor.jsonl", ['{"question_id": "b", "output": "is a town in the"}']))
+    return [replace((poor, good)[number % 2], label=f"model-{number:02d} of a & b") for number in range(50)]
+
+
+def test_many_models_fold_on_the_page_and_break_over_pages_in_latex(many: list[RunResult], tmp_path: Path) -> None:
+    comparisons = compare(many)
+    page = render(many, "html", comparisons)
+    assert len(comparisons) == 1225 and page.count("recovers more than") == 0
+    assert "pairs differ significantly after Holm" in page and "(1,225 rows)</summary>" in page
+    text = render(many, "latex", comparisons)
+    assert text.count(r"\begin{longtable}") >= 3 and text.count("model-49") > 100
+    compile_latex(text, "onecolumn", tmp_path)
+
+
+def test_models_stand_by_score(many: list[RunResult]) -> None:
+    places = by_score(many)
+    assert places == [*range(1, 50, 2), *range(0, 50, 2)]
+    assert by_score([]) == [] and by_score(many[:1]) == [0]
+    other = replace(many[1], cells=(replace(many[1].cells[0], variant="easy"),))
+    assert by_score([many[0], other]) == [0, 1], "without a cell in common the order stays"

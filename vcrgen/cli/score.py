@@ -72,7 +72,7 @@ def score(
     """
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
-    from vcrgen.scorer.results import assign_titles
+    from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.run import open_session
     from vcrgen.scorer.saved import as_saved, reject_duplicate_files
 
@@ -82,11 +82,7 @@ def score(
         _explain(open_session(data, chosen), predictions, explain)
         return
     if all_protocols:
-        if compare or spans or out or form or groups:
-            raise ScoreError(
-                "--all-protocols prints lines alone; leave --compare, --spans, --format, --out, --groups out."
-            )
-        _score_by_all(predictions, data, chosen)
+        _score_by_all(predictions, data, chosen, alone=not (compare or spans or out or form or groups))
         return
     check_targets([out, spans], [*predictions, data])
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
@@ -96,11 +92,13 @@ def score(
     check_targets([*results_to, out, spans], [*predictions, data])
     with write_evidence(spans, session.task) as evidence:
         results = assign_titles([session.score(run, evidence) for run in runs])
-    comparisons = compare_runs(results) if compare else []
     for target, result in zip(results_to, results, strict=True):
         if target is not None:
             with output_errors(target):
                 write_json(target, as_saved(result, secret=session.key.hidden))
+    order = by_score(results)
+    runs, results = [runs[place] for place in order], [results[place] for place in order]
+    comparisons = compare_runs(results) if compare else []
     written = [target for target in results_to if target is not None]
     if shown == "html":
         from vcrgen.scorer.score_report import score_page
@@ -128,11 +126,12 @@ def compare_saved(
     Neither the outputs nor the dataset are needed. Scores with different signatures are refused.
     """
     from vcrgen.scorer.comparison import compare as compare_runs
-    from vcrgen.scorer.results import assign_titles
+    from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.saved import load_saved, reject_duplicate_files
 
     shown = report_format(form, out, scores)
-    results = assign_titles([load_saved(file) for file in scores])
+    loaded = assign_titles([load_saved(file) for file in scores])
+    results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])
     _report(shown, results, compare_runs(results), out, [], groups=groups)
 
@@ -167,12 +166,14 @@ def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_
     print_parts(console.out, [show_signature("", str(session.signature))])
 
 
-def _score_by_all(predictions: Sequence[Path], data: Path, options: ScoreOptions) -> None:
-    """Print the lines of every protocol, each when it is known."""
+def _score_by_all(predictions: Sequence[Path], data: Path, options: ScoreOptions, *, alone: bool) -> None:
+    """Print the lines of every protocol, each when it is known; refuse to make other reports beside them."""
     from vcrgen.cli.terminal import print_parts, unbroken
     from vcrgen.scorer.all_protocols import protocol_lines
     from vcrgen.scorer.saved import reject_duplicate_files
 
+    if not alone:
+        raise ScoreError("--all-protocols prints lines alone; leave --compare, --spans, --format, --out, --groups out.")
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
     for line in protocol_lines(data, predictions, options):
         print_parts(console.out, [unbroken(line)])

@@ -16,7 +16,7 @@ from vcrgen.report.document import LIMITATIONS, LONG_TABLES_OMITTED, Document
 from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Interval, NumberInterval, Table, TableCell, percent, show
 from vcrgen.scorer.citation import citation
-from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.mcq.session import ItemExample
@@ -32,7 +32,7 @@ from vcrgen.tasks.task import MCQ_TASK, TASKS, VCR_TASK
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "Length ratio": "Ratio", "No n-gram": "Short", "Thinking": "Think"}
-_SHORT |= {"McNemar p": "McNemar"} | {task.contrast_label: "difference" for task in TASKS.values()}
+_SHORT |= {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
 
 TEXT_WIDTH = 120  # characters of a report that is written to a file
@@ -105,7 +105,8 @@ def show_scores(
     for result in results:
         yield plain(f"\n{result.title}: {result.format}, language {result.lang}", "bold")
         task = result.task
-        for table in (table for section in score_document([result]).sections for table in section.tables):
+        sections = score_document([result]).sections
+        for table in (table for section in sections for table in (*section.tables, *section.details)):
             if table.title == SCORES:
                 note = ", as published" if task is VCR_TASK else ""
                 chance = f"; chance {percent(known)}" if (known := task.metrics[task.main_metrics[0]].chance) else ""
@@ -113,17 +114,21 @@ def show_scores(
                 table = replace(table, title=title)
             if groups or not table.title.startswith("By ") or table.title == KEY_LETTERS:
                 yield draw(table, {"Model", f"sd {task.clusters}", "Chance"})
-    for a, b in dict.fromkeys((item.a, item.b) for item in comparisons):
+    pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
+    for a, b in pairs if len(pairs) == 1 else ():
         yield plain(f"A = {a}, B = {b}", "bold")
-        yield draw(
-            comparison_table(results[0].task, [item for item in comparisons if (item.a, item.b) == (a, b)]),
-            {"A", "B", "Only A", "Only B"},
-        )
+    is_long = len(comparisons) > MAX_CONCLUSIONS
+    if is_long:
+        yield plain(f"\n{LONG_TABLES_OMITTED}", "dim")
+    elif comparisons:
+        yield draw(comparison_table(results[0].task, comparisons), {"A", "B"} if len(pairs) == 1 else ())
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
     for sentence in curve_sentences(results):
         yield plain(sentence, "bold")
-    for comparison in (*comparisons, *(compare_thresholds(results) if comparisons else ())):
+    for sentence in conclusions(comparisons):
+        yield plain(sentence, "bold")
+    for comparison in compare_thresholds(results) if comparisons and not is_long else ():
         yield plain(comparison.conclusion, "bold")
     yield show_signature(results[0].signature.short, str(results[0].signature))
 

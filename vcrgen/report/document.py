@@ -59,7 +59,8 @@ class Section:
     panels: Sequence[Chart | ChartRows] = ()  # small ones, side by side where the page is wide enough
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()  # sentences below the tables, each an item of a list
-    details: Sequence[Table] = ()  # long tables: folded on a page, not shown on a terminal or in LaTeX
+    # long tables: folded on a page, not shown on a terminal, nor in LaTeX unless tables may break over pages
+    details: Sequence[Table] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +157,12 @@ def _latex(document: Document) -> str:
     parts += [rf"\par\noindent\textbf{{Warning:}} {escape_latex(text)}" for text in document.alerts]
     for section in document.sections:
         parts += [f"% {one_line(text)}" for text in section.text]
-        for table in section.tables:
+        for table in (*section.tables, *(section.details if document.long_tables else ())):
             parts.append(f"\n\\par\\medskip\\noindent {escape_latex(table.title)}\n\\par\\smallskip")
             parts.append(as_long_latex(table) if len(table.rows) > long else as_narrow_latex(table))
         parts += [f"% {one_line(text)}" for text in section.notes]
-    parts += [f"\n% {LONG_TABLES_OMITTED}"] if any(section.details for section in document.sections) else []
+    omitted = not document.long_tables and any(section.details for section in document.sections)
+    parts += [f"\n% {LONG_TABLES_OMITTED}"] if omitted else []
     if document.limitations:
         parts += [rf"\par\medskip\noindent\textbf{{{LIMITATIONS}.}}", *map(escape_latex, document.limitations)]
     return "\n".join(parts) + "\n"

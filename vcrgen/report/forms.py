@@ -18,7 +18,7 @@ _FITTED = r"""{\footnotesize\setlength{\tabcolsep}{3pt}%
 
 LONG_ROWS = 40  # from which on a table has a page for itself, or several
 LONG_TEXT, LONG_SHARE = 16, 0.16  # letters of a text that is broken into lines, and the share of the page for it
-LETTER_SHARE = 0.011  # of a small letter
+LETTER_SHARE = 0.011  # of a small letter; a capital and a minus have two
 
 
 def as_markdown(table: Table) -> str:
@@ -82,9 +82,9 @@ def _long_part(table: Table) -> str:
 
 def _long_column(head: str, letters: int, *, label: bool) -> str:
     """The kind of a column: of the width of its cells, in which a longer head has several lines."""
-    if letters > LONG_TEXT or len(head) > letters:
+    if letters > LONG_TEXT or (len(head) > letters and " " in head):
         side = "raggedright" if label else "raggedleft"
-        share = LONG_SHARE if letters > LONG_TEXT else max(letters, *map(len, head.split())) * LETTER_SHARE
+        share = LONG_SHARE if letters > LONG_TEXT else (1 + max(letters, *map(len, head.split()))) * LETTER_SHARE
         return rf">{{\{side}\arraybackslash}}p{{{share:.3f}\linewidth}}"
     return "l" if label else "r"
 

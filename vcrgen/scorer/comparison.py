@@ -16,6 +16,7 @@ from vcrgen.stats.paired import PairedDifference, discordant, holm, mcnemar, pai
 from vcrgen.tasks.task import ScoredTask
 
 ALPHA = 0.05
+MAX_CONCLUSIONS = 12  # comparisons that each have a sentence of a report; of more, the table and JSON have all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,7 @@ def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
     metric = next(name for name in task.main_metrics if name in of_a.means and name in of_b.means)
     only_a, only_b = discordant(of_a.scores[metric] == 1, of_b.scores[metric] == 1)
     right = paired_difference(of_a.means[metric], of_b.means[metric])
-    p = mcnemar(only_a, only_b)
-    sentence = conclude(task, metric, a.title, b.title, right, only_a + only_b, p, cell.clusters)
+    sentence = conclude(task, metric, a.title, b.title, right, only_a + only_b, cell.clusters)
     return Comparison(
         a=a.title,
         b=b.title,
@@ -75,7 +75,7 @@ def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
         metrics=differences(task, of_a, of_b),
         only_a=only_a,
         only_b=only_b,
-        p_mcnemar=p,
+        p_mcnemar=mcnemar(only_a, only_b),
         p_clusters=right.p,
         p_holm=right.p,
         conclusion=f"{cell.variant}, {cell.view.label}: {sentence}",
@@ -93,13 +93,13 @@ def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def conclude(
-    task: ScoredTask, metric: str, a: str, b: str, right: PairedDifference, discordant: int, p: float, clusters: int
+    task: ScoredTask, metric: str, a: str, b: str, right: PairedDifference, discordant: int, clusters: int
 ) -> str:
     """State the conclusion about two runs, ``a`` and ``b``.
 
-    ``right`` is the metric of ``a`` minus that of ``b``, over so many resampled ``clusters``; ``p`` is McNemar's
-    p-value of the ``discordant`` units, which only one of them has right. Where one of the two is better, the sentence
-    tells its lead, whichever of them it is; where no difference is shown, it tells ``a`` minus ``b``.
+    ``right`` is the metric of ``a`` minus that of ``b``, over so many resampled ``clusters``; ``discordant`` units are
+    right in only one of them. Where one of the two is better, the sentence tells its lead, whichever of them it is;
+    where no difference is shown, it tells ``a`` minus ``b``.
     """
     apart = (right.value, right.low, right.high)
     if right.high < 0:  # the sentence begins with the better one, so its difference is that one's lead
@@ -111,11 +111,19 @@ def conclude(
         return f"{a} and {b} {task.verb_identical}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.value > 0 else (b, a)
-        doubt = "" if p < ALPHA else f" McNemar's test does not confirm it (p = {p:.2g}): treat it with caution."
-        return f"{better} {task.verb_better} than {worse} on this data: {gap}.{doubt}"
-    hint = (
-        f" McNemar's test alone would say otherwise (p = {p:.2g}), but it takes {task.units} of one {task.cluster} as "
-        "independent."
-    )
-    more = f"More {task.clusters} could show one."
-    return f"No difference between {a} and {b} is shown: {gap} includes 0. {more}{hint if p < ALPHA else ''}"
+        return f"{better} {task.verb_better} than {worse} on this data: {gap}."
+    return f"No difference between {a} and {b} is shown: {gap} includes 0. More {task.clusters} could show one."
+
+
+def conclusions(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the sentences of a few comparisons; of many, how many of each mode and view are significant."""
+    if len(comparisons) <= MAX_CONCLUSIONS:
+        return [each.conclusion for each in comparisons]
+    by_cell: dict[str, list[Comparison]] = {}
+    for each in comparisons:
+        by_cell.setdefault(f"{each.variant}, {each.view.label}", []).append(each)
+    return [
+        f"{cell}: {sum(each.p_holm < ALPHA for each in found)} of {len(found)} pairs differ significantly after Holm's "
+        f"correction for all {len(comparisons)} comparisons."
+        for cell, found in by_cell.items()
+    ]

@@ -54,12 +54,11 @@ def threshold_table(comparisons: Sequence[ThresholdComparison]) -> Table:
     for each in comparisons:
         names = (each.a, each.b, each.view.label)
         if each.difference is None or each.p_holm is None:
-            rows.append((*names, "outside", None, None, None))
+            rows.append((*names, "outside", None, None))
         else:
-            value, low, high, p = each.difference
-            rows.append((*names, Percent(value, sign=True), Interval(low, high, sign=True), PValue(p),
-                         PValue(each.p_holm)))  # fmt: skip
-    heads = ("A", "B", "View", "Threshold", "95 % interval", "p", "Holm p")
+            value, low, high, _ = each.difference
+            rows.append((*names, Percent(value, sign=True), Interval(low, high, sign=True), PValue(each.p_holm)))
+    heads = ("A", "B", "View", "Threshold", "95 % interval", "Holm p")
     return Table(title=f"Thresholds: A {MINUS} B, in percent of ink", heads=heads, labels=3, rows=rows)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vcrgen.stats.bootstrap import BootstrapMean
     from vcrgen.stats.psychometric import Curve
 
-SCHEMA = "vcrgen-scores-3"
+SCHEMA = "vcrgen-scores-4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +183,20 @@ def assign_titles(results: Sequence[RunResult]) -> list[RunResult]:
     if len(set(labels)) < len(labels):
         labels = [f"{text}, file {number}" for number, text in enumerate(labels, start=1)]
     return [replace(result, label=text) for result, text in zip(results, labels, strict=True)]
+
+
+def by_score(results: Sequence[RunResult]) -> list[int]:
+    """Return the positions of results, the best first: by the leading metric of the first cell that all have.
+
+    Those that have no such cell, or equal scores but for rounding, stay in the order they have.
+    """
+    cells = [{(cell.variant, cell.view): cell for cell in result.cells} for result in results]
+    shared = next((name for name in cells[0] if all(name in of for of in cells)), None) if cells else None
+    if shared is None:
+        return list(range(len(results)))
+    metric = results[0].task.main_metrics[0]
+    scores = [of[shared].metrics[metric].value if metric in of[shared].metrics else -1.0 for of in cells]
+    return sorted(range(len(results)), key=lambda position: -round(scores[position], 12))
 
 
 def require_one_signature(results: Sequence[RunResult]) -> None:

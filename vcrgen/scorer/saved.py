@@ -2,29 +2,32 @@
 
 A file holds what a report says, as JSON, and the scores of every unit (span or item), packed: from these and the seed
 come the resamples that the tests need. Files come from strangers: nothing is unpacked beyond the size that it has to
-have, and the means have to be those of the units.
+have, and means, deviations, intervals and the number of right units have to be those of the units. A checksum of the
+whole file shows what was edited and cannot be computed anew, such as the model's name.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import zlib
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from vcrgen.errors import ScoreError
+from vcrgen.files import canonical_json
 from vcrgen.reading import read_json
 from vcrgen.scorer.curves import fit_curves
 from vcrgen.scorer.key_letters import UNREAD
 from vcrgen.scorer.output_matcher import PROBLEMS
-from vcrgen.scorer.results import SCHEMA, CellResult, RunResult, as_named
-from vcrgen.scorer.statistics import contrasts, resample
+from vcrgen.scorer.results import SCHEMA, CellResult, Estimate, RunResult, as_named
+from vcrgen.scorer.statistics import contrasts, estimate_saved
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
@@ -34,6 +37,7 @@ from vcrgen.tasks.task import TASKS, ScoredTask
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Ints, Records
 
+CHECKSUM = "sha256"
 MAX_UNITS = 1 << 22  # of a cell: 256 MiB of scores
 TOLERANCE = 1e-9  # rounding that may lie between a mean and the same mean
 
@@ -80,7 +84,13 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
         if result.curves:
             ink = {mode: known for each in result.curves for mode, known in each.ink_of_spans.items()}
             saved["ink_of_spans"] = {mode: _pack(known.astype("<f8").tobytes()) for mode, known in ink.items()}
-    return saved
+    return {**saved, CHECKSUM: checksum(saved)}
+
+
+def checksum(saved: Mapping[str, Any]) -> str:
+    """Return the SHA-256, in hex, of all fields of a file but the checksum itself."""
+    fields = {name: value for name, value in saved.items() if name != CHECKSUM}
+    return hashlib.sha256(canonical_json(fields).encode()).hexdigest()
 
 
 def signature_of(file: Path) -> str:
@@ -148,7 +158,9 @@ def load_saved(file: Path) -> RunResult:
     }
     if not all(_are_the_means(task, *each) for each in zip(cells, scores.values(), strict=True)):
         raise _damaged(file, f"its means are not those of its {task.units}")
-    resamples = resample(task, scores, starts, seed=seed)
+    estimates, resamples = estimate_saved(task, scores, starts, seed=seed)
+    if not all(_are_equal(cell.metrics, estimates[cell.variant, cell.view]) for cell in cells):
+        raise _damaged(file, f"its intervals or deviations are not those of its {task.units}")
     result = RunResult(
         name=saved.name, model=saved.model, format=saved.format, lang=saved.language, signature=signature,
         task=task, cells=tuple(cells), differences=contrasts(task, resamples),
@@ -202,6 +214,8 @@ def _read(file: Path) -> _Saved:
         task = TASKS.get(str(value.get("task")))
         if task is None:
             raise _damaged(file, "its task is unknown")
+        if value.get(CHECKSUM) != checksum(value):
+            raise _damaged(file, "it was edited, as its content has another checksum")
         return _Saved.model_validate(_in_general_words(task, value))
     except ValidationError as problem:
         raise _damaged(file, f"{'.'.join(map(str, problem.errors()[0]['loc']))[:80]} is wrong") from None
@@ -263,9 +277,12 @@ def _are_the_letters(cell: CellResult) -> bool:
 
 
 def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:
-    """Check that scores are in their range, of as many units as the cell, and have the means of the cell."""
+    """Check that scores are in their range, of as many units as the cell, and have its means and right units."""
     import numpy as np
 
+    leading = scores[next(name for name in (*task.main_metrics, *task.metrics) if name in cell.metrics)]
+    if sum(cell.outcomes.values()) != cell.units or cell.outcomes[task.outcomes[0]] != int((leading == 1).sum()):
+        return False
     if cell.units != int(np.any([~np.isnan(scores[name]) for name in task.metrics], axis=0).sum()):
         return False
     for name, metric in task.metrics.items():
@@ -278,6 +295,15 @@ def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:
         ):
             return False
     return True
+
+
+def _are_equal(saved: Mapping[str, Estimate], computed: Mapping[str, Estimate]) -> bool:
+    """Check that all figures of all metrics are the same but for rounding."""
+    return all(
+        abs((value or 0.0) - (getattr(computed[metric], name) or 0.0)) < TOLERANCE
+        for metric, estimate in saved.items()
+        for name, value in asdict(estimate).items()
+    )
 
 
 def _pack(data: bytes) -> str:

@@ -15,7 +15,7 @@ from vcrgen.report import document
 from vcrgen.report.charts import interval_bar
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
 from vcrgen.report.table import Number, Percent, Table, percent
-from vcrgen.scorer.comparison import Comparison
+from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.curve_tables import curve_charts, curve_csv_rows, curve_sentences, curve_table, threshold_table
 from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.images import read_images
@@ -95,15 +95,16 @@ def score_document(
             )
         )  # fmt: skip
     if comparisons:
-        tables = [comparison_table(task, comparisons), threshold_table(thresholds)]
-        conclusions = [*(each.conclusion for each in comparisons), *(each.conclusion for each in thresholds)]
-        tables = [table for table in tables if table.rows]
-        sections.append(Section(title="Comparisons", tables=tables, notes=conclusions))
+        tables = [table for table in (comparison_table(task, comparisons), threshold_table(thresholds)) if table.rows]
+        is_long = len(comparisons) > MAX_CONCLUSIONS
+        notes = [*conclusions(comparisons), *(() if is_long else (each.conclusion for each in thresholds))]
+        folded = tables if is_long else []
+        sections.append(Section(title="Comparisons", tables=[] if is_long else tables, notes=notes, details=folded))
     if notes := list(remarks(results)):
         sections.append(Section(title="Notes", notes=notes))
     letters = key_letter_table(task, results)
     others = (other_metrics_table(task, results), outputs_table(task, results), letters, *group_tables(task, results))
-    sections.append(Section(title="Details", tables=[table for table in others if table.rows]))
+    sections.append(Section(title="Details", details=[table for table in others if table.rows]))
     return Document(
         title=title,
         lead=(
@@ -112,6 +113,7 @@ def score_document(
         ),
         sections=sections,
         settings=f"Signature: {signature}",
+        long_tables=True,
         csv_table=_csv_table(results, comparisons),
         json_value=_json_value(results, comparisons),
     )

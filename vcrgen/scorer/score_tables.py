@@ -18,15 +18,20 @@ Row: TypeAlias = tuple[TableCell, ...]
 
 
 def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
-    """Differences between runs with their tests."""
+    """Differences between runs with their intervals, and p-values corrected for their number."""
     rows: list[Row] = []
     shown = _shown(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
-        p_values = map(PValue, (item.p_mcnemar, item.p_clusters, item.p_holm))
-        rows.append((*names, *_main(shown, item.metrics, sign=True), item.only_a, item.only_b, *p_values))
-    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Only A", "Only B", "McNemar p", "Boot p", "Holm p")
-    return Table(title=f"Comparison: A {MINUS} B, in percent", heads=heads, labels=4, rows=rows, breaks=(6, 8))
+        rows.append((*names, *_main(shown, item.metrics, sign=True), PValue(item.p_holm)))
+    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Holm p")
+    return Table(
+        title=f"Comparison: A {MINUS} B, in percent",
+        heads=heads,
+        labels=4,
+        rows=rows,
+        breaks=(6,) if len(shown) > 1 else (),
+    )
 
 
 def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:

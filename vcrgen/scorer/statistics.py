@@ -73,14 +73,18 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
     return results, drawn.resamples()
 
 
-def resample(
+def estimate_saved(
     task: ScoredTask, scores: Mapping[CellName, Records], starts: Ints, *, seed: int
-) -> dict[CellName, Resamples]:
-    """Draw the bootstrap replicates of saved scores, by cell, as :func:`summarise` does.
+) -> tuple[dict[CellName, dict[str, Estimate]], dict[CellName, Resamples]]:
+    """Estimate the metrics of saved scores, by cell, and draw their bootstrap replicates, as :func:`summarise` does.
 
     ``starts`` is, of each cluster, how many units stand before it, and last how many there are.
     """
-    return _BootstrapDraws(task, scores, starts, {variant: () for variant, _ in scores}, seed).resamples()
+    drawn = _BootstrapDraws(task, scores, starts, {variant: () for variant, _ in scores}, seed)
+    estimates: dict[CellName, dict[str, Estimate]] = {name: {} for name in scores}
+    for column, estimate in drawn.estimates().items():
+        estimates[column.cell][column.metric] = estimate
+    return estimates, drawn.resamples()
 
 
 def contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> tuple[Difference, ...]:

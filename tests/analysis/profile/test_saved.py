@@ -12,6 +12,7 @@ from vcrgen.analysis.profile.profile_report import profile_document
 from vcrgen.analysis.profile.profiles import Profiles, gap
 from vcrgen.analysis.profile.read_tables import read_profiles
 from vcrgen.errors import AnalysisError, ScoreError
+from vcrgen.scorer.saved import checksum
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +88,8 @@ def test_saved_scores_and_tables_stand_on_one_page(scored: Any, tmp_path: Path) 
 def changed(file: Path, folder: Path, **changes: Any) -> Path:
     """A copy of saved scores with other values."""
     value = {**json.loads(file.read_text("utf-8")), **changes}
-    copy = folder / file.name
-    copy.write_text(json.dumps({name: each for name, each in value.items() if each is not None}), "utf-8")
+    copy, value = folder / file.name, {name: each for name, each in value.items() if each is not None}
+    copy.write_text(json.dumps({**value, "sha256": checksum(value)}), "utf-8")
     return copy
 
 
@@ -112,10 +113,10 @@ def test_a_hidden_set_is_private(scored: Any, tmp_path: Path) -> None:
 
 def test_scores_that_were_made_in_other_ways_are_refused(scored: Any, tmp_path: Path) -> None:
     value = json.loads(scored.files[1].read_text("utf-8"))
-    text = value["signature"]["text"].replace("seed:0", "seed:1")
+    text = value["signature"]["text"].replace("protocol:bloom-v2", "protocol:bloom-code")
     assert text != value["signature"]["text"]
     other = changed(scored.files[1], tmp_path, signature={"text": text})
-    with pytest.raises(ScoreError, match="cannot stand in one table: seed is 0 and 1"):
+    with pytest.raises(ScoreError, match="cannot stand in one table: protocol is bloom-v2 and bloom-code"):
         read_profiles([scored.files[0], other])
 
 

@@ -20,7 +20,7 @@ from vcrgen.errors import PredictionError, ScoreError, VcrgenError
 from vcrgen.scorer import compare, render, score
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import Options, open_session
-from vcrgen.scorer.saved import as_saved, load_saved
+from vcrgen.scorer.saved import as_saved, checksum, load_saved
 from vcrgen.scorer.score_report import score_page
 from vcrgen.tasks.task import MCQ_TASK, TASKS
 
@@ -327,6 +327,7 @@ def test_saved_scores_of_items_have_no_ink(data: Path, write: Write, tmp_path: P
     levels = ("ink-0.10", "ink-0.30", "ink-0.50")
     saved |= {"scores": [cell | {"lang": level} for level in levels], "scores_of_items": [packed] * 3}
     saved["ink_of_spans"] = {levels[0]: base64.b64encode(zlib.compress(bytes(8 * ITEMS))).decode()}
+    saved["sha256"] = checksum(json.loads(json.dumps(saved)))
     file = tmp_path / "ink.scores.json"
     file.write_text(json.dumps(saved), "utf-8")
     with pytest.raises(ScoreError, match="its levels are not those of its scores"):

@@ -97,13 +97,12 @@ class ComparisonQueries(BoardState):
         # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
         hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
         only_a, only_b = discordant(hits_a, hits_b)
-        p = mcnemar(only_a, only_b)
         # How many images were resampled is what the run says, as the set may have been changed since.
         task = track.task
         scores = {(score[task.axis], score["view"]): score for score in a.result["scores"]}
         clusters = int(scores[scorer_cell(key)][task.clusters])
-        sentence = conclude(task, leading, title_a, title_b, apart[leading], only_a + only_b, p, clusters)
-        return shown(p=p, only_a=only_a, only_b=only_b, conclusion=sentence)
+        sentence = conclude(task, leading, title_a, title_b, apart[leading], only_a + only_b, clusters)
+        return shown(p=mcnemar(only_a, only_b), only_a=only_a, only_b=only_b, conclusion=sentence)
 
     def _gap(self, publics: Sequence[AnyRow], secret: AnyRow) -> records.PublicHiddenGap:
         import numpy as np
