@@ -20,6 +20,7 @@ SPAN = st.builds(
     tokens=st.none() | st.lists(TEXT, max_size=3).map(tuple),
     ink=st.dictionaries(st.sampled_from(["easy", "hard"]), st.floats(0, 1), max_size=2),
     traits=st.dictionaries(st.just("font"), st.text(max_size=3), max_size=1),
+    bits=st.dictionaries(st.sampled_from(["easy", "hard"]), st.floats(0, 50), max_size=2),
 )
 
 

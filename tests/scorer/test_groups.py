@@ -28,11 +28,15 @@ def make_key(seed: int, *, traits: bool) -> tuple[AnswerKey, list[tuple[int, Ans
                 mode: rng.choice([0.1, 0.25, 0.254, rng.random()]) for mode in ("easy", "hard") if rng.random() < 0.9
             }
             named = {"font": rng.choice("abc"), **({"strip": "above"} if rng.random() < 0.5 else {})} if traits else {}
-            inside.append(AnswerSpan(text=text, tokens=tokens, ink=ink, traits=named))
+            bits = {"hard": rng.choice((0.0, 0.5, 3.99, 4.0, 12.0, 80.0))} if rng.random() < 0.8 else {}
+            inside.append(AnswerSpan(text=text, tokens=tokens, ink=ink, traits=named, bits=bits))
             spans.append((position + 1, inside[-1]))
         questions.add(Question(question_id=str(number), spans=tuple(inside)))
     questions.close()
     return AnswerKey(name="k", lang="en", questions=questions, variants=("easy", "hard")), spans
+
+
+BITS = {0.0: 0, 0.5: 0, 3.99: 2, 4.0: 3, 12.0: 6, 80.0: 6}  # numbers of their ranges
 
 
 def by_value(values: Sequence[object], key: Callable[[object], object] = lambda value: value) -> list[list[int]]:
@@ -82,6 +86,7 @@ def test_every_property_is_a_plain_count(seed: int) -> None:
         "tokens": by_value([min(len(t), 8) for t in tokens]),
         "characters": by_quartile([len(span.text) for _, span in spans]),
         "visible ink": by_quartile([span.ink.get("hard") for _, span in spans]),
+        "pixel bits": by_value([BITS.get(span.bits.get("hard")) for _, span in spans]),
         "segmenter": by_value(same),
     }
     plain |= {name: by_value([s.traits.get(name, "") for _, s in spans]) for name in ("font", "strip")}
@@ -98,7 +103,7 @@ def test_every_property_is_a_plain_count(seed: int) -> None:
     ]
     assert {part.by: members(part) for part in found} == {by: groups for by, groups in plain.items() if groups}
     # Traits come in the order in which spans name them.
-    assert [part.by for part in found][:5] == [by for by, groups in plain.items() if groups][:5]
+    assert [part.by for part in found][:6] == [by for by, groups in plain.items() if groups][:6]
 
 
 def test_labels() -> None:

@@ -10,7 +10,7 @@ import yaml
 from vcrgen.config.build import OMIT_WHEN_DEFAULT, BuildConfig
 from vcrgen.dataset.manifest import Manifest
 from vcrgen.reading import without_marks
-from vcrgen.tasks.vcr import VCR, SplitStatistics
+from vcrgen.tasks.vcr import VCR, SplitStatistics, has_white_rows
 from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
 
 # The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...
@@ -41,6 +41,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         statistics=statistics_table(statistics),
         band=TARGET_BAND,
         targets=target_origin(row),
+        pixels=pixels_note(manifest),
         manifest=manifest,
         rejected=rejected_table(manifest.rejected),
         columns="\n".join(f"| `{name}` | {note} |" for name, note in column_notes(manifest.config).items()),
@@ -58,6 +59,27 @@ def target_origin(row: LanguageRow) -> str:
         if row.targets_of
         else ""
     )
+
+
+def pixels_note(manifest: Manifest) -> str:
+    """Return a paragraph on what the visible pixels alone tell; empty where it was not measured."""
+    if has_threshold(manifest.config):
+        return (
+            "\n\nBits: a lower bound of what the visible pixels of a span leave to infer (the equivocation), before "
+            "images are degraded; b bits are about 2^b equally likely readings. Lexicon and noise are in the signature."
+        )
+    if has_white_rows(manifest.signature):
+        return (
+            "\n\n**Settled by pixels.** Modes say how much ink is left, not how much must be inferred. Under white "
+            "rows a program that renders words and compares pixels recovers nearly every span, without the image. "
+            "Compare models with it on the same spans: `vcrgen baseline template`."
+        )
+    return ""
+
+
+def has_threshold(config: Mapping[str, Any]) -> bool:
+    """Tell whether covers were accepted by the bits that they leave."""
+    return bool(config.get("least_bits", OMIT_WHEN_DEFAULT["least_bits"])) or config["mode"].startswith("bits=")
 
 
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
@@ -79,7 +101,7 @@ def describe_covers(config: Mapping[str, Any]) -> str:
     names = ("cover", "distractors", "degrade", "least_bits")
     cover, distractors, degraded, least_bits = (config.get(name, OMIT_WHEN_DEFAULT[name]) for name in names)
     how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
-    if least_bits or config["mode"].startswith("bits="):
+    if has_threshold(config):
         levels = config["mode"].removeprefix("bits=") if config["mode"].startswith("bits=") else f"{least_bits:g}"
         how += f", accepted if the visible pixels of a span leave at least {levels} bits"
     if distractors:
@@ -89,10 +111,12 @@ def describe_covers(config: Mapping[str, Any]) -> str:
 
 def statistics_table(statistics: Statistics) -> str:
     """Return the statistics of the paper's Table 4 and the visible ink as a Markdown table."""
+    has_bits = any(row.pixel_bits for row in statistics.values())
+    bits_heads = " bits: median | 10th pct | below 1 bit |" if has_bits else ""
     lines = [
         "| mode | split | pairs | spans | stacked height, px: mean (sd) | 5th-95th pct | spans per image: mean (sd) "
-        "| 5th-95th pct | visible ink | spans off target |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"| 5th-95th pct | visible ink | spans off target |{bits_heads}",
+        f"|---|---|---|---|---|---|---|---|---|---|{'---|' * bits_heads.count('|')}",
     ]
     for (mode, split), row in statistics.items():
         height, spans, ink = row.height, row.spans_per_image, row.visible_ink
@@ -101,6 +125,7 @@ def statistics_table(statistics: Statistics) -> str:
             f"| {mode} | {split} | {row.rows} | {row.spans} | {height.mean:.2f} ({height.sd:.2f}) "
             f"| {height.p05:.0f}-{height.p95:.0f} | {spans.mean:.2f} ({spans.sd:.2f}) "
             f"| {spans.p05:.0f}-{spans.p95:.0f} | {ink.mean:.2f} | {row.outside} |"
+            + (f" {bits.median:.2f} | {bits.p10:.2f} | {bits.settled:.1%} |" if (bits := row.pixel_bits) else "")
         )
     return "\n".join(lines)
 

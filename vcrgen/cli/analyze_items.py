@@ -38,6 +38,9 @@ def items(
     data: Annotated[
         Path | None, typer.Option("--data", "-d", help="The dataset of the evidence, for what makes a span hard.")
     ] = None,
+    pixels: Annotated[
+        Path | None, typer.Option(help="Outputs of vcrgen baseline template, for the bits of each span.")
+    ] = None,
     example: ExampleName = None,
     form: Format = None,
     out: Out = None,
@@ -50,12 +53,14 @@ def items(
     """
     from vcrgen.analysis.items.analyse import analyse_items
     from vcrgen.analysis.items.items_report import items_document
+    from vcrgen.tasks.pixel_bits import read_pixel_bits
 
     require_packages()
     chosen = validate_options(ItemOptions, drop_none(options))
     shown = report_format(form, out, [*(files or []), *([data] if data else [])])
     table = _table(files or [], example, chosen, "items")
-    result = analyse_items(table, data=data, seed=chosen.seed, resamples=chosen.resamples)
+    bits = read_pixel_bits(pixels) if pixels else None
+    result = analyse_items(table, data=data, pixels=bits, seed=chosen.seed, resamples=chosen.resamples)
     write_report(items_document(result, settings=settings("items", chosen)), shown, out)
 
 

@@ -1,9 +1,12 @@
 """``vcrgen inspect``, ``vcrgen preview`` and ``vcrgen export``: statistics and other forms of a finished dataset."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,34 +15,47 @@ from vcrgen.cli import console
 from vcrgen.cli.bloom import inspect_benchmark
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
-from vcrgen.errors import DatasetError, OutputError
+from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.plurals import pluralize
 from vcrgen.publish.export_formats import EXPORT_FORMATS, MCQ_FORMATS
+from vcrgen.report.table import percent
 
+if TYPE_CHECKING:
+    from vcrgen.tasks.vcr import SplitStatistics
+
+_Pixels = Annotated[Path | None, typer.Option(help="Outputs of vcrgen baseline template on the dataset.")]
 _Dataset = Annotated[
     Path, typer.Argument(help="A dataset: vcrgen's, VCR-WIKI's Parquet, what save_to_disk wrote; a folder or a URL.")
 ]
 
 
-@app.command(epilog=examples("vcrgen inspect data/my-vcr"))
+@app.command(epilog=examples("vcrgen inspect data/my-vcr", "vcrgen inspect data/my-vcr --pixels pixels.jsonl"))
 def inspect(
-    dataset: _Dataset, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False
+    dataset: _Dataset,
+    pixels: _Pixels = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.
 
-    For a dataset that vcrgen did not build only the statistics are known, without the visible ink. For a
-    multiple-choice benchmark (MCQ): items by level and language, categories without items, and cues in its options.
+    For a dataset that vcrgen did not build only the statistics are known, without the visible ink. With --pixels: the
+    bits that the visible pixels leave of each span, and the baseline's exact match. For a multiple-choice benchmark
+    (MCQ): items by level and language, categories without items, and cues in its options.
     """
     from vcrgen.tasks import bloom
     from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.tasks.pixel_bits import read_pixel_bits
     from vcrgen.tasks.vcr import vcr_statistics
 
     data = open_task_dataset(dataset)
     if data.kind.task == bloom.TASK:
+        if pixels is not None:
+            raise ConfigError("--pixels has bits of masked spans, which an MCQ benchmark lacks; leave it out.")
         return inspect_benchmark(data, as_json=as_json)
     if data.is_hidden:
         raise DatasetError(f"{data} is the public part of a hidden test set, which has no captions and no answers.")
-    manifest, statistics = data.manifest, vcr_statistics(data)
+    bits = read_pixel_bits(pixels) if pixels else None
+    manifest, statistics = data.manifest, vcr_statistics(data, bits)
+    baseline = _baseline_scores(dataset, pixels) if pixels else []
     if as_json:
         value = {
             "source": manifest and manifest.source,
@@ -48,8 +64,44 @@ def inspect(
             "rejected": manifest and dict(manifest.rejected),
             "signature": manifest and str(manifest.signature),
             "statistics": [{"mode": mode, "split": split} | asdict(row) for (mode, split), row in statistics.items()],
+            **({"pixels": {"signature": str(bits.signature), "scores": baseline}} if bits else {}),
         }
         return console.out.print_json(json.dumps(value))
+    _print_statistics(statistics)
+    for row in baseline:
+        unread = f"; {row['missing']} of {pluralize(row['images'], 'strip')} were not read" if row["missing"] else ""
+        console.say(
+            f"{escape(row['mode'])}: the template baseline recovers {percent(row['exact'])} % of "
+            f"{pluralize(row['spans'], 'span')} exactly (95 % interval {percent(row['low'])} to "
+            f"{percent(row['high'])}){unread}."
+        )
+    if bits:
+        console.say(f"Bits that the dataset itself does not have: [dim]{escape(str(bits.signature))}[/]")
+    if manifest is None:
+        console.out.print("vcrgen did not build this dataset: it has no counts of rejected pairs and no signature.")
+        return
+    console.out.print(
+        f"{pluralize(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
+    )
+    console.print_counts("rejected", manifest.rejected)
+    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+
+
+def _baseline_scores(dataset: Path, outputs: Path) -> list[dict[str, Any]]:
+    """Score the template baseline in every mode."""
+    from vcrgen.scorer.run import score
+
+    return [
+        {
+            "mode": cell.variant, "spans": cell.units, "images": cell.clusters,
+            "missing": cell.counts.get("missing", 0), "exact": exact.value, "low": exact.low, "high": exact.high,
+        }
+        for cell in score(outputs, data=dataset, split="all").cells
+        for exact in [cell.metrics["exact"]]
+    ]  # fmt: skip
+
+
+def _print_statistics(statistics: Mapping[tuple[str, str], SplitStatistics]) -> None:
     table = console.ruled_table(
         "mode", "split", "pairs", "spans", "stacked height, px", "spans per image", "ink", "off"
     )
@@ -70,14 +122,9 @@ def inspect(
         "Mean ± standard deviation (5th-95th percentile); ink: share of a span's ink that stays visible; "
         "off: spans far from the target of the mode."
     )
-    if manifest is None:
-        console.out.print("vcrgen did not build this dataset: it has no counts of rejected pairs and no signature.")
-        return
-    console.out.print(
-        f"{pluralize(manifest.read, 'pair')} read, {manifest.pairs:,} built, from {escape(manifest.source)}."
-    )
-    console.print_counts("rejected", manifest.rejected)
-    console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
+    for (mode, split), row in statistics.items():
+        if row.pixel_bits:
+            console.say(f"{escape(mode)}, {escape(split)}: {row.pixel_bits}.")
 
 
 def _default_out(dataset: Path, out: Path | None, suffix: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,18 +73,17 @@ def score(
     """
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
+    from vcrgen.scorer.predictions import receive
     from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.run import open_session
-    from vcrgen.scorer.saved import as_saved, reject_duplicate_files
+    from vcrgen.scorer.saved import reject_duplicate_files
 
     shown = report_format(form, out)
     chosen = validate_options(ScoreOptions, drop_none(options))
     if explain is not None:
-        _explain(open_session(data, chosen), predictions, explain)
-        return
+        return _explain(open_session(data, chosen), predictions, explain)
     if all_protocols:
-        _score_by_all(predictions, data, chosen, alone=not (compare or spans or out or form or groups))
-        return
+        return _score_by_all(predictions, data, chosen, alone=not (compare or spans or out or form or groups))
     check_targets([out, spans], [*predictions, data])
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
     session = open_session(data, chosen)
@@ -91,15 +91,15 @@ def score(
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
     check_targets([*results_to, out, spans], [*predictions, data])
     with write_evidence(spans, session.task) as evidence:
-        results = assign_titles([session.score(run, evidence) for run in runs])
-    for target, result in zip(results_to, results, strict=True):
-        if target is not None:
-            with output_errors(target):
-                write_json(target, as_saved(result, secret=session.key.hidden))
+        results = [session.score(run, evidence) for run in runs]
+    if chosen.pixels is not None:
+        runs.append((receive(chosen.pixels),))
+        results.append(replace(session.score(runs[-1]), from_pixels=True))
+    results = assign_titles(results)
+    written = _write_saved(results, results_to, secret=session.key.hidden)
     order = by_score(results)
     runs, results = [runs[place] for place in order], [results[place] for place in order]
-    comparisons = compare_runs(results) if compare else []
-    written = [target for target in results_to if target is not None]
+    comparisons = compare_runs(results, in_pairs=compare) if compare or chosen.pixels else []
     if shown == "html":
         from vcrgen.scorer.score_report import score_page
 
@@ -149,6 +149,17 @@ def validate(predictions: Files, data: Data, **options: Any) -> None:
         print_parts(console.out, show_validation(validation))
     if not all(validation.fit for validation in validations):
         raise typer.Exit(1)
+
+
+def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *, secret: bool) -> list[Path]:
+    """Write the results that have a target; return the targets."""
+    from vcrgen.scorer.saved import as_saved
+
+    for target, result in zip(targets, results, strict=False):  # the template baseline, the last, has none
+        if target is not None:
+            with output_errors(target):
+                write_json(target, as_saved(result, secret=secret))
+    return [target for target in targets if target is not None]
 
 
 def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_id: str) -> None:

@@ -19,12 +19,13 @@ from vcrgen.scorer.citation import citation
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
+from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.mcq.session import ItemExample
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
 from vcrgen.scorer.score_report import remarks, score_document
-from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, comparison_table
+from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, by_title, comparison_table
 from vcrgen.scorer.session import Validation
 from vcrgen.scorer.span_session import ScoredExample
 from vcrgen.tasks.bloom import LETTERS
@@ -35,6 +36,7 @@ _SHORT = {"Exact match": "Exact", "Length ratio": "Ratio", "No n-gram": "Short",
 _SHORT |= {task.contrast_label: "difference" for task in TASKS.values()}
 _SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
 
+_ALWAYS = (KEY_LETTERS, by_title(PIXEL_BITS))  # breakdowns that are shown without --groups, too
 TEXT_WIDTH = 120  # characters of a report that is written to a file
 
 
@@ -112,7 +114,7 @@ def show_scores(
                 chance = f"; chance {percent(known)}" if (known := task.metrics[task.main_metrics[0]].chance) else ""
                 title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
                 table = replace(table, title=title)
-            if groups or not table.title.startswith("By ") or table.title == KEY_LETTERS:
+            if groups or not table.title.startswith("By ") or table.title in _ALWAYS:
                 yield draw(table, {"Model", f"sd {task.clusters}", "Chance"})
     pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
     for a, b in pairs if len(pairs) == 1 else ():

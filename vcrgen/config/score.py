@@ -1,5 +1,6 @@
 """Options of ``vcrgen score``."""
 
+from pathlib import Path
 from typing import Self
 
 from pydantic import model_validator
@@ -42,6 +43,11 @@ class ScoreOptions(Options):
     )
     seed: int = option(0, "Seed of the bootstrap.")
     workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
+    pixels: Path | None = option(
+        None,
+        "Outputs of vcrgen baseline template: compare with them on the same spans, and show accuracy by the bits that "
+        "the visible pixels leave.",
+    )
     curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
     judge: str | None = option(

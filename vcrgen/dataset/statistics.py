@@ -26,6 +26,32 @@ class Summary:
         return cls(mean=mean, sd=math.sqrt(variance), p05=_percentile(ordered, 5), p95=_percentile(ordered, 95))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BitsSummary:
+    """The bits that the visible pixels of masked spans leave (the equivocation)."""
+
+    spans: int  # whose bits are known
+    median: float
+    p10: float  # the tenth percentile
+    settled: float  # share of these spans with less than 1 bit: their pixels alone settle them
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self | None:
+        """Summarise the bits of spans, NaN for unknown ones; None if no span's bits are known."""
+        known = sorted(value for value in values if not math.isnan(value))
+        if not known:
+            return None
+        settled = sum(value < 1 for value in known) / len(known)
+        return cls(spans=len(known), median=_percentile(known, 50), p10=_percentile(known, 10), settled=settled)
+
+    def __str__(self) -> str:
+        """Return the figures in words, as after a colon."""
+        return (
+            f"{self.median:.2f} bits left by the visible pixels in the median, {self.p10:.2f} at the 10th percentile; "
+            f"{self.settled:.0%} of {self.spans:,} spans with less than 1 bit"
+        )
+
+
 def _percentile(ordered: Sequence[float], percent: int) -> float:
     """Interpolate linearly between the two nearest of sorted values, as numpy's default."""
     place, part = divmod(percent * (len(ordered) - 1), 100)

@@ -113,7 +113,8 @@ class Reply:
         served: Origin of the reply, as far as known: ``host``, ``provider``, ``system_fingerprint``.
         retries: Number of failed tries by reason.
         seconds: Duration of the last try.
-        spans: Of the template baseline, for each covered text that it found: ``text``, ``bits`` and ``fit``.
+        spans: Of the template baseline, for each covered text that it found: ``text``, ``bits``, ``fit`` and
+            the ``signature`` of the bits.
         picture: A generated image as the server encoded it; ``text`` is its SHA-256. Not part of the JSON form.
     """
 

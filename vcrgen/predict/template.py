@@ -15,6 +15,7 @@ from vcrgen.pixels.attack import ReadStrip, read_strip
 from vcrgen.pixels.faces import FaceFinder
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import SIGMA
+from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
@@ -49,9 +50,9 @@ class TemplateModel:
         Raises:
             RequestProblem: The image is invalid, no known face explains its text, or the language has no templates.
         """
+        words = load_lexicon(request.language, file=self._lexicon)
         finder = self._finders.get(request.language)
         if finder is None:
-            words = load_lexicon(request.language, file=self._lexicon)
             finder = self._finders[request.language] = FaceFinder(words, self._font)
         ink = 255 - np.asarray(decode_image(request.images[0]).convert("L"))
         best: ReadStrip | None = None
@@ -69,10 +70,19 @@ class TemplateModel:
                 f"{best.face} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give the "
                 "font with --font, or for resized or compressed images more noise with --sigma",
             )
+        signature = str(self._signature(words.name, best.face))
         spans = tuple(
-            {"text": span.text, "bits": None if span.bits is None else round(span.bits, 6), "fit": round(span.fit, 4)}
+            {
+                "text": span.text, "bits": None if span.bits is None else round(span.bits, 6),
+                "fit": round(span.fit, 4), "signature": signature,
+            }
             for span in best.spans
-        )
+        )  # fmt: skip
         return Reply(
             text="\n".join(span.text for span in best.spans), model=self.name, finish_reason="stop", spans=spans
         )
+
+    def _signature(self, lexicon: str, face: str) -> Signature:
+        """Return what the bits of a strip depend on."""
+        facts = {"method": self.name, "lexicon": lexicon, "prior": "unigram", "sigma": f"{self._sigma:g}", "font": face}
+        return Signature({name: fact.replace("|", "-") for name, fact in facts.items()})

@@ -6,6 +6,7 @@ nothing else. The page's policy is in :mod:`vcrgen.report.pages`.
 
 import base64
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -27,6 +28,7 @@ VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height",
 PAIR_COLUMNS = ("image", "source_id", "language", "question")
 # Of datasets that vcrgen did not build: their geometry is measured in the images, and their covers are unknown.
 FOREIGN_COLUMNS = ("question_id", *(view.column for view in IMAGE_VIEWS), "caption", "crossed_text")
+OPTIONAL_COLUMNS = ("pixel_bits",)
 
 # Limits beyond which no build writes, or no browser shows the page.
 MAX_IMAGE_BYTES = 32 << 20
@@ -93,7 +95,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
     view_columns = VIEW_COLUMNS if data.manifest else FOREIGN_COLUMNS
     if data.manifest and {"distractors", "degrade"} & data.manifest.config.keys():  # then VI is another one in it
         view_columns = (*view_columns, View.STACKED.column)
-    for _, row in first.rows((*view_columns, *PAIR_COLUMNS), positions=positions):
+    for _, row in first.rows((*view_columns, *PAIR_COLUMNS), optional=OPTIONAL_COLUMNS, positions=positions):
         try:
             pairs[row["question_id"]] = _pair(row)
         except (TypeError, ValueError):
@@ -103,7 +105,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
         other = data.select(mode=mode)
         ids = enumerate(other.rows(["question_id"]))
         places = [number for number, (_, row) in ids if row["question_id"] in pairs]
-        for _, row in other.rows(view_columns, positions=places):
+        for _, row in other.rows(view_columns, optional=OPTIONAL_COLUMNS, positions=places):
             _add_view(pairs, row, mode)
     shown = [pair for pair in pairs.values() if pair["views"]]
     return shown, count - len(shown)
@@ -135,6 +137,8 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
     if not (fits and image["height"] <= stacked <= MAX_SIDE and 0 <= alone <= stacked):
         raise ValueError("the strip does not fit the image")
     spans = [_span(span, strip) for span in row["spans"]]
+    if bits := row.get("pixel_bits"):
+        spans = [span | {"bits": _bits(left)} for span, left in zip(spans, bits, strict=True)]
     if sum(len(span["boxes"]) for span in spans) > MAX_BOXES:
         raise ValueError("too many boxes")
     caption = _caption_parts(_text(row["caption"]), row["spans"])
@@ -201,6 +205,12 @@ def _span(span: Mapping[str, Any], strip: Json) -> Json:
         raise ValueError("visible ink is not a share")
     ink, above, below = round(span["visible_ink"], 4), int(span["rows_above"]), int(span["rows_below"])
     return {"text": _text(span["text"]), "boxes": boxes, "ink": ink, "above": above, "below": below}
+
+
+def _bits(value: Any) -> float:
+    if not 0 <= value < math.inf:
+        raise ValueError("no bits")
+    return round(float(value), 2)
 
 
 def _caption_parts(caption: str, spans: Sequence[Mapping[str, Any]]) -> list[tuple[str, bool]]:

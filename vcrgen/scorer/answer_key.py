@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from vcrgen.files import canonical_json
 from vcrgen.scorer.key import BaseKey, QuestionTable
@@ -64,8 +64,8 @@ class Questions(QuestionTable[Question]):
         line = canonical_json([question.question_id, question.answers]).encode("utf-8")
         if self._limit is None or self.total < self._limit:
             self._digest.update(line)
-        if question.part or any(span.tokens is not None or span.ink or span.traits for span in question.spans):
-            spans = [(span.text, span.tokens, dict(span.ink), dict(span.traits)) for span in question.spans]
+        if question.part or any(span.tokens is not None or any(span[2:]) for span in question.spans):
+            spans = [(span.text, span.tokens, *map(dict, span[2:])) for span in question.spans]
             line = canonical_json([question.question_id, spans, question.part]).encode("utf-8")
         self._file.write(line + b"\n")
         self._offsets.append(self._offsets[-1] + len(line) + 1)
@@ -159,6 +159,8 @@ class AnswerKey(BaseKey[Question]):
     """All questions of one split, in the order of the dataset."""
 
     questions: Questions
+    white_rows: bool = False  # whether its covers are known to be white rows, which settle spans of placed letters
+    bits_signature: str = ""  # of those that are not the dataset's own
     segmenter: str | None = None  # the segmenter in the dataset's signature, or None
 
     def ids(self) -> Iterator[str]:
@@ -177,5 +179,5 @@ def _parse(line: bytes) -> Question:
     return Question(question_id, read, *part)
 
 
-def _span(text: str, tokens: list[str] | None, ink: dict[str, float], traits: dict[str, str]) -> AnswerSpan:
-    return AnswerSpan(text, None if tokens is None else tuple(tokens), ink, traits)
+def _span(text: str, tokens: list[str] | None, *by_name: Any) -> AnswerSpan:
+    return AnswerSpan(text, None if tokens is None else tuple(tokens), *by_name)

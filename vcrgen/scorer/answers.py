@@ -5,6 +5,7 @@ No image is read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -20,7 +21,8 @@ from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.scorer.subset import Subset
 from vcrgen.signature import Signature
 from vcrgen.storage import remote_url
-from vcrgen.tasks.vcr import VCR
+from vcrgen.tasks.pixel_bits import PixelBits, read_pixel_bits
+from vcrgen.tasks.vcr import VCR, has_white_rows
 from vcrgen.text.languages import LANGUAGES, guess_language
 
 _GUESSED_FROM = 1000  # questions whose answers tell the language
@@ -28,7 +30,13 @@ Rows = Iterator[tuple[str, Question]]  # each with the place where it stands, fo
 
 
 def load_answers(
-    data: Path, *, mode: str | None = None, split: str | None = None, subset: str | None = None, lang: str | None = None
+    data: Path,
+    *,
+    mode: str | None = None,
+    split: str | None = None,
+    subset: str | None = None,
+    lang: str | None = None,
+    pixels: Path | None = None,
 ) -> AnswerKey:
     """Read the answers of a dataset.
 
@@ -41,18 +49,20 @@ def load_answers(
             the paper's); ``feedback`` or ``final``: only the questions of that part of a hidden set; a file with an id
             on each line: only those questions.
         lang: The language, for files that do not say; by default told by the script of the answers.
+        pixels: Outputs of ``vcrgen baseline template``, for the bits of spans in modes of which the
+            dataset has none.
 
     Raises:
         AnswerError: The answers cannot be read, or what is asked for is not there.
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    chosen = Subset.parse(subset)
+    chosen, bits = Subset.parse(subset), read_pixel_bits(pixels) if pixels else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := hidden_folder(data):
-        key = _hidden(folder, mode, split, chosen)
+        key = _hidden(folder, mode, split, chosen, bits)
     elif chosen.split:
         raise AnswerError(
             f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(HIDDEN_SPLITS)}."
@@ -60,13 +70,24 @@ def load_answers(
     elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
         key = _jsonl(data, chosen)
     else:
-        key = _dataset(data.name, open_dataset(data, VCR), mode, split, chosen)
+        key = _dataset(data.name, open_dataset(data, VCR), mode, split, chosen, bits)
     if chosen.split and not len(key):
         raise AnswerError(
             f"{folder} has no question in the split {chosen.split!r}; `vcrgen hidden` divides a set when it makes it."
         )
     if chosen.ids:
         chosen.check(data, {one for one in chosen.ids if key.row_of(one) is not None})
+    key = _with_language(key, data, lang)
+    if not key.questions.starts[-1]:
+        raise AnswerError(f"{data} has no answers to score against.")
+    facts = {**key.facts, **({"subset": chosen.name} if chosen.name else {})}
+    if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
+        facts["answers"] = key.questions.digest[:8]
+    return replace(key, facts=facts, bits_signature=str(bits.signature) if bits else "")
+
+
+def _with_language(key: AnswerKey, data: Path, lang: str | None) -> AnswerKey:
+    """The key with its language: the one that is given, that it says, or that its answers tell."""
     if lang is not None:
         if key.lang and key.lang != lang:
             raise AnswerError(f"{data} is a dataset of language {key.lang!r}, not {lang!r}.")
@@ -75,12 +96,7 @@ def load_answers(
     key = replace(key, lang=key.lang or guess_language(first))
     if key.lang not in LANGUAGES:
         raise AnswerError(f"{data} is of language {key.lang!r}, which is not known; known: {', '.join(LANGUAGES)}.")
-    if not key.questions.starts[-1]:
-        raise AnswerError(f"{data} has no answers to score against.")
-    facts = {**key.facts, **({"subset": chosen.name} if chosen.name else {})}
-    if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
-        facts["answers"] = key.questions.digest[:8]
-    return replace(key, facts=facts)
+    return key
 
 
 def hidden_folder(data: Path) -> Path | None:
@@ -117,10 +133,12 @@ def _question(place: str, row: Mapping[str, Any], mode: str | None = None) -> Qu
         raise AnswerError(f"{place}: no list of texts `crossed_text` (or `answers`), so there is nothing to score.")
     if SURROGATE.search("\n".join((question_id, *answers))):
         raise AnswerError(f"{place}: holds half a character (a lone surrogate), which no output can match.")
-    return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), mode))
+    return Question(question_id=question_id, spans=_spans(answers, row.get("spans"), row.get("pixel_bits"), mode))
 
 
-def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, subset: Subset) -> AnswerKey:
+def _dataset(
+    name: str, data: Dataset, mode: str | None, split: str | None, subset: Subset, bits: PixelBits | None
+) -> AnswerKey:
     if data.is_hidden:
         raise AnswerError(f"{data} is the public part of a hidden test set, which has no answers; score with its key.")
     modes = data.modes if mode is None or not data.modes else (mode,)
@@ -128,7 +146,7 @@ def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, subs
         raise AnswerError(f"{data} has no mode {mode!r}; it has {', '.join(data.modes)}.")
     data = choose_split(data, split)
     languages = set[str]()
-    questions = _collect(lambda: _in_all_modes(data, modes, languages), subset)
+    questions = _collect(lambda: _with_bits(_in_all_modes(data, modes, languages), bits, modes), subset)
     key = replace(_plain(name, questions, languages), variants=modes, images=data)
     if data.manifest is None:
         return key
@@ -136,13 +154,14 @@ def _dataset(name: str, data: Dataset, mode: str | None, split: str | None, subs
     return replace(
         key,
         lang=signature.facts.get("lang", ""),
+        white_rows=has_white_rows(signature),
         segmenter=signature.facts.get("seg"),
         facts={"data": signature.short, "split": "+".join(data.splits)},
     )
 
 
 def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> Rows:
-    """The questions of a dataset whose rows are in the same order in all modes; spans have the visible ink of each.
+    """The questions of a dataset whose rows are in the same order in all modes; spans have ink and bits of each.
 
     The languages that the rows name are added to ``languages``.
     """
@@ -157,7 +176,10 @@ def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> R
                     f"{place}: in mode {mode} this row is not {question.question_id!r} with the same answers; copy or "
                     "build the dataset again."
                 )
-            spans = tuple(a._replace(ink={**a.ink, **b.ink}) for a, b in zip(spans, other.spans, strict=True))
+            spans = tuple(
+                a._replace(ink={**a.ink, **b.ink}, bits={**a.bits, **b.bits})
+                for a, b in zip(spans, other.spans, strict=True)
+            )
         yield place, question._replace(spans=spans)
     for mode, reader in zip(others, readers, strict=True):
         if extra := next(reader, None):
@@ -166,28 +188,29 @@ def _in_all_modes(data: Dataset, modes: Sequence[str], languages: set[str]) -> R
 
 def _questions(data: Dataset, mode: str | None, languages: set[str]) -> Rows:
     """The questions of one mode of a dataset, or of a dataset that names no modes."""
-    optional = ("language", "spans.tokens", "spans.visible_ink")
+    optional = ("language", "spans.tokens", "spans.visible_ink", "pixel_bits")
     for place, row in data.rows(("question_id", "crossed_text"), optional=optional):
         if isinstance(row.get("language"), str):
             languages.add(row["language"])
         yield place, _question(place, row, mode)
 
 
-def _hidden(folder: Path, mode: str | None, split: str | None, subset: Subset) -> AnswerKey:
+def _hidden(folder: Path, mode: str | None, split: str | None, subset: Subset, bits: PixelBits | None) -> AnswerKey:
     """The key of a hidden set, or a part of it; each of its spans has a cover of its own, so there is one mode."""
     if mode is not None or split not in (None, "all"):
         raise AnswerError(f"{folder} is the key of a hidden set, which has no modes and no splits.")
     key = read_key(folder)
     if key.task is not None:
         raise AnswerError(f"{folder} is the key of a hidden MCQ benchmark, which this command does not take.")
-    facts = Signature.parse(key.signature).facts
+    signature = Signature.parse(key.signature)
     return AnswerKey(
         name="hidden set",
+        white_rows=has_white_rows(signature),
         lang=key.language,
-        questions=_collect(lambda: _hidden_rows(folder), subset, secret=True),
+        questions=_collect(lambda: _with_bits(_hidden_rows(folder), bits, (HIDDEN_MODE,)), subset, secret=True),
         variants=(HIDDEN_MODE,),
         views=HIDDEN_VIEWS,
-        segmenter=facts.get("seg"),
+        segmenter=signature.facts.get("seg"),
         facts={"data": key.commitment[:8]},
         hidden=True,
     )
@@ -243,12 +266,34 @@ def _plain(name: str, questions: Questions, languages: set[str]) -> AnswerKey:
     return AnswerKey(name=name, lang=next(iter(languages), ""), questions=questions)
 
 
-def _spans(answers: Sequence[str], details: Any, mode: str | None) -> tuple[AnswerSpan, ...]:
-    """Spans of a row; ``details`` is the column ``spans``, if the dataset has it and it fits the answers."""
+def _spans(answers: Sequence[str], details: Any, bits: Any, mode: str | None) -> tuple[AnswerSpan, ...]:
+    """Spans of a row; ``details`` and ``bits`` are columns that the dataset may have, if they fit the answers."""
     if not isinstance(details, list) or len(details) != len(answers):
         return tuple([AnswerSpan(text) for text in answers])
-    inks = [{mode: ink} if mode and isinstance(ink := row.get("visible_ink"), float) else {} for row in details]
+    if not isinstance(bits, list) or len(bits) != len(answers):  # of a hidden set they stand in its spans
+        bits = [row.get("pixel_bits") for row in details]
     return tuple(
-        AnswerSpan(text=text, tokens=as_texts(row.get("tokens")), ink=ink)
-        for text, row, ink in zip(answers, details, inks, strict=True)
-    )
+        AnswerSpan(
+            text=text, tokens=as_texts(row.get("tokens")), ink=_by_mode(mode, row.get("visible_ink")),
+            bits=_by_mode(mode, left),
+        )
+        for text, row, left in zip(answers, details, bits, strict=True)
+    )  # fmt: skip
+
+
+def _by_mode(mode: str | None, value: Any) -> dict[str, float]:
+    return {mode: value} if mode and isinstance(value, float) else {}
+
+
+def _with_bits(rows: Rows, bits: PixelBits | None, modes: Sequence[str]) -> Rows:
+    """The questions with the bits of a file, if there is one, in modes of which they have none of their own."""
+    for place, question in rows:
+        spans = question.spans
+        for mode in modes if bits else ():
+            assert bits is not None
+            known = bits.of_question(question.question_id, mode, len(spans))
+            spans = tuple(
+                span if math.isnan(left) else span._replace(bits={mode: left, **span.bits})
+                for span, left in zip(spans, known, strict=True)
+            )
+        yield place, question._replace(spans=spans)

@@ -168,5 +168,6 @@ def score_block(context: SpanContext, outputs: Iterator[MatchedOutput], *, evide
         matches = part.add(matched, question, scored)
         model = prediction.model or model
         if evidence:
-            rows.append(OutputEvidence(prediction.model, question.question_id, cell, list(evidence_rows(matches))))
+            found = list(evidence_rows(matches, question, cell[0]))
+            rows.append(OutputEvidence(prediction.model, question.question_id, cell, found))
     return ScoredBlock(cells, new, rows, model)

@@ -36,23 +36,61 @@ class Comparison:
     conclusion: str  # a plain sentence
 
 
-def compare(results: Sequence[RunResult]) -> list[Comparison]:
-    """Compare every pair of two or more runs of one signature in every cell that both have."""
+def compare(results: Sequence[RunResult], *, in_pairs: bool = True) -> list[Comparison]:
+    """Compare runs of one signature, in every cell that two of them have.
+
+    A run from the pixels alone (the template baseline) is what every other run is compared with. It sees the strip
+    only, so its one view of a mode is compared with each view with an image. What a run has beyond it is the worth of
+    reading in context.
+
+    Args:
+        results: Two runs or more.
+        in_pairs: Compare every pair of the other runs, too.
+
+    Raises:
+        ScoreError: There are fewer runs, or two of them have no cell in common.
+    """
     if len(results) < 2:
         raise ScoreError("A comparison needs two runs or more; name another file.")
     require_one_signature(results)
-    comparisons = []
-    for a, b in combinations(results, 2):
-        cells = {(cell.variant, cell.view): cell for cell in b.cells}
-        common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
-        if not common:
-            metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
-            raise ScoreError(
-                f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
-                "compared."
-            )
-        comparisons += [_compare_cells(a, b, cell) for cell in common]
+    runs = [result for result in results if not result.from_pixels]
+    comparisons = [each for a, b in combinations(runs if in_pairs else [], 2) for each in _compare_runs(a, b)]
+    for baseline in results:
+        if baseline.from_pixels:
+            comparisons += _compare_with_pixels(runs, baseline)
     return _corrected(comparisons)
+
+
+def _compare_runs(a: RunResult, b: RunResult) -> list[Comparison]:
+    cells = {(cell.variant, cell.view): cell for cell in b.cells}
+    common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
+    if not common:
+        metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
+        raise ScoreError(
+            f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
+            "compared."
+        )
+    return [_compare_cells(a, b, cell, cell.view) for cell in common]
+
+
+def _compare_with_pixels(runs: Sequence[RunResult], baseline: RunResult) -> list[Comparison]:
+    views = {cell.variant: cell.view for cell in baseline.cells}
+    missing = {cell.variant: cell.counts.get("missing", 0) for cell in baseline.cells}
+    comparisons = [
+        _say_unread(_compare_cells(run, baseline, cell, views[cell.variant]), missing[cell.variant], cell.clusters)
+        for run in runs
+        for cell in run.cells
+        if cell.view in run.task.image_views and cell.variant in views
+    ]
+    if not comparisons:
+        raise ScoreError(f"{baseline.name} has no mode of the outputs that it is to be compared with.")
+    return comparisons
+
+
+def _say_unread(comparison: Comparison, missing: int, total: int) -> Comparison:
+    """Say of how many images the baseline has no output, as these count as wrong for it."""
+    said = f" {comparison.b} could not read {missing} of {pluralize(total, 'strip')}, which count as wrong for it."
+    return replace(comparison, conclusion=comparison.conclusion + (said if missing else ""))
 
 
 def _leading(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
@@ -60,9 +98,9 @@ def _leading(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
     return next((metric for metric in task.main_metrics if b and metric in a.metrics and metric in b.metrics), "")
 
 
-def _compare_cells(a: RunResult, b: RunResult, cell: CellResult) -> Comparison:
+def _compare_cells(a: RunResult, b: RunResult, cell: CellResult, view_of_b: View) -> Comparison:
     task = a.task
-    of_a, of_b = (run.resamples[cell.variant, cell.view] for run in (a, b))
+    of_a, of_b = a.resamples[cell.variant, cell.view], b.resamples[cell.variant, view_of_b]
     metric = next(name for name in task.main_metrics if name in of_a.means and name in of_b.means)
     only_a, only_b = discordant(of_a.scores[metric] == 1, of_b.scores[metric] == 1)
     right = paired_difference(of_a.means[metric], of_b.means[metric])

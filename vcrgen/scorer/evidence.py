@@ -11,7 +11,7 @@ from typing import Any
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.files import atomic_path, output_errors
-from vcrgen.scorer.records import SpanMatch
+from vcrgen.scorer.records import Question, SpanMatch
 from vcrgen.tasks.task import VCR_TASK, ScoredTask
 
 SUFFIXES = (".parquet", ".jsonl")
@@ -55,10 +55,10 @@ class EvidenceWriter:
         self._rows.clear()
 
 
-def evidence_rows(matches: Sequence[SpanMatch]) -> Iterator[tuple[Row, Sequence[float]]]:
-    """The spans of one output as evidence."""
-    for number, match in enumerate(matches):
-        found = (match.ngram, match.start, match.end, match.distance, match.verbatim)
+def evidence_rows(matches: Sequence[SpanMatch], question: Question, mode: str) -> Iterator[tuple[Row, Sequence[float]]]:
+    """The spans of one output of a question as evidence; bits are those of a mode, None where unknown."""
+    for number, (match, span) in enumerate(zip(matches, question.spans, strict=True)):
+        found = (match.ngram, match.start, match.end, match.distance, match.verbatim, span.bits.get(mode))
         yield (number, match.answer, match.outcome.value, *found), match.scores
 
 
@@ -83,7 +83,7 @@ def _parquet(file: Path, task: ScoredTask) -> Iterator[EvidenceWriter]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {int: pa.int32(), bool: pa.bool_(), str: pa.string()}
+    types = {int: pa.int32(), bool: pa.bool_(), str: pa.string(), float: pa.float64()}
     kinds = {name: types[kind] for name, kind in task.evidence.items()} | dict.fromkeys(task.metrics, pa.float64())
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in evidence_columns(task)])
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vcrgen.scorer.answer_key import AnswerKey
@@ -23,7 +24,9 @@ MAX_LENGTHS = 8
 EXAMPLES = 5
 NO_LABEL = 0xFFFF  # the code of a span of which a property is not known
 _AGREEMENT = ("agrees", "disagrees")
-_NO_INK = float("nan")
+_UNKNOWN = float("nan")
+PIXEL_BITS = "pixel bits"  # what spans are divided by
+_BITS = (0, 1, 2, 4, 6, 8, 12)  # where its ranges begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class SpanBreakdowns:
         self._tokens = array("B", bytes(spans))
         self._agreement = array("H", bytes(2 * spans))
         self._characters = array("i", bytes(4 * spans))
-        self._ink = {mode: array("d", bytes(8 * spans)) for mode in key.variants}
+        self._ink, self._bits = ({mode: array("d", bytes(8 * spans)) for mode in key.variants} for _ in range(2))
         self._traits: dict[str, tuple[dict[str, int], array[int]]] = {}
 
     def observe(self, row: int, question: Question) -> bool:
@@ -80,7 +83,9 @@ class SpanBreakdowns:
             self._agreement[number] = NO_LABEL if span.tokens is None else int(tokens != span.tokens)
             self._characters[number] = len(span.text)
             for mode, ink in self._ink.items():
-                ink[number] = span.ink.get(mode, _NO_INK)
+                ink[number] = span.ink.get(mode, _UNKNOWN)
+            for mode, bits in self._bits.items():
+                bits[number] = span.bits.get(mode, _UNKNOWN)
             for name, label in span.traits.items():
                 self._put_trait(name, number, label)
         return True
@@ -116,20 +121,30 @@ class SpanBreakdowns:
         """All that is a number of each span; what is written there is kept."""
         import numpy as np
 
-        columns: list[array[Any]] = [self._tokens, self._agreement, self._characters, *self._ink.values()]
+        columns: list[array[Any]] = [
+            *(self._tokens, self._agreement, self._characters), *self._ink.values(), *self._bits.values()
+        ]  # fmt: skip
         return [np.frombuffer(column, column.typecode) for column in columns]
 
     def of_variant(self, mode: str) -> list[Breakdown]:
-        """All breakdowns with more than one label; visible ink is that of a mode."""
+        """All breakdowns with more than one label; visible ink and bits are those of a mode."""
         first, last = self._of_any_mode
-        return [*first, *_by_quartile("visible ink", self.ink_of(mode), decimals=2), *last]
+        ink = _by_quartile("visible ink", self.ink_of(mode), decimals=2)
+        return [*first, *ink, *_by_range(PIXEL_BITS, self.bits_of(mode), _BITS), *last]
 
     def ink_of(self, mode: str) -> Floats:
         """The visible ink of every span in a mode, NaN where it is not known; empty for a mode that the key lacks."""
+        return self._of_mode(self._ink, mode)
+
+    def bits_of(self, mode: str) -> Floats:
+        """The bits that the visible pixels of every span leave in a mode, as :meth:`ink_of`."""
+        return self._of_mode(self._bits, mode)
+
+    def _of_mode(self, values: Mapping[str, array[float]], mode: str) -> Floats:
         import numpy as np
 
         self._observe_all()
-        return np.frombuffer(self._ink.get(mode, array("d")), np.float64)
+        return np.frombuffer(values.get(mode, array("d")), np.float64)
 
     @property
     def empty(self) -> tuple[int, list[str]]:
@@ -198,6 +213,21 @@ def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]
     order = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
     order[found] = np.arange(len(found))
     return [Breakdown(by, tuple(names[code] for code in found), order[given])]
+
+
+def _by_range(by: str, values: Floats, starts: Sequence[int]) -> list[Breakdown]:
+    """One label a range, each from one of ``starts`` to below the next one; NaN has none."""
+    import numpy as np
+
+    known = ~np.isnan(values)
+    codes = np.searchsorted(starts, values, side="right") - 1
+    found = np.unique(codes[known]).tolist()
+    if len(found) < 2:
+        return []
+    order = np.full(len(starts), NO_LABEL, np.uint16)
+    order[found] = np.arange(len(found))
+    names = [f"{low}-{high}" for low, high in pairwise(starts)] + [f"{starts[-1]} or more"]
+    return [Breakdown(by, tuple(names[code] for code in found), np.where(known, order[codes], NO_LABEL))]
 
 
 def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -> list[Breakdown]:

@@ -61,6 +61,7 @@ class AnswerSpan(NamedTuple):
     ink: Mapping[str, float] = _NOTHING  # visible ink by mode, as a share; empty where unknown
     # what else may make it hard, by name: the cover, the font, the strip's place. Empty unless items differ
     traits: Mapping[str, str] = _NOTHING
+    bits: Mapping[str, float] = _NOTHING  # that its visible pixels leave, by mode; empty where unknown
 
 
 class Question(NamedTuple):

@@ -125,6 +125,7 @@ class RunResult:
     notes: tuple[str, ...]  # sentences a reader of the scores should know
     resamples: Mapping[CellName, Resamples] = field(default_factory=dict, repr=False, compare=False)
     curves: tuple[RunCurve, ...] = ()  # accuracy against visible ink in each view, where it was asked for
+    from_pixels: bool = False  # the template baseline, beside which the others are shown
     label: str = ""  # stands for the run in tables where neither model nor file name is its own
 
     @property

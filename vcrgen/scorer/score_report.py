@@ -12,16 +12,25 @@ from markupsafe import Markup
 from vcrgen.dataset.views import View
 from vcrgen.media import data_uri
 from vcrgen.report import document
-from vcrgen.report.charts import interval_bar
+from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
 from vcrgen.report.table import Number, Percent, Table, percent
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.curve_tables import curve_charts, curve_csv_rows, curve_sentences, curve_table, threshold_table
 from vcrgen.scorer.curves import compare_thresholds
+from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.images import read_images
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import UNSTATED, SpanMatch
-from vcrgen.scorer.results import Difference, Estimate, RunResult, as_named, require_one_signature
+from vcrgen.scorer.results import (
+    CellResult,
+    Difference,
+    Estimate,
+    GroupResult,
+    RunResult,
+    as_named,
+    require_one_signature,
+)
 from vcrgen.scorer.score_tables import (
     Row,
     cells_of,
@@ -44,6 +53,10 @@ CSV_COLUMNS = (
     "run", "model", "variant", "view", "group", "value", "metric", "percent", "sd_units", "sd_clusters", "low", "high",
     "units", "clusters", "only_a", "only_b", "p_mcnemar", "p_clusters", "p_holm", "signature",
 )  # fmt: skip
+_BITS_LEGEND = (
+    "A disc is a range of bits that the visible pixels of a span leave: exact match with its 95 % interval, images "
+    "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
+)
 _NO_TESTS: Row = (None,) * 5
 _CURVE_LEGEND = (
     "A disc is a level: exact match with its 95 % interval, over the mean share of visible ink. The line is the "
@@ -94,6 +107,7 @@ def score_document(
                 notes=list(curve_sentences(results)),
             )
         )  # fmt: skip
+    sections += _bits_sections(results)
     if comparisons:
         tables = [table for table in (comparison_table(task, comparisons), threshold_table(thresholds)) if table.rows]
         is_long = len(comparisons) > MAX_CONCLUSIONS
@@ -117,6 +131,39 @@ def score_document(
         csv_table=_csv_table(results, comparisons),
         json_value=_json_value(results, comparisons),
     )
+
+
+def _bits_sections(results: Sequence[RunResult]) -> Iterator[Section]:
+    """Charts of exact match over the bits that pixels leave, where they are known and differ."""
+    baseline = {
+        (cell.variant, point.label): point.metrics["exact"].value
+        for result, cell in cells_of(results)
+        for point in _bits_groups(cell)
+        if result.from_pixels
+    }
+    charts = []
+    for result, cell in cells_of(results):
+        points = _bits_groups(cell)
+        if not points or result.from_pixels:
+            continue
+        places = [(number + 0.5) / len(points) for number in range(len(points))]
+        other = [
+            (x, baseline[cell.variant, point.label])
+            for x, point in zip(places, points, strict=True)
+            if (cell.variant, point.label) in baseline
+        ]
+        exact = [point.metrics["exact"] for point in points]
+        names = [f"{p.label} bits: {percent(e.value)} % of {p.units} spans" for p, e in zip(points, exact, strict=True)]
+        drawn = [(x, e.value, e.low, e.high, name) for x, e, name in zip(places, exact, names, strict=True)]
+        ticks = [(x, point.label) for x, point in zip(places, points, strict=True)]
+        svg = _with_axis(scatter(drawn, ticks, other=other, text="; ".join(names)))
+        charts.append(Chart(title=f"{result.title}, {cell.variant}, {cell.view.label}", svg=svg))
+    if charts:
+        yield Section(title="Accuracy against pixel bits", legend=_BITS_LEGEND, panels=charts)
+
+
+def _bits_groups(cell: CellResult) -> list[GroupResult]:
+    return [group for group in cell.groups if group.by == PIXEL_BITS and "exact" in group.metrics]
 
 
 def score_page(

@@ -112,11 +112,16 @@ def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Tab
             for group in cell.groups
             if group.by == by
         ]
-        title, label, count = f"By {by}, in percent", by.capitalize(), task.units.capitalize()
+        title, label, count = by_title(by), by.capitalize(), task.units.capitalize()
         if by == MACRO:
             title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
         heads = ("Model", *_heads(task), label, count, *_main_heads(task, shown))
         yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(shown) > 1 else ())
+
+
+def by_title(by: str) -> str:
+    """Title of the table of one breakdown."""
+    return f"By {by}, in percent"
 
 
 def _shown(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vcrgen.config.score import ScoreOptions
+from vcrgen.dataset.statistics import BitsSummary
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.plurals import pluralize
@@ -57,7 +58,8 @@ class Session(BaseScoringSession):
         if options.judge is not None:
             raise ScoreError("--judge reads outputs of MCQ benchmarks, and this is none; leave it out.")
         self._view = self._requested_view()
-        self.key = load_answers(data, mode=options.mode, split=options.split, subset=options.subset, lang=options.lang)
+        asked = {name: getattr(options, name) for name in ("mode", "split", "subset", "lang", "pixels")}
+        self.key = load_answers(data, **asked)
 
     def __reduce__(self) -> tuple[type[Session], tuple[Path, ScoreOptions]]:
         """Another process, where it is not forked, reads the answers for itself."""
@@ -119,9 +121,8 @@ class Session(BaseScoringSession):
             for row in rows.tolist() if evidence.wanted else ():
                 question = self.key.question(row)
                 matches = unanswered(question.answers, Outcome.MISSING)
-                evidence.add(
-                    name, model, question.question_id, cell.variant, cell.view, evidence_rows(matches), signature
-                )
+                found = evidence_rows(matches, question, cell.variant)
+                evidence.add(name, model, question.question_id, cell.variant, cell.view, found, signature)
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             matcher.counts["empty"] = empty
@@ -164,6 +165,11 @@ class Session(BaseScoringSession):
                 "The outputs do not say their mode, and the dataset has several: the scores are the same for each, but "
                 "not labelled, and visible ink is left out. Name it with --mode."
             )
+        for mode in dict.fromkeys(cell.variant for cell in cells):
+            if bits := BitsSummary.of(self.breakdowns.bits_of(mode).tolist()):
+                yield f"{mode}: {bits}."
+        if self.key.bits_signature:
+            yield f"Bits that the dataset itself does not have are of {self.key.bits_signature}."
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
             if missing := cell.counts.get("missing", 0):

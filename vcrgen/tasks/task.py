@@ -120,7 +120,7 @@ VCR_TASK = ScoredTask(
     max_shared_outputs=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
-        "verbatim": bool,
+        "verbatim": bool, "pixel_bits": float,
     },
 )  # fmt: skip
 _MCQ_OUTCOMES = ("right", "wrong", "ambiguous", "invalid", "refused", "empty", "null", "failed", "missing")

@@ -7,17 +7,20 @@ import io
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from PIL import Image
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import FLOAT, IMAGE, INT, STRING, DatasetKind
-from vcrgen.dataset.statistics import Summary
+from vcrgen.dataset.statistics import BitsSummary, Summary
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.records import NAMED_MODES, Mode, is_mode
+from vcrgen.signature import Signature
+from vcrgen.tasks.pixel_bits import PixelBits
 from vcrgen.text.languages import LANGUAGES, CoverTarget, guess_language
 
 _GUESSED_FROM = 100  # rows
@@ -114,6 +117,18 @@ VCR = DatasetKind(
 )
 
 
+def has_white_rows(signature: Signature) -> bool:
+    """Tell whether the covers of a signature are easy and hard white rows over letters that are drawn one by one.
+
+    Their visible pixels alone settle nearly every span (docs/pixels.md). Signatures name every other kind of cover:
+    ``easy=10-16`` against ``easy=stain-0.516``.
+    """
+    covers = [each.partition("=") for each in signature.facts.get("cover", "").split(",")]
+    row = LANGUAGES.get(signature.facts.get("lang", ""))
+    easy_or_hard = all(mode in NAMED_MODES and rows[:1].isdigit() for mode, _, rows in covers)
+    return row is not None and row.shaper == "basic" and easy_or_hard
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitStatistics:
     """One split in one mode."""
@@ -124,6 +139,7 @@ class SplitStatistics:
     spans_per_image: Summary  # masked spans of a pair
     caption_length: Summary  # characters of the shown caption
     visible_ink: Summary | None  # of a span, 0 to 1; None where the rows do not say it
+    pixel_bits: BitsSummary | None  # that the visible pixels of a span leave; None where nobody measured them
     outside: int | None  # spans whose visible ink is outside of the band around the mode's target; only of builds
 
 
@@ -169,18 +185,23 @@ class _Figures(NamedTuple):
     lengths: list[int]
     counts: list[int]
     ink: list[float]
+    bits: list[float]  # NaN where they are not known
 
 
-def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
+def vcr_statistics(dataset: Dataset, pixels: PixelBits | None = None) -> dict[tuple[str, str], SplitStatistics]:
     """Return the statistics of every mode and split; ``"-"`` stands for an unknown one.
 
     Only datasets from elsewhere need image headers, for the height of each stacked image.
+
+    Args:
+        dataset: Any dataset of this task but the public part of a hidden set.
+        pixels: The bits of its spans, where it has none itself.
 
     Raises:
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
     figures: dict[tuple[str, str], list[_Figures]] = {}
-    for file, found in zip(dataset.files, dataset.map_files(_read_figures), strict=True):
+    for file, found in zip(dataset.files, dataset.map_files(partial(_read_figures, pixels)), strict=True):
         figures.setdefault((file.mode or "-", file.split or "-"), []).append(found)
     if dataset.manifest is None:
         return {name: _summarise(found, None) for name, found in figures.items()}
@@ -192,18 +213,24 @@ def vcr_statistics(dataset: Dataset) -> dict[tuple[str, str], SplitStatistics]:
         raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
 
 
-def _read_figures(part: Dataset) -> _Figures:
-    figures = _Figures([], [], [], [])
+def _read_figures(pixels: PixelBits | None, part: Dataset) -> _Figures:
+    figures = _Figures([], [], [], [], [])
     built = part.manifest is not None
     ink = ("spans.visible_ink",)
     geometry = ("strip_y", "strip_height", *ink) if built else (View.STACKED.column,)
-    for place, row in part.rows((VCR.answers, "caption", *geometry), optional=() if built else ink):
+    optional = ("pixel_bits", *(() if built else ink), *(("question_id",) if pixels else ()))
+    for place, row in part.rows((VCR.answers, "caption", *geometry), optional=optional):
         try:
             height = row["strip_y"] + row["strip_height"] if built else image_size(row[View.STACKED.column])[1]
             figures.heights.append(height)
             figures.lengths.append(len(row["caption"]))
             figures.counts.append(len(row[VCR.answers]))
             figures.ink.extend(float(span["visible_ink"]) for span in row.get("spans") or ())
+            if row.get("pixel_bits") is not None:
+                figures.bits.extend(map(float, row["pixel_bits"]))
+            elif pixels:
+                mode = part.modes[0] if part.modes else None
+                figures.bits.extend(pixels.of_question(str(row.get("question_id")), mode, figures.counts[-1]))
         except (TypeError, ValueError):
             raise DatasetError(f"{place} has values that no build writes; copy or build the dataset again.") from None
     return figures
@@ -228,5 +255,6 @@ def _summarise(parts: list[_Figures], cover: CoverTarget | None) -> SplitStatist
         spans_per_image=Summary.of(count for part in parts for count in part.counts),
         caption_length=Summary.of(length for part in parts for length in part.lengths),
         visible_ink=Summary.of(ink) if ink or cover else None,
+        pixel_bits=BitsSummary.of(bits for part in parts for bits in part.bits),
         outside=sum(not cover.contains(share) for share in ink) if cover else None,
     )

@@ -13,6 +13,8 @@ from vcrgen.analysis.items.item_table import ItemTable, MaskedSpan
 from vcrgen.analysis.items.read_items import read_items
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import AnalysisError
+from vcrgen.signature import Signature
+from vcrgen.tasks.pixel_bits import PixelBits
 from vcrgen.tasks.vcr import VCR
 
 
@@ -82,3 +84,18 @@ def test_other_data_than_a_dataset(dataset: Path, twelve: list[Path], key: Path,
         span_covariates(named(np.zeros((3, 3)), source="x"))
     plain = read_items(twelve)
     assert len(span_covariates(plain)) == 4
+
+
+def test_bits_are_those_of_the_dataset_or_of_the_baseline(dataset: Path, tmp_path: Path) -> None:
+    spans = [MaskedSpan("a", 0, "one"), MaskedSpan("a", 1, "two"), MaskedSpan("b", 0, "three")]
+    signature = Signature({"method": "template-1"})
+    known = PixelBits(signature, {("a", "hard"): (0.5, 2.0), ("b", "hard"): (7.0,)})
+    found = {c.name: c.values.tolist() for c in span_covariates(table_of(spans), None, known)}
+    assert found["Bits that its pixels leave"] == [0.5, 2.0, 7.0]
+    of_another_mode = span_covariates(table_of(spans, "easy"), None, known)
+    assert "Bits that its pixels leave" not in {covariate.name for covariate in of_another_mode}
+    build(out=tmp_path / "bars", limit=4, cover="bars", mode="bits=4")
+    rows = [row for _, row in open_dataset(tmp_path / "bars", VCR).rows()]
+    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
+    found = values(table_of(texts, "bits-4"), tmp_path / "bars")
+    assert found["Bits that its pixels leave"] == [bits for row in rows for bits in row["pixel_bits"]]

@@ -18,6 +18,7 @@ from vcrgen.analysis.items.difficulty_model import DifficultyModel, fit_difficul
 from vcrgen.analysis.items.irt import MOST_CELLS, ItemModel, fit_items
 from vcrgen.analysis.items.item_table import ItemTable, check_size
 from vcrgen.errors import AnalysisError
+from vcrgen.tasks.pixel_bits import PixelBits
 
 MOST_EFFECTS = 1 << 31  # models squared times items, up to which the mixed model is fitted
 
@@ -35,12 +36,15 @@ class ItemResult:
     notes: tuple[str, ...]  # reasons for a missing model
 
 
-def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, resamples: int = 2000) -> ItemResult:
+def analyse_items(
+    table: ItemTable, *, data: Path | None = None, pixels: PixelBits | None = None, seed: int = 0, resamples: int = 2000
+) -> ItemResult:
     """Compute all statistics of a table of items.
 
     Args:
         table: Scores of at least 5 models.
         data: The dataset that evidence is of, which has further covariates of its spans.
+        pixels: The bits that the visible pixels of its spans leave, as the template baseline wrote them.
         seed: Of random halves and resamples.
         resamples: Of models, for the interval of alpha.
 
@@ -62,13 +66,14 @@ def analyse_items(table: ItemTable, *, data: Path | None = None, seed: int = 0, 
     if table.spans and len(table.models) ** 2 * len(table.items) > MOST_EFFECTS:
         notes.append("The table is too large for the model of difficulty.")
     elif table.spans and len(table.varying_items):
-        covariates = span_covariates(table, data)
+        covariates = span_covariates(table, data, pixels)
         try:
             difficulty_model = fit_difficulty_model(table, covariates)
         except AnalysisError as problem:
             notes.append(str(problem))
-    elif data is not None:
-        raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so --data has nothing of it.")
+    elif data is not None or pixels is not None:
+        name = "--data" if data is not None else "--pixels"
+        raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so {name} has nothing of it.")
     return ItemResult(
         table=table, figures=item_statistics(table), reliability=reliability(table, seed=seed, resamples=resamples),
         model=model, duplicates=near_duplicates(table), difficulty_model=difficulty_model, notes=tuple(notes),

@@ -16,17 +16,25 @@ from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import AnalysisError
 from vcrgen.stats.arrays import Floats
+from vcrgen.tasks.pixel_bits import PixelBits
 from vcrgen.tasks.vcr import VCR
 
 # Letters of Latin script with a part above the small letters, and below the line.
 _ASCENDERS, _DESCENDERS = frozenset("bdfhklt"), frozenset("gjpqy")
 _COLUMNS = ("question_id", "caption", "crossed_text")
+_BITS = "pixel_bits"
 _DETAILS = ("spans.start", "spans.tokens", "spans.boxes", "spans.visible_ink", "spans.rows_above", "spans.rows_below")
+_BITS = "pixel_bits"  # a column of datasets whose covers were accepted by bits
 _OF_MODE = ("ink", "above", "below")  # what the easy and the hard mode of a dataset differ in
 
 
-def span_covariates(table: ItemTable, data: Path | None = None) -> list[Covariate]:
-    """The covariates of a table's spans; ``data`` is the dataset they are of, or None.
+def span_covariates(table: ItemTable, data: Path | None = None, pixels: PixelBits | None = None) -> list[Covariate]:
+    """The covariates of a table's spans.
+
+    Args:
+        table: Scores of spans.
+        data: The dataset that they are of.
+        pixels: The bits that the visible pixels of the spans leave, where the dataset does not say them.
 
     Raises:
         AnalysisError: The table has no masked spans, or the dataset is not the one they are of.
@@ -34,6 +42,11 @@ def span_covariates(table: ItemTable, data: Path | None = None) -> list[Covariat
     if not table.spans:
         raise AnalysisError(f"{table.source} is no evidence with answers, so its spans have no covariates.")
     rows = [{"length": len(span.text) / 10, "order": float(span.number), **_letters(span.text)} for span in table.spans]
+    if pixels is not None:
+        counts = Counter(span.question_id for span in table.spans)
+        for row, span in zip(rows, table.spans, strict=True):
+            bits = pixels.of_question(span.question_id, table.mode, counts[span.question_id])[span.number]
+            row |= {} if math.isnan(bits) else {"bits": bits}
     if data is not None:
         for row, more in zip(rows, _from_dataset(table, data), strict=True):
             row |= more
@@ -46,6 +59,7 @@ def span_covariates(table: ItemTable, data: Path | None = None) -> list[Covariat
 
 _COVARIATES: Mapping[str, tuple[str, str]] = {
     "ink": ("Visible ink", "10 points of its share"),
+    "bits": ("Bits that its pixels leave", "1 bit"),
     "above": ("Rows above the cover", "one row of pixels"),
     "below": ("Rows below the cover", "one row of pixels"),
     "ascenders": ("Letters with ascenders", "10 points of their share"),
@@ -83,7 +97,7 @@ def _from_dataset(table: ItemTable, data: Path) -> list[dict[str, float]]:
     found: dict[int, dict[str, float]] = {}
     tokens: dict[int, list[str]] = {}
     frequency: Counter[str] = Counter()
-    for place, row in dataset.rows(_COLUMNS, optional=_DETAILS):
+    for place, row in dataset.rows(_COLUMNS, optional=(*_DETAILS, _BITS)):
         question_id, texts, spans = str(row["question_id"]), row["crossed_text"] or [], row.get("spans") or []
         if not isinstance(spans, list) or len(spans) != len(texts):
             spans = [{}] * len(texts)
@@ -98,6 +112,8 @@ def _from_dataset(table: ItemTable, data: Path) -> list[dict[str, float]]:
                         "dataset that the evidence is of (--data)."
                     )
                 found[item] = _of_span(row["caption"] or "", span, with_mode=with_mode)
+                if with_mode and isinstance(bits := row.get(_BITS), list) and len(bits) == len(texts):
+                    found[item]["bits"] = float(bits[number])
                 tokens[item] = span.get("tokens") or []
     if len(found) < len(table.items):
         raise AnalysisError(

@@ -10,7 +10,7 @@ const language = document.getElementById("language");
 const modes = document.getElementById("modes");
 const nothing = document.getElementById("nothing");
 const number = new Intl.NumberFormat("en");
-const named = ["easy", "hard"]; // every other mode is a level, whose name says the share of ink that covers leave
+const named = ["easy", "hard"]; // every other mode is a level, whose name says the ink or the bits that covers leave
 const page = { mode: "hard", alone: false, answers: false, zoom: false };
 const cards = [];
 const cardOf = new Map();
@@ -47,14 +47,20 @@ function offered(views) {
   return [...(levels.length === Object.keys(views).length && levels.length ? [] : named), ...levels];
 }
 
+function levelName(mode) {
+  if (mode.startsWith("bits-")) return `${mode.slice(5)} bits`;
+  return named.includes(mode) ? mode[0].toUpperCase() + mode.slice(1) : percent(mode.replace("ink-", ""));
+}
+
 function addModes(root, views, keys) {
   for (const mode of offered(views)) {
     const isNamed = named.includes(mode);
-    const button = make("button", isNamed ? mode[0].toUpperCase() + mode.slice(1) : percent(mode.replace("ink-", "")));
+    const button = make("button", levelName(mode));
     button.type = "button";
     button.dataset.mode = mode;
     if (isNamed && keys) button.append(" ", make("kbd", mode[0].toUpperCase()));
-    if (!isNamed) button.title = "Share of the ink that the covers aim to leave";
+    if (mode.startsWith("ink-")) button.title = "Share of the ink that the covers aim to leave";
+    if (mode.startsWith("bits-")) button.title = "Bits that the visible pixels of every span leave at least";
     root.querySelector(".choice").append(button);
   }
 }
@@ -75,6 +81,7 @@ function figures(dataset) {
   found.push(["px high, mean", rounded(mean(first, "height", "rows"), 0)]);
   for (const mode of new Set(dataset.statistics.map((row) => row.mode))) {
     const rows = dataset.statistics.filter((row) => row.mode === mode);
+    if (rows.length === 1 && rows[0].pixel_bits) found.push([`bits, median, ${mode}`, rounded(rows[0].pixel_bits.median, 1)]);
     if (rows.every((row) => row.visible_ink)) found.push([`ink visible, ${mode}`, percent(mean(rows, "visible_ink", "spans"))]);
   }
   return found;
@@ -186,6 +193,7 @@ function describe(span, answers) {
   return [
     answers ? span.text : "Answer hidden",
     `${percent(span.ink)} of the ink is visible`,
+    ...(span.bits === undefined ? [] : [`its pixels leave ${rounded(span.bits, 1)} bits at least`]),
     `${rows(span.above)} of ink above the cover, ${rows(span.below)} below`,
   ];
 }

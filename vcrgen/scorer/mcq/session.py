@@ -43,7 +43,7 @@ def is_mcq(data: Path) -> bool:
 
 
 # Options that say how free texts are read.
-_OF_TEXTS = ("mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
+_OF_TEXTS = ("pixels", "mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
 
 
 class ItemOutcome(NamedTuple):
