@@ -195,12 +195,19 @@ def export(
         console.say(f"Written: {escape(str(out))}")
 
 
-@leaderboard.command("import", epilog=_examples("import board published.csv", "import board people.json"))
+@leaderboard.command(
+    "import", epilog=_examples("import board published.csv", "import board people.json", "import board pixels.jsonl")
+)
 def import_(
     board: _Board,
-    tables: Annotated[list[Path], typer.Argument(help="CSV files of publications; JSON files of studies of people.")],
+    tables: Annotated[
+        list[Path], typer.Argument(help="CSV of publications; JSON of studies; JSON Lines of `baseline template`.")
+    ],
 ) -> None:
-    """Add results quoted from publications, and human baselines of `study report -f json`; neither is ranked."""
+    """Add unranked rows: results from publications, human baselines of `study report`, the template baseline.
+
+    Outputs of `vcrgen baseline template` are scored on the set whose ids they have.
+    """
     from vcrgen.leaderboard.commands import quote
 
     count = quote(_open(board), tables)

@@ -24,6 +24,7 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
 from vcrgen.reported_results.results import read_reported, shipped_tables
+from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.run import Options
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession
@@ -263,6 +264,7 @@ def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLif
         name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
         spans=sum(len(question.answers) for question in key.questions), modes=key.variants,
         signature=str(session.signature), lifecycle=lifecycle, task=session.task,
+        white_rows=isinstance(key, AnswerKey) and key.white_rows,
     )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from vcrgen.errors import LeaderboardError, PredictionError
 from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
 from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.pixel_scores import score_pixels
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import human_baselines, reported_results, submissions
+from vcrgen.leaderboard.store import human_baselines, pixel_baselines, reported_results, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
@@ -244,16 +245,19 @@ def revoke(board: Board, team: str) -> int:
 
 
 def quote(board: Board, files: Sequence[Path]) -> int:
-    """Add rows from publications and, of files whose names end in ``.json``, scores of people.
+    """Add rows from publications, scores of people (``.json``), and outputs of the template baseline (``.jsonl``).
 
     Returns:
         How many rows were new or put in the place of others.
 
     Raises:
-        LeaderboardError: A file is none, or is of people who saw other data than the sets of the board.
+        LeaderboardError: A file is none, or is of other data than the sets of the board.
     """
+    baselines = [(file, find_set(board, file)) for file in files if file.suffix == ".jsonl"]
+    by_name = {one.name: one for one in board.sets}
+    scored = [(file, by_name[name], score_pixels(by_name[name], file)) for file, name in baselines]
     studies = [(file, read_human_baseline(file)) for file in files if file.suffix == ".json"]
-    tables = [file for file in files if file.suffix != ".json"]
+    tables = [file for file in files if file.suffix not in (".json", ".jsonl")]
     rows = [row for file in tables for row in read_reported(file)]
     with board.writing() as connection:
         count = reported_results.add(connection, rows)
@@ -265,7 +269,11 @@ def quote(board: Board, files: Sequence[Path]) -> int:
             human_baselines.put(connection, one.name, found)
             details = {"study": found.study, "rows": str(len(found.scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="human baseline", subject=one.name, facts=details)
-    return count + sum(len(found.scores) for _, found in studies)
+        for file, one, scores in scored:
+            pixel_baselines.put(connection, one.name, data_of(one), scores)
+            details = {"rows": str(len(scores)), "file": file.name[:300]}
+            record(connection, actor=maintainer(), what="template baseline", subject=one.name, facts=details)
+    return count + sum(len(found.scores) for _, found in studies) + sum(len(scores) for _, _, scores in scored)
 
 
 def _set_of(found: HumanBaseline, sets: Sequence[TestSet], file: Path) -> TestSet:

@@ -116,6 +116,7 @@ class TestSet:
     signature: str  # of scores that are made now
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
+    white_rows: bool = False  # whether its covers are white rows of a language whose bits under them are known: none
 
     @property
     def shown(self) -> SplitSize:
@@ -214,6 +215,7 @@ class Track:
     step: float = 0.0  # what scores are rounded to, as a share; 0 if they are not
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
+    settled_by_pixels: bool = False  # as the template baseline says, or else as its covers are white rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +254,31 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PixelScore:
+    """The template baseline on a set in one mode: exact match from the visible pixels alone, and the bits they leave.
+
+    Shares are from 0 to 1. Bits are None where no span's are known.
+    """
+
+    mode: str
+    images: int
+    spans: int
+    unread: int  # images whose strip it could not read, which count as wrong
+    exact: float
+    low: float  # lower end of the 95 % interval over images
+    high: float
+    bits: float | None = None  # median over the spans
+    bits_p10: float | None = None  # the tenth percentile
+    below_one_bit: float | None = None  # share of the spans
+    signature: str = ""  # of the bits
+
+    @property
+    def settles(self) -> bool:
+        """True if the pixels alone settle most spans."""
+        return self.bits is not None and self.bits < 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoardTable:
     """Everything on one page of the board."""
 
@@ -261,6 +288,7 @@ class BoardTable:
     reported: tuple[
         ReportedResult, ...
     ] = ()  # from publications in this language, mode and view; other data, so no rank
+    pixels: tuple[PixelScore, ...] = ()  # the template baseline in this mode, whatever the view
     humans: tuple[HumanScore, ...] = ()  # of studies on items of the set: no rank, as they did not do all of it
 
     @property

@@ -13,7 +13,16 @@ from typing import Any
 
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.disclosure import in_points, to_minute
-from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, LadderRow, RankedModel, Ranking, Track
+from vcrgen.leaderboard.records import (
+    BoardTable,
+    Estimate,
+    Estimates,
+    LadderRow,
+    PixelScore,
+    RankedModel,
+    Ranking,
+    Track,
+)
 from vcrgen.report.document import Document, Section, render
 from vcrgen.report.forms import LONG_ROWS
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
@@ -27,6 +36,12 @@ from vcrgen.tasks.wording import wording_of
 
 SCHEMA = "vcrgen-board-1"
 FORMATS = ("md", "csv", "latex", "json")
+PIXEL_BASELINE = "Visible pixels alone"
+SETTLED = (
+    "Settled by pixels: the visible pixels alone tell most of the masked spans, without the picture and the rest of "
+    "the caption. A score here does not show reading in context; compare it with the template baseline."
+)
+_WHERE_TRUE = ("humans", "pixels", "settled_by_pixels")  # fields of JSON that are left out otherwise
 _NOT_COMPARABLE = "Scores of different signatures cannot be compared; ranks hold within a signature."
 _BEFORE_FIGURES = (
     "kind", "set", "hidden", "language", "mode", "view", "signature", "rank", "rank_lowest", "model", "team", "access",
@@ -60,13 +75,14 @@ def csv_table(tables: Sequence[BoardTable]) -> Table:
 
     Scores are shares from 0 to 1 as they are stored: those of hidden sets are rounded there, and nothing is here.
     ``size_b`` is in billions of parameters. A row of the kind ``feedback`` is of an open set: the step that its team
-    was shown, or none. One of the kind ``human`` is a human baseline on some items of the set, without signature and
-    rank. A reported result has its data as its set, and no signature and no rank; it comes once, however many tables
-    show it.
+    was shown, or none. One of the kind ``human`` is a human baseline on some items of the set, one of the kind
+    ``pixels`` the template baseline; both are without signature and rank. A reported result has its data as its set,
+    and no signature and no rank; it comes once, however many tables show it.
     """
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
     rows += [_ladder_row(table.track, row) for table in tables for row in table.ladder_rows]
     rows += [_human_row(table.track, score) for table in tables for score in table.humans]
+    rows += [_pixel_row(table.track, score) for table in tables for score in table.pixels]
     reported = dict.fromkeys(row for table in tables for row in table.reported)
     rows += [_reported_row(row) for row in reported]
     tasks = [task for task in TASKS.values() if any(table.track.task is task for table in tables)]
@@ -143,6 +159,22 @@ def _reported(reported: Sequence[ReportedResult]) -> Table:
     )  # fmt: skip
 
 
+def pixel_table(task: ScoredTask, scores: Sequence[PixelScore]) -> Table:
+    """The template baseline on a set, with the bits that its visible pixels leave."""
+    heads = [
+        "Baseline", task.clusters.capitalize(), wording_of(task).unit_head, "Not read", task.leading.label,
+        "95 % interval", "Bits, median", "10th percentile", "Below 1 bit",
+    ]  # fmt: skip
+    rows: list[list[TableCell]] = [
+        [
+            PIXEL_BASELINE, score.images, score.spans, score.unread, Percent(score.exact),
+            Interval(score.low, score.high), Number(score.bits), Number(score.bits_p10), Percent(score.below_one_bit),
+        ]
+        for score in scores
+    ]  # fmt: skip
+    return Table(title="Template baseline, not ranked", heads=heads, labels=1, rows=rows)
+
+
 def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
     """Studies of people on items of a set, with their threshold where one has any."""
     rows: list[list[TableCell]] = [
@@ -211,7 +243,8 @@ def _basis(track: Track) -> str:
 def _section(board: BoardTable) -> Section:
     signatures = [f"Signature {ranking.short}: {ranking.signature}." for ranking in board.rankings]
     return Section(
-        title=f"{board.track.set}: {_where(board.track)}", text=signatures,
+        title=f"{board.track.set}: {_where(board.track)}",
+        text=[*([SETTLED] if board.track.settled_by_pixels else []), *signatures],
         tables=[*(_ranking(board, ranking) for ranking in board.rankings), *_unranked(board)],
         notes=[_NOT_COMPARABLE] if len(board.rankings) > 1 else (),
     )  # fmt: skip
@@ -220,6 +253,8 @@ def _section(board: BoardTable) -> Section:
 def _unranked(board: BoardTable) -> Iterator[Table]:
     if board.ladder_rows:
         yield _ladder_rows(board)
+    if board.pixels:
+        yield pixel_table(board.track.task, board.pixels)
     if board.humans:
         yield human_table(board.track.task, board.humans)
     if board.reported:
@@ -248,6 +283,14 @@ def _ladder_row(track: Track, row: LadderRow) -> dict[str, TableCell]:
         "view": track.view.value, "model": facts.model, "team": facts.team, "access": facts.access.value,
         "size_b": Number(facts.size), "released": _day(facts.released), "link": facts.link,
         "received": to_minute(row.received).isoformat(), track.task.main_metrics[0]: Number(row.best),
+    }  # fmt: skip
+
+
+def _pixel_row(track: Track, score: PixelScore) -> dict[str, TableCell]:
+    return {
+        "kind": "pixels", "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
+        "mode": track.mode, "view": track.view.value, "model": PIXEL_BASELINE,
+        **_numbers(track.task.main_metrics[0], Estimate(score.exact, score.low, score.high)),
     }  # fmt: skip
 
 
@@ -289,8 +332,8 @@ def _plain(value: Any) -> Any:
             metrics = {name: name.removesuffix("_sd") for name in parts}
             parts = {name: parts[name] for name, of in metrics.items() if of not in LABELS or of in value.task.metrics}
         # The task is named where it is another than that of boards from before there were several.
-        # So are people, who stand on few boards.
-        parts = {name: part for name, part in parts.items() if name != "humans" or part}
+        # So are people, who stand on few boards, and what the visible pixels tell.
+        parts = {name: part for name, part in parts.items() if name not in _WHERE_TRUE or part}
         return {name: _plain(part) for name, part in parts.items() if part is not VCR_TASK}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

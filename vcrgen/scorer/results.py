@@ -189,8 +189,12 @@ def assign_titles(results: Sequence[RunResult]) -> list[RunResult]:
 def by_score(results: Sequence[RunResult]) -> list[int]:
     """Return the positions of results, the best first: by the leading metric of the first cell that all have.
 
-    Those that have no such cell, or equal scores but for rounding, stay in the order they have.
+    Those that have no such cell, or equal scores but for rounding, stay in the order they have. The template baseline
+    stands last.
     """
+    if places := [place for place, result in enumerate(results) if result.from_pixels]:
+        others = [place for place in range(len(results)) if place not in places]
+        return [*(others[place] for place in by_score([results[place] for place in others])), *places]
     cells = [{(cell.variant, cell.view): cell for cell in result.cells} for result in results]
     shared = next((name for name in cells[0] if all(name in of for of in cells)), None) if cells else None
     if shared is None:

@@ -59,6 +59,7 @@ class RankingQueries(BoardState):
             rankings=tuple(self._ranking(track, short, by_signature[short]) for short in newest),
             ladder_rows=tuple(self._ladder_rows(track.set)) if track.lifecycle.ladder_open else (),
             reported=tuple(self._reported.get((language, track.mode, track.view), {}).values()),
+            pixels=tuple(filter(None, [self.pixel_scores.get((track.set, track.mode))])),
             humans=tuple(self._humans.get((track.set, track.mode, track.view.value), ())),
         )
 

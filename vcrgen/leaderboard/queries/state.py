@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from sqlalchemy import Connection
 
 from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.views import View
-from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.disclosure import disclose, disclose_difference, set_rounding_step
-from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, TestSet, Track
+from vcrgen.leaderboard.board import Board, data_of
+from vcrgen.leaderboard.disclosure import disclose, disclose_difference, disclose_pixels, set_rounding_step
+from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, PixelScore, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store import pixel_baselines, results
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.tasks.task import ScoredTask
@@ -68,8 +69,22 @@ class BoardState:
         return Track(
             set=one.name, hidden=one.hidden, language=language, mode=mode, view=View(view),
             questions=one.shown.questions, spans=one.shown.spans, step=set_rounding_step(one),
-            lifecycle=one.lifecycle, task=one.task,
+            lifecycle=one.lifecycle, task=one.task, settled_by_pixels=self._is_settled(one, mode),
         )  # fmt: skip
+
+    def _is_settled(self, one: TestSet, mode: str) -> bool:
+        """Tell whether the visible pixels of a set are known to settle its spans in a mode."""
+        found = self.pixel_scores.get((one.name, mode))
+        return one.white_rows if found is None else found.settles
+
+    @cached_property
+    def pixel_scores(self) -> Mapping[tuple[str, str], PixelScore]:
+        """The template baseline by set and mode; of data that a set does not have any more, none."""
+        return {
+            (name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))
+            for name, data, score in pixel_baselines.all_pixel_scores(self.connection)
+            if name in self.sets and data_of(self.sets[name]) == data
+        }
 
 
 def scorer_cell(cell: AnyRow | results.CellKey) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from vcrgen.leaderboard.settings import Registration
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
-from vcrgen.leaderboard.tables import human_table
+from vcrgen.leaderboard.tables import SETTLED, human_table, pixel_table
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates, page_templates
 from vcrgen.reported_results.fields import MAX_LINK, MAX_NAME, Access, show_size
@@ -45,6 +45,8 @@ class Pages:
             columns=list(tables.columns_of(table)), rankings=rankings, ladder=tables.list_ladder(table, asked),
             charts_shown=tables.charts_of(ranked[0], track) if ranked else [],
             reported=tables.list_reported(table.reported, others),
+            settled=SETTLED if track.settled_by_pixels else "",
+            pixels=pixel_table(track.task, table.pixels) if table.pixels else None,
             humans=human_table(track.task, table.humans) if table.humans else None,
         )  # fmt: skip
 

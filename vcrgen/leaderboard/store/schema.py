@@ -7,14 +7,14 @@ from sqlalchemy import Column, Table
 
 from vcrgen.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 2  # a board of another version is rejected
+SCHEMA_VERSION = 3  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
 sets = Table(
     "sets", metadata, *columns(
         name=40, number=sa.Integer, path=sa.Text, hidden=sa.Boolean, language=sa.Text, questions=sa.Integer,
-        spans=sa.Integer, modes=sa.JSON, signature=sa.Text, lifecycle=sa.JSON, task=20,
+        spans=sa.Integer, modes=sa.JSON, signature=sa.Text, lifecycle=sa.JSON, task=20, white_rows=sa.Boolean,
     ),
     sa.PrimaryKeyConstraint("name"),
 )  # fmt: skip
@@ -94,6 +94,14 @@ human_baselines = Table(
         exact=sa.Float, low=sa.Float, high=sa.Float, sd_=sa.Float, threshold_=sa.JSON(none_as_null=True),
     ),
     sa.PrimaryKeyConstraint("study", "set", "mode", "view"),
+)  # fmt: skip
+# Scores of the template baseline, on the data that the set had when its outputs were imported.
+pixel_baselines = Table(
+    "pixel_baselines", metadata, *columns(
+        set=40, data=64, mode=10, images=sa.Integer, spans=sa.Integer, unread=sa.Integer, exact=sa.Float, low=sa.Float,
+        high=sa.Float, bits_=sa.Float, bits_p10_=sa.Float, below_one_bit_=sa.Float, signature=sa.Text,
+    ),
+    sa.PrimaryKeyConstraint("set", "mode"),
 )  # fmt: skip
 
 # The database itself keeps the log from being changed.

@@ -1,0 +1,45 @@
+"""The template baseline on a set of a board: a maintainer's file of its outputs becomes scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vcrgen.dataset.statistics import BitsSummary
+from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.leaderboard.board import protocol_of
+from vcrgen.leaderboard.records import PixelScore, TestSet
+from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.scorer.predictions import receive
+from vcrgen.scorer.records import UNSTATED
+from vcrgen.scorer.run import Options
+from vcrgen.scorer.span_session import Session
+from vcrgen.tasks.pixel_bits import read_pixel_bits
+from vcrgen.tasks.task import VCR_TASK
+
+
+def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:
+    """Score outputs of ``vcrgen baseline template`` on a whole set, mode by mode.
+
+    Raises:
+        LeaderboardError: The set has no masked spans, or the file is none of the baseline's or does not fit the set.
+    """
+    if one.task is not VCR_TASK:
+        raise LeaderboardError(f"The set {one.name!r} has no masked spans, so the template baseline cannot read it.")
+    try:
+        signature = str(read_pixel_bits(file).signature)
+        session = Session(Path(one.path), Options(protocol=protocol_of(one), pixels=file))
+        cells = session.score(receive(file)).cells
+    except VcrgenError as problem:
+        raise LeaderboardError(f"{file} cannot be scored on the set {one.name!r}: {problem}") from None
+    scores = []
+    for cell in cells:
+        exact, bits = cell.metrics["exact"], BitsSummary.of(session.breakdowns.bits_of(cell.variant).tolist())
+        scores.append(
+            PixelScore(
+                mode=NO_MODE if cell.variant == UNSTATED else cell.variant, images=cell.clusters, spans=cell.units,
+                unread=cell.counts.get("missing", 0), exact=exact.value, low=exact.low, high=exact.high,
+                bits=bits.median if bits else None, bits_p10=bits.p10 if bits else None,
+                below_one_bit=bits.settled if bits else None, signature=signature,
+            )
+        )  # fmt: skip
+    return tuple(scores)
