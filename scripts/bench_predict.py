@@ -1,13 +1,13 @@
 """Measure the cost of `vcrgen predict` beside the calls themselves, as ratios to loops in the same run.
 
-    python scripts/bench_predict.py [--pictures 600] [--concurrency 32] [--rounds 3] [--memory 100000]
+    python scripts/bench_predict.py [--pictures 600] [--concurrency 16,64,256] [--rounds 5] [--memory 100000]
 
-A server in a process of its own answers after 0.2 s. Three programs ask it about the same pictures of 130 kB on disk:
+A server in a process of its own answers after 50 ms. Programs ask it about the same pictures on disk, small and large:
 
 - a bare loop: asyncio and httpx2, as few lines as do it, no retries, nothing kept;
 - `vcrgen predict`: requests with names, a ledger, the file of outputs;
-- VLMEvalKit's way of calling (e8e78f05) rebuilt: threads, 0 to 0.5 s of sleep before each call, the picture as JPEG,
-  and after each answer a pickle of all of them.
+- with ``--vlmevalkit``, VLMEvalKit's way of calling (e8e78f05) rebuilt: threads, 0 to 0.5 s of sleep
+  before each call, the picture as JPEG, and after each answer a pickle of all of them.
 
 With ``--memory`` the most memory that `vcrgen predict` has while it asks about so many small pictures is told.
 """
@@ -54,54 +54,57 @@ from vcrgen.text.languages import LANGUAGES
 ROOT = Path(__file__).resolve().parents[1]
 SERVER = ROOT / "tests" / "models" / "fault_server.py"
 QUESTION = LANGUAGES["en"].question
-SIDE = 208  # px; noise, so about 130 kB
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pictures", type=int, default=600)
-    parser.add_argument("--concurrency", type=int, default=32)
-    parser.add_argument("--delay", type=float, default=0.2, help="seconds until the server answers")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sides", default="32,208", help="px; noise, so about 3 and 130 kB")
+    parser.add_argument("--concurrency", default="16,64,256")
+    parser.add_argument("--delay", type=float, default=0.05, help="seconds until the server answers")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--vlmevalkit", action="store_true", help="measure VLMEvalKit's way of calling, too")
     parser.add_argument("--memory", type=int, default=0, metavar="N", help="ask about N small pictures instead")
     args = parser.parse_args()
+    at_once = [int(word) for word in args.concurrency.split(",")]
     with tempfile.TemporaryDirectory() as folder:
         if args.memory:
-            memory(Path(folder), args.memory, args.concurrency)
-        else:
-            compare(Path(folder), args)
+            memory(Path(folder), args.memory, at_once[0])
+            return
+        print(f"{args.pictures} pictures, {args.delay} s each; medians of {args.rounds} interleaved rounds")
+        for side in map(int, args.sides.split(",")):
+            file = write_pictures(Path(folder) / f"{side}.parquet", args.pictures, side)
+            for concurrency in at_once:
+                compare(file, concurrency, args)
 
 
-def compare(folder: Path, args: argparse.Namespace) -> None:
-    file = write_pictures(folder / "pictures.parquet", args.pictures, SIDE)
-    ways: dict[str, Callable[[Path, str, int, Path], int]] = {
-        "bare loop": bare_loop,
-        "vcrgen predict": vcrgen_predict,
-        "VLMEvalKit's way": vlmevalkit,
-    }
+def compare(file: Path, concurrency: int, args: argparse.Namespace) -> None:
+    ways: dict[str, Callable[[Path, str, int, Path], int]] = {"bare loop": bare_loop, "vcrgen predict": vcrgen_predict}
+    if args.vlmevalkit:
+        ways["VLMEvalKit's way"] = vlmevalkit
     walls: dict[str, list[float]] = {name: [] for name in ways}
     cpus: dict[str, list[float]] = {name: [] for name in ways}
     with server(args.delay) as url:
-        for number in range(args.rounds):
+        for _ in range(args.rounds):
             for name, way in ways.items():
-                (out := folder / f"{name} {number}").mkdir()
-                wall, cpu = time.perf_counter(), time.process_time()
-                count = way(file, url, args.concurrency, out)
-                walls[name].append(time.perf_counter() - wall)
-                cpus[name].append(time.process_time() - cpu)
+                with tempfile.TemporaryDirectory() as out:
+                    wall, cpu = time.perf_counter(), time.process_time()
+                    count = way(file, url, concurrency, Path(out))
+                    walls[name].append(time.perf_counter() - wall)
+                    cpus[name].append(time.process_time() - cpu)
                 assert count == args.pictures, (name, count)
-    ideal = args.pictures / args.concurrency * args.delay
-    print(f"{args.pictures} pictures, {args.concurrency} at once, {args.delay} s each; ideal {ideal:.1f} s")
+    print(f"{file.stem} px, {concurrency} at once; ideal {args.pictures / concurrency * args.delay:.1f} s")
     for name in ways:
         wall, cpu = statistics.median(walls[name]), statistics.median(cpus[name])
-        per_call = 1000 * cpu / args.pictures
-        print(f"{name:18} wall {wall:5.1f} s (of {shown(walls[name])})   CPU {cpu:5.2f} s, {per_call:.1f} ms a call")
-    for other in ("bare loop", "VLMEvalKit's way"):
-        told = [
+        print(
+            f"  {name:18} wall {wall:5.1f} s (of {shown(walls[name])})   CPU {1000 * cpu / args.pictures:.1f} ms a call"
+        )
+    for other in [name for name in ways if name != "vcrgen predict"]:
+        ratios = [
             f"{what} {statistics.median(a / b for a, b in zip(of['vcrgen predict'], of[other], strict=True)):.2f}"
             for what, of in (("wall", walls), ("CPU", cpus))
         ]
-        print(f"vcrgen predict / {other}: {', '.join(told)}")
+        print(f"  vcrgen predict / {other}: {', '.join(ratios)}", flush=True)
 
 
 def shown(seconds: list[float]) -> str:

@@ -319,6 +319,25 @@ def test_the_server_sees_all_that_are_sent_at_once(serve: Any, faults: Any) -> N
     assert server.most == 200
 
 
+def test_idle_connections_cost_nothing(serve: Any, faults: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of fifty connections, a call looks at its own, and they are kept."""
+    from httpcore2 import AsyncHTTP11Connection
+
+    looks, connections = 0, set()
+    has_expired = AsyncHTTP11Connection.has_expired
+
+    def counted(self: Any) -> bool:
+        nonlocal looks
+        looks += 1
+        connections.add(id(self))
+        return bool(has_expired(self))
+
+    monkeypatch.setattr(AsyncHTTP11Connection, "has_expired", counted)
+    server = serve(lambda call: faults.Answer(delay=0.02))
+    assert len(ask(server, 300, concurrency=50)) == 300
+    assert looks <= 3 * 300 and len(connections) <= 50
+
+
 def test_replies_come_in_any_order(serve: Any, faults: Any) -> None:
     held = faults.Held(lambda call: faults.Answer(), lambda call: b"question 0" in call.data and len(server.calls) < 10)
     server = serve(held)

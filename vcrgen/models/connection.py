@@ -8,8 +8,8 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Mapping
-from contextlib import aclosing
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from vcrgen.models.chat import CallError
 from vcrgen.models.outage import Outage
 
 if TYPE_CHECKING:
-    from httpx2 import Response
+    from httpx2 import AsyncClient, Response
 
 CONNECT_SECONDS = 10.0
 # A connection that was idle for longer is not used again: many servers close theirs after five seconds.
@@ -67,12 +67,29 @@ class Connection:
         self.reached, self.served = False, ""
         self._limits = limits
         self._redact = endpoint.key.redact if endpoint.key else lambda text: text
-        self._client = httpx2.AsyncClient(**client_options(endpoint.address, endpoint.key, limits))
+        self._options = client_options(endpoint.address, endpoint.key, limits)
+        # A client for each call under way: a pool of many connections looks at all of them twice a call.
+        self._clients: list[AsyncClient] = []
+        self._idle: list[AsyncClient] = []  # the last one is the last used
         self._url = httpx2.URL(endpoint.address.url)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        for client in self._clients:
+            await client.aclose()
+
+    @contextmanager
+    def _client(self) -> Iterator[AsyncClient]:
+        """Take a client that no other call uses."""
+        if self._idle:
+            client = self._idle.pop()
+        else:
+            client = load_httpx().AsyncClient(**self._options)
+            self._clients.append(client)
+        try:
+            yield client
+        finally:
+            self._idle.append(client)
 
     async def call(self, body: bytes, *, picture: bool, outage: Outage) -> tuple[Reply, bytes]:
         """Send the bytes of a request once; return the reply and its bytes.
@@ -91,9 +108,10 @@ class Connection:
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._limits.timeout):
-                sent = httpx2.Request("POST", self._url, headers=self._client.headers, content=body)
-                async with aclosing(await self._client.send(sent, stream=True)) as response:
-                    data = await _read(response, protocol.MAX_REPLY_BYTES)
+                with self._client() as client:
+                    sent = httpx2.Request("POST", self._url, headers=client.headers, content=body)
+                    async with aclosing(await client.send(sent, stream=True)) as response:
+                        data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
             raise _not_connected(error, self.address.option) from None
         except (TimeoutError, httpx2.TimeoutException):
@@ -136,19 +154,16 @@ def load_httpx() -> Any:
 
 
 def client_options(address: Address, key: Key | None, limits: Limits) -> dict[str, Any]:
-    """Return the options of an HTTP client for a server."""
+    """Return the options of HTTP clients for a server, each of which makes one call at a time."""
     httpx2 = load_httpx()
-    pool = httpx2.Limits(
-        max_connections=limits.concurrency,
-        max_keepalive_connections=limits.concurrency,
-        keepalive_expiry=IDLE_SECONDS,
-    )
+    pool = httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     return {
         "headers": headers | dict(address.kind.headers) | (key.header(address.kind) if key else {}),
         "limits": pool,
         "timeout": httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
         "follow_redirects": False,
+        "verify": httpx2.create_ssl_context(trust_env=address.is_encrypted),
         "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
         "trust_env": address.is_encrypted,
