@@ -421,7 +421,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("analysis", "random sets that are the first tasks", "shuffled(rng, tasks)[: len(kept.abilities[ability])]", "list(tasks)[: len(kept.abilities[ability])]", "analysis"),
     M("analysis", "tasks significantly different at 68 %", "t.ppf(0.975, tasks - 1)", "t.ppf(0.84, tasks - 1)", "analysis"),
     M("analysis", "clusters of the first start only", "best = np.argmin(sums.round(12), axis=1)", "best = np.zeros(len(sums), dtype=int)", "analysis"),
-    M("analysis", "formulas without a value taken as missing", "if self._is_formula and not text and", "if False and", "analysis"),
     M("items", "good items called wrong keys", "below = ndtr(z * NORMAL_95 / width)", "below = ndtr(-z * NORMAL_95 / width)", "analysis"),
     M("items", "item-total for item-rest", "(totals[:, None] - x) / np.maximum(count - 1, 1)", "totals[:, None] / np.maximum(count - 1, 1)", "analysis"),
     M("items", "images taken as independent items", "error = images * float((sizes**2).sum()) / items**2 + rest / items", "error = rest / items", "analysis"),

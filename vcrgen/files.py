@@ -72,6 +72,19 @@ def write_json(target: Path, value: Any) -> None:
     write_text(target, indented_json(value))
 
 
+def write_new(target: Path, text: str) -> None:
+    """Write a text to a file that is not there yet, with its folders; the same text again is no error.
+
+    Raises:
+        OutputError: The file holds another text, or cannot be written.
+    """
+    with output_errors(target):
+        if target.exists() and (target.stat().st_size > 4 * len(text) or target.read_text("utf-8", "replace") != text):
+            raise OutputError(f"{target} holds something else; remove it, or name another place with --out.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_text(target, text)
+
+
 def indented_json(value: Any) -> str:
     """Return indented JSON with sorted keys."""
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -186,7 +186,10 @@ def reseal(folder: Path, secret: Secret) -> None:
     files = {name: sha256_file(key / name) for name in (ANSWERS, REPORT)}
     new = replace(old, files=files, public=content_digest(public))
     (key / KEY_FILE).write_text(json.dumps(asdict(new) | {"seal": secret.seal(new.sealed)}))
-    for name in ("manifest.json", "README.md"):
+    described = json.loads((public / "croissant.json").read_bytes())
+    described["distribution"][0]["sha256"] = sha256_file(public / "metadata.jsonl")
+    (public / "croissant.json").write_text(indented_json(described), "utf-8")
+    for name in ("manifest.json", "croissant.json", "README.md"):
         data = (public / name).read_bytes().replace(old.commitment.encode(), new.commitment.encode())
         (public / name).write_bytes(data)
 
@@ -230,6 +233,11 @@ def answer_in_readme(folder: Path) -> None:
         file.write(f"For example: {an_answer(folder).upper()}\n")
 
 
+def answer_in_croissant(folder: Path) -> None:
+    file = folder / "public" / "croissant.json"
+    file.write_text(indented_json(json.loads(file.read_bytes()) | {"note": an_answer(folder)}), "utf-8")
+
+
 def answer_length_in_readme(folder: Path) -> None:
     with (folder / "public" / "README.md").open("a", encoding="utf-8") as file:
         file.write("\n")
@@ -249,11 +257,13 @@ def manifest_name_twice(folder: Path) -> None:
 
 
 def another_commitment(folder: Path) -> None:
-    """In manifest and README alike."""
+    """In manifest, Croissant file and README alike."""
     old = json.loads((folder / "public" / "manifest.json").read_bytes())
     del old["version"], old["views"]
     manifest = PAIR_FORMAT.manifest(**old | {"commitment": "0" * 64})
     (folder / "public" / "manifest.json").write_text(indented_json(manifest), "utf-8")
+    described = PAIR_FORMAT.croissant(manifest, sha256_file(folder / "public" / "metadata.jsonl"))
+    (folder / "public" / "croissant.json").write_text(described, "utf-8")
     (folder / "public" / "README.md").write_text(PAIR_FORMAT.readme(manifest), "utf-8")
 
 
@@ -470,6 +480,7 @@ SEALED_AGAIN: dict[str, tuple[Plant, set[str]]] = {
     "spaces as bits": (spaces_as_bits, {QUESTIONS}),
     "question of its own": (question_of_its_own, {QUESTIONS}),
     "answer in the README": (answer_in_readme, {DESCRIPTION, TEXTS}),
+    "answer in the Croissant file": (answer_in_croissant, {DESCRIPTION}),
     "empty line in the README": (answer_length_in_readme, {DESCRIPTION}),
     "font in the manifest": (manifest_with(font="lato"), {DESCRIPTION}),
     "wrong count in the manifest": (manifest_with(items=9), {DESCRIPTION}),
@@ -777,6 +788,8 @@ def bomb(width: int, height: int) -> bytes:
         ("public/manifest.json", b'{"a":' * 50_000),
         ("public/manifest.json", b'{"version": "vcrgen-hidden-1"}'),
         ("public/README.md", b"\xff"),
+        ("public/croissant.json", b"\xff"),
+        ("public/croissant.json", b"[" * 100_000),
         ("key/key.json", b"{}"),
         ("key/key.json", b"[" * 100_000),
         ("key/answers.jsonl", b"{}\n"),
@@ -817,7 +830,7 @@ def test_items_of_another_form_fail_and_never_crash(hidden_set: Path, secret: Se
 
 
 def test_a_missing_file_fails(hidden_set: Path, secret: Secret) -> None:
-    for name in ("README.md", "manifest.json", "metadata.jsonl"):
+    for name in ("README.md", "croissant.json", "manifest.json", "metadata.jsonl"):
         (hidden_set / "public" / name).unlink()
         checks = verify(hidden_set, secret=secret)
         assert DESCRIPTION in failing(checks)

@@ -5,6 +5,7 @@ data/test-00000-of-00001.parquet
 taxonomy.csv        level, subcategory and leaf: the path of every category
 rejects.jsonl       a line for each rejected item
 README.md           the card
+croissant.json      the same facts for tools
 """
 
 import hashlib
@@ -20,15 +21,17 @@ import pyarrow.parquet as pq
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy
+from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import DatasetKind
 from vcrgen.errors import NoPairsError
-from vcrgen.files import canonical_json, sha256_file, write_text
+from vcrgen.files import canonical_json, indented_json, sha256_file, write_text
 from vcrgen.reading import without_marks
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
 from vcrgen.tasks.bloom import LETTERS, TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
+from vcrgen.tasks.croissant import croissant_of
 from vcrgen.work.folder import new_folder
 
 SPLIT = "test"
@@ -133,6 +136,7 @@ def write_set(
         write_text(folder / REJECTS, "".join(rejects.lines))
         section = gate.section(read) if gate else ""
         write_text(folder / CARD, _card(manifest, len(filled), taxonomy, license_note, columns) + section + notes)
+        write_text(folder / CROISSANT, indented_json(croissant_of(manifest, columns=columns)))
         write_manifest(folder, manifest)
     return manifest
 

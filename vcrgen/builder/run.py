@@ -25,12 +25,14 @@ from vcrgen.builder.shards import (
 )
 from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
 from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.dataset.reader import built_dataset
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.files import output_errors
 from vcrgen.signature import Signature
 from vcrgen.storage import Folder, open_folder
+from vcrgen.tasks.croissant import croissant_of
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 from vcrgen.work.folder import PLAN, WorkFolder
 from vcrgen.work.progress import ProgressListener
@@ -215,6 +217,7 @@ class Build:
         write_manifest(self._out, manifest)
         statistics = vcr_statistics(built_dataset(self._out, manifest, VCR))
         self._out.write_text("README.md", dataset_card(manifest, statistics))
+        self._out.write_json(CROISSANT, croissant_of(manifest, columns=self._config.optional_columns))
         self._out.write_text(SUCCESS, "")
         return manifest
 

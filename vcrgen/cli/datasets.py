@@ -17,7 +17,7 @@ from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.plurals import pluralize
-from vcrgen.publish.export_formats import EXPORT_FORMATS, MCQ_FORMATS
+from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS, MCQ_FORMATS
 from vcrgen.report.table import percent
 
 if TYPE_CHECKING:
@@ -152,25 +152,106 @@ def preview(
     console.say(f"[bold]{escape(str(page))}[/] shows {shown}; open it in a browser.")
 
 
-@app.command(epilog=examples("vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr"))
+_OF_SCORES = "Scores in other forms"
+
+
+@app.command(
+    epilog=examples(
+        "vcrgen export data/my-vcr --to vlmevalkit --out exports/my-vcr",
+        "vcrgen export data/my-vcr --to croissant --rai rai.yaml --out croissant.json",
+        "vcrgen export preds.scores.json --to hub --dataset ORG/NAME@REVISION --out .eval_results/vcrgen.yaml",
+        "vcrgen export preds.scores.json --to every-eval-ever --model DEVELOPER/NAME --organization US",
+    )
+)
 def export(
-    dataset: _Dataset,
-    to: Annotated[
-        str, typer.Option(help=f"{', '.join(EXPORT_FORMATS)}; of an MCQ benchmark {' or '.join(MCQ_FORMATS)}.")
+    source: Annotated[
+        Path, typer.Argument(help="A dataset, as for `vcrgen inspect`; for hub and every-eval-ever saved scores.")
     ],
-    out: Annotated[Path | None, out_option("A new folder.", shown="DATASET-FORMAT")] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            help=f"{', '.join(EXPORT_FORMATS)}; of an MCQ benchmark {' or '.join(MCQ_FORMATS)}. One file: croissant. "
+            "Of saved scores: hub or every-eval-ever."
+        ),
+    ],
+    out: Annotated[Path | None, out_option("A new folder or file.", shown="SOURCE-FORMAT")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Only this mode; also the mode of files that do not state theirs.")
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Only this split; also the split of files that do not state theirs (test).")
     ] = None,
+    rai: Annotated[
+        Path | None, typer.Option(help="YAML file of fields for croissant that only you know, as rai:dataBiases.")
+    ] = None,
+    base: Annotated[
+        Path | None, typer.Option(help="For croissant: the file that the Hub made, whose files and records stay.")
+    ] = None,
+    dataset: Annotated[
+        str, typer.Option(help="The dataset on the Hub: ORG/NAME or ORG/NAME@REVISION.", rich_help_panel=_OF_SCORES)
+    ] = "",
+    url: Annotated[
+        str, typer.Option(help="Address of the evaluation, as the page of a board.", rich_help_panel=_OF_SCORES)
+    ] = "",
+    model: Annotated[
+        str,
+        typer.Option(help="DEVELOPER/NAME of the model, if the scores name it otherwise.", rich_help_panel=_OF_SCORES),
+    ] = "",
+    organization: Annotated[str, typer.Option(help="Who ran the evaluation.", rich_help_panel=_OF_SCORES)] = "",
+    relationship: Annotated[
+        str,
+        typer.Option(
+            help="Of the organization to the model: first_party, third_party, collaborative or other.",
+            rich_help_panel=_OF_SCORES,
+        ),
+    ] = "",
 ) -> None:
-    """Write a dataset in the format of another tool."""
+    """Write a dataset or scores in the format of another tool."""
+    given = {
+        "mode": mode, "split": split, "rai": rai, "base": base, "dataset": dataset, "url": url, "model": model,
+        "organization": organization, "relationship": relationship,
+    }  # fmt: skip
+    known = FILE_FORMATS[to].options if to in FILE_FORMATS else ("mode", "split")
+    if odd := [name for name, value in given.items() if value and name not in known]:
+        raise ConfigError(f"--{odd[0]} is not for --to {to}; leave it out.")
+    if to not in FILE_FORMATS:
+        return _export_dataset(source, to, out, mode, split)
+    named = source.with_name(source.name.removesuffix(".json").removesuffix(".scores"))
+    target = _default_out(named, out, FILE_FORMATS[to].ending)
+    if to == "croissant":
+        return _export_croissant(source, target, base, rai)
+    if not source.is_file():
+        raise ConfigError(f"{source} is no file of scores; give what `vcrgen score` wrote, such as preds.scores.json.")
+    return _export_scores(source, to, target, {name: value for name in known if (value := given[name])})
+
+
+def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, split: str | None) -> None:
     from vcrgen.publish.export import export_dataset
 
-    folder = _default_out(dataset, out, f"-{to}")
-    result = export_dataset(dataset, to=to, out=folder, mode=mode, split=split)
+    folder = _default_out(source, out, f"-{to}")
+    result = export_dataset(source, to=to, out=folder, mode=mode, split=split)
     console.say(
         f"[bold]{escape(str(folder))}[/]: {pluralize(result.rows, 'row')} in {pluralize(result.files, 'file')}."
     )
+
+
+def _export_croissant(source: Path, out: Path, base: Path | None, rai: Path | None) -> None:
+    from vcrgen.publish.croissant import export_croissant
+
+    missing = export_croissant(source, out, base=base, fields=rai)
+    console.say(
+        f"[bold]{escape(str(out))}[/]" + (f" lacks {', '.join(missing)}; give them by --rai." if missing else "")
+    )
+
+
+def _export_scores(source: Path, to: str, out: Path, facts: dict[str, Any]) -> None:
+    from vcrgen.scorer.score_exports import ScoreFacts, write_every_eval_ever, write_hub_results
+
+    if to == "hub":
+        count = write_hub_results(source, out, ScoreFacts(**facts))
+        console.say(
+            f"[bold]{escape(str(out))}[/]: {pluralize(count, 'result')}; put it into .eval_results/ of the model's "
+            "repository."
+        )
+    else:
+        console.say(f"[bold]{escape(str(write_every_eval_ever(source, out, ScoreFacts(**facts))))}[/]")

@@ -43,7 +43,7 @@ COMMANDS = {
         "Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.", ("datasets",)
     ),
     "preview": CommandRow("Write one self-contained HTML page to look at a dataset.", ("datasets",)),
-    "export": CommandRow("Write a dataset in the format of another tool.", ("datasets",)),
+    "export": CommandRow("Write a dataset or scores in the format of another tool.", ("datasets",)),
     "hidden": CommandRow("Make test sets whose answers stay secret, and check that they do.", ("hidden",), True),
     "predict": CommandRow("Send the images to a model, and write its answers as outputs to score.", ("predict",), True),
     "baseline": CommandRow(

@@ -64,24 +64,19 @@ class ShortenOptions(ItemOptions):
         return tuple(sorted(set(map(int, parts))))
 
 
-class TableOptions(AnalysisOptions):
-    """Reading of a table of scores."""
-
-    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
-    ignore: tuple[str, ...] = option((), "A column of the table that is no task. Repeatable.")
-
-
-class MapOptions(TableOptions):
+class MapOptions(AnalysisOptions):
     """Options of the map of a benchmark."""
 
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     method: Literal["pearson", "spearman", "kendall"] = option("pearson", "pearson, spearman or kendall.")
     distance: Literal["r", "abs"] = option("r", "r, or abs: tasks that rank models the other way round are near.")
     clusters: int | None = option(None, "Number of clusters.", shown="that with the best silhouette", ge=2)
 
 
-class FactorOptions(TableOptions):
+class FactorOptions(AnalysisOptions):
     """Options of a factor model, whose specification is a file."""
 
+    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")
 
 

@@ -4,6 +4,7 @@
     public/stacked_image/ID.png VI+TEI
     public/only_it_image/ID.png TEI only
     public/manifest.json        version, language, number of items, canary, commitment to the key
+    public/croissant.json       the same facts for tools
     public/README.md
 
 VI is the image, TEI the text embedded in it. Every file carries the canary, and every file has the same time stamp.
@@ -24,14 +25,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.dataset.manifest import MANIFEST
+from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.tables import METADATA
 from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, OutputError
-from vcrgen.files import canonical_json, sha256_file, write_json, write_text
+from vcrgen.files import canonical_json, indented_json, sha256_file, write_json, write_text
 from vcrgen.hidden.secret import Secret
 from vcrgen.signature import Signature
+from vcrgen.tasks.croissant import croissant_of_public
 from vcrgen.text.languages import LANGUAGES
 
 # The image folders of a public part: of pairs, and of MCQ benchmarks.
@@ -71,6 +75,12 @@ class PublicFormat:
         """Return the text of ``metadata.jsonl``, sorted by random ids, so that the source's order is lost."""
         ordered = sorted(items, key=lambda item: str(item["question_id"]))
         return "".join(canonical_json(self.question_row(item, manifest)) + "\n" for item in ordered)
+
+    def croissant(self, manifest: Mapping[str, Any], sha256: str) -> str:
+        """Return the text of ``croissant.json``, which follows from the manifest and the digest of the questions."""
+        row = self.question_row({"question_id": ""}, manifest)
+        columns = {name: ([STRING] if isinstance(value, list) else STRING, name) for name, value in row.items()}
+        return indented_json(croissant_of_public(manifest, columns, sha256))
 
     def readme(self, manifest: Mapping[str, Any]) -> str:
         """Return the text of ``README.md``, the same for every set."""
@@ -137,6 +147,7 @@ def write_set(
     write_json(key / KEY_FILE, described.values | {"seal": secret.seal(described.sealed)})
     manifest["commitment"] = described.commitment
     write_json(public / MANIFEST, manifest)
+    write_text(public / CROISSANT, form.croissant(manifest, sha256_file(public / METADATA)))
     write_text(public / README, form.readme(manifest))
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.canary import is_canary
+from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
 from vcrgen.dataset.manifest import MANIFEST, check_task
 from vcrgen.dataset.tables import METADATA
@@ -44,7 +45,7 @@ from vcrgen.tasks.bloom import LETTERS, TASK
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 
-TEXT_FILES = (METADATA, MANIFEST, README)
+TEXT_FILES = (METADATA, MANIFEST, CROISSANT, README)
 ITEM_ID = re.compile(r"[0-9a-f]{32}")
 # Ids of built-in pairs and questions: the number of a picture, which is drawn from the secret where it is that large.
 BUILT_IN_PAIR, BUILT_IN_QUESTION = re.compile(r"[a-z]{2,3}-(\d{6,100})"), re.compile(r"scene-(\d{7,100})-\d+")
@@ -139,10 +140,11 @@ def _check_absent(texts: set[str], public: Path) -> None:
     secrets = {form.casefold() for text in texts for form in (text, json.dumps(text)[1:-1])}
     files = list(public_files(public))
     names = "\n".join(file.relative_to(public).as_posix() for file in files).casefold()
-    text_files = "\n".join(read_file(public / name).decode() for name in TEXT_FILES).casefold()
+    searched = [name for name in TEXT_FILES if name != CROISSANT]  # its sentences are those of every set
+    text_files = "\n".join(read_file(public / name).decode() for name in searched).casefold()
     for secret in secrets:
         fail_if(secret in names, "a file's name holds a text of the key")
-        fail_if(secret in text_files, f"{', '.join(TEXT_FILES)}: one of them holds a text of the key")
+        fail_if(secret in text_files, f"{', '.join(searched)}: one of them holds a text of the key")
 
 
 def _source_ids(answers: Answers) -> set[str]:
@@ -181,6 +183,8 @@ def _check_description(public: Path, form: PublicFormat) -> None:
     written = read_file(public / MANIFEST).decode()
     fail_if(written != indented_json(manifest), "the manifest is not in its constant form")
     fail_if(fields["items"] != len(_ids(public)), "the number of items is not that of the questions")
+    described = form.croissant(manifest, sha256_file(public / METADATA))
+    fail_if(read_file(public / CROISSANT).decode() != described, f"{CROISSANT} is not the constant text")
     fail_if(read_file(public / README).decode() != form.readme(manifest), f"{README} is not the constant text")
 
 

@@ -1,7 +1,7 @@
-"""The export formats, one row each: option texts, messages and tests follow from this table.
+"""The export formats, one row each: option texts, messages and tests follow from these tables.
 
-To add a format: a module in ``export/`` with its function, its row here, and the text of its README in the folder
-``templates``. The command line reads this module for its help, so it imports nothing heavy.
+To add a format of datasets: a module in ``export/`` with its function, its row here, and the text of its README in the
+folder ``templates``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
 from collections.abc import Mapping
@@ -37,3 +37,24 @@ _ROWS = (
 
 EXPORT_FORMATS: Mapping[str, ExportFormat] = MappingProxyType({row.name: row for row in _ROWS})
 MCQ_FORMATS = tuple(name for name, row in EXPORT_FORMATS.items() if row.write_mcq)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFormat:
+    """A form in which one file tells of a dataset, or of saved scores."""
+
+    name: str  # as ``--to`` gives it
+    ending: str  # of the default output: its name after that of the source
+    options: tuple[str, ...]  # the options of `vcrgen export` that it takes, beside ``--out``
+
+
+_FILE_ROWS = (
+    FileFormat(name="croissant", ending="-croissant.json", options=("base", "rai")),
+    FileFormat(name="hub", ending="-hub.yaml", options=("dataset", "url")),
+    FileFormat(
+        name="every-eval-ever", ending="-every-eval-ever",
+        options=("dataset", "url", "model", "organization", "relationship"),
+    ),
+)  # fmt: skip
+
+FILE_FORMATS: Mapping[str, FileFormat] = MappingProxyType({row.name: row for row in _FILE_ROWS})

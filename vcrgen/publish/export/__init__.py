@@ -9,7 +9,7 @@ from vcrgen.errors import ConfigError
 from vcrgen.files import write_text
 from vcrgen.publish.export.base import plan_export
 from vcrgen.publish.export.mcq import export_mcq
-from vcrgen.publish.export_formats import EXPORT_FORMATS, MCQ_FORMATS
+from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS, MCQ_FORMATS
 from vcrgen.resources import load_object
 from vcrgen.tasks import bloom
 from vcrgen.tasks.opening import open_task_dataset
@@ -43,9 +43,10 @@ def export_dataset(
         OutputError: The folder is not empty, or cannot be written.
     """
     if to not in EXPORT_FORMATS:
-        near = difflib.get_close_matches(to, EXPORT_FORMATS, n=1)
+        known = [*EXPORT_FORMATS, *FILE_FORMATS]
+        near = difflib.get_close_matches(to, known, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(EXPORT_FORMATS)}.")
+        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(known)}.")
     opened, row = open_task_dataset(dataset), EXPORT_FORMATS[to]
     mcq = opened.kind.task == bloom.TASK
     if mcq and not row.write_mcq:
