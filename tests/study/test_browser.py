@@ -17,6 +17,7 @@ from vcrgen.study.raters import SharedLink, invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.items import read_frames, read_items
 from vcrgen.study.store.raters import read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps
 
@@ -356,6 +357,71 @@ def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[...
     visitor.driver.refresh()
     visitor.at("thanks")
     assert "C1A2" in visitor.one("#paid").text and visitor.one("#return").get_attribute("href").endswith("cc=C1A2")
+
+
+def test_the_part_that_has_the_keyboard_is_framed_and_its_length_told(
+    make: Callable[..., StudyStore], people: Any, person: Any
+) -> None:
+    store = make(training=1, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.resize(390, 844, 2)
+    visitor.open(people(store, 1)[0])
+    visitor.at("consent")
+    with store.reading() as connection:
+        design, items = read_design(connection), read_items(connection)
+        first = read_steps(connection, 1)[0].step
+        frames = read_frames(connection, first.item, first.condition)
+    example = items[design.example or 0]
+    shown = visitor.driver.find_elements("css selector", "#consent ol bdi")
+    assert tuple(one.text for one in shown) == example.answers
+    visitor.wait(
+        "document.querySelectorAll('#consent .frame b').length === document.querySelectorAll('#consent ol li').length"
+    )
+    visitor.begin()
+    visitor.at_step(1)
+    assert not visitor.driver.find_elements("css selector", "#shown .frame")
+    visitor.tab_to("#text-0")
+    for number in range(visitor.fields()):
+        where = """
+            const [picture, times] = [document.getElementById('picture').getBoundingClientRect(), arguments[0]];
+            return [...document.querySelectorAll('#shown .frame')].map((box) => {
+              const at = box.getBoundingClientRect();
+              return [at.left - picture.left, at.top - picture.top, at.right - picture.left, at.bottom - picture.top];
+            })"""
+        times = visitor.driver.execute_script(
+            "const p = document.getElementById('picture'); return p.getBoundingClientRect().width / p.naturalWidth"
+        )
+        found = [[round(side / times) for side in box] for box in visitor.driver.execute_script(where)]
+        assert found == frames[number]
+        words = items[first.item].lengths[number]
+        assert visitor.one(f"#length-{number}").text == f"{words} word{'s' * (words > 1)}"
+        visitor.keys("typed", ENTER)
+    visitor.told()
+
+
+def test_back_of_the_browser_is_a_step_back(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
+    store = make(training=0, raters=1, checks=0, repeats=0)
+    visitor = person(store)
+    visitor.open(people(store, 1)[0])
+    visitor.begin()
+    for number in (1, 2):
+        visitor.at_step(number)
+        visitor.fill(f"typed {number}")
+    visitor.at_step(3)
+    visitor.tab_to("#text-0")
+    visitor.keys("half")
+    for number in (2, 1):
+        visitor.driver.back()
+        visitor.at_step(number)
+        assert visitor.one("#text-0").get_attribute("value") == f"typed {number}"
+    visitor.driver.back()  # and there it stays
+    visitor.saved()
+    visitor.at_step(1)
+    visitor.driver.refresh()
+    visitor.at_step(3)
+    assert visitor.one("#text-0").get_attribute("value") == "half"
+    visitor.driver.back()
+    visitor.at_step(2)
 
 
 # What a step held when the page asked for it arrives long after what the rater typed was sent again and saved.

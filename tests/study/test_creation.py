@@ -23,7 +23,7 @@ from vcrgen.study.store.causes import read_causes, save_causes
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.invitations import read_invitation
-from vcrgen.study.store.items import read_items, read_picture
+from vcrgen.study.store.items import read_frames, read_items, read_picture
 from vcrgen.study.store.raters import find_rater, read_raters, update_rater
 from vcrgen.study.store.steps import append_steps, open_slots, read_step, read_steps, save_response
 from vcrgen.study.visitors import claim_place, completion_code, open_visit
@@ -39,8 +39,8 @@ def test_what_was_decided(make: Callable[..., StudyStore], pairs: Path) -> None:
         "easy, VI+TEI", "easy, TEI", "hard, VI+TEI", "hard, TEI",
     ]  # fmt: skip
     assert (design.items, design.training, design.lang, design.data) == (6, 2, "en", str(pairs))
-    assert [item.answers is not None for item in items] == [False] * 6 + [True] * 2
-    assert len(set(pictures)) == 32 and all(picture.startswith(b"\x89PNG") for picture in pictures)
+    assert [item.answers is not None for item in items] == [False] * 6 + [True] * 3  # and an example
+    assert len(set(pictures)) == 36 and all(picture.startswith(b"\x89PNG") for picture in pictures)
 
 
 def test_the_file_has_no_answer_but_those_of_training(make: Callable[..., StudyStore], pairs: Path) -> None:
@@ -328,3 +328,28 @@ def test_options_are_kept(make: Callable[..., StudyStore]) -> None:
     assert StudyOptions(**options) == StudyOptions(limit=6, training=2, seed=7, pause=9)
     with pytest.raises(StudyError, match="is not a study"):
         StudyStore(store.folder / "nothing")
+
+
+def test_frames_lie_around_the_covers_of_each_part(make: Callable[..., StudyStore], pairs: Path) -> None:
+    """On the darkest rows of a picture beside the cover: all letters of a part are inside of its frames."""
+    store = make(view="both")
+    with store.reading() as connection:
+        design, items = read_design(connection), read_items(connection)
+        for item in items:
+            for number, condition in enumerate(design.conditions):
+                frames = read_frames(connection, item.number, number)
+                png = Image.open(io.BytesIO(read_picture(connection, item.number, number)))
+                assert len(frames) == item.fields and all(frames), (item, condition)
+                for left, top, right, bottom in (box for boxes in frames for box in boxes):
+                    assert 0 <= left < right <= png.width and 0 <= top + 2 < bottom - 2 <= png.height
+                    inside = png.convert("L").crop((left, top, right, bottom))
+                    assert inside.getextrema()[0] < 128 < 255 == inside.getextrema()[1]  # letters and a white cover
+    questions = {question.question_id: question for question in check_source(design).key.questions}
+    for item in items:
+        assert item.lengths == tuple(len(answer.split()) for answer in questions[item.question_id].answers)
+
+
+def test_a_study_without_items_to_spare_has_no_example(make: Callable[..., StudyStore]) -> None:
+    store = make(limit=12, training=2)
+    with store.reading() as connection:
+        assert read_design(connection).example is None and len(read_items(connection)) == 14

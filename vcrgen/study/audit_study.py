@@ -61,7 +61,7 @@ def audit_items(source: StudySource, draw: Draw) -> list[StudyQuestion]:
     return found
 
 
-def audit_study_item(number: int, item: StudyQuestion) -> StudyItem:
+def audit_study_item(number: int, item: StudyQuestion, *, lang: str) -> StudyItem:
     """Return an item of an audit as the study stores it."""
     assert isinstance(item, KeyItem)
     letters = tuple(LETTERS[option] for option in (item.answer, item.trap) if option is not None)

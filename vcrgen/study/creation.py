@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -18,11 +19,12 @@ from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.audit_study import audit_items, audit_study_item, open_draw
 from vcrgen.study.page_texts import text_file, texts_for
+from vcrgen.study.parts import part_lengths
 from vcrgen.study.records import Condition, StudyDesign, StudyItem
 from vcrgen.study.source import McqSource, StudyQuestion, StudySource, open_source
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import add_maintainer, read_design, write_design
-from vcrgen.study.store.items import add_item, add_picture, add_question
+from vcrgen.study.store.items import add_item, add_picture, add_question, save_frames
 from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 from vcrgen.web.tokens import new_token, token_hash
 from vcrgen.work.folder import differences, new_folder
@@ -54,19 +56,23 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
     source = teacher = open_source(data, options.split)
     items: Sequence[StudyQuestion]
     training: Sequence[StudyQuestion]
+    example: Sequence[StudyQuestion]
     if draw:
         conditions: tuple[Condition, ...] = (Condition(UNSTATED, View.IMAGE),)
-        items, training = audit_items(source, draw), []
+        items, training, example = audit_items(source, draw), [], []
     else:
         conditions = _conditions(source, options)
         if options.training_data:
             teacher = open_source(options.training_data, None)
         items, training = _choose_items(source, teacher, conditions, options)
+        # One more item for training is the worked example, where there is one.
+        training, example = training[: options.training], training[options.training :]
     design = StudyDesign(
         data=source.place, lang=source.key.lang, hidden=source.key.hidden, signature=source.signature,
         conditions=conditions, items=len(items), training=len(training),
         spans=sum(len(question.answers) for question in items), options=options.model_dump(),
         task=(MCQ_TASK if isinstance(source, McqSource) else VCR_TASK).name, draw=draw,
+        example=len(items) + len(training) if example else None,
     )  # fmt: skip
     _check_no_study(folder, design)
     token, words = new_token(MAINTAINER), texts_for(design)
@@ -76,11 +82,13 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
             add_maintainer(connection, token_hash(token))
             for first, asked, of, kept in (
                 (0, items, source, audit_study_item if draw else _item),
-                (len(items), training, teacher, _training_item),
+                (len(items), [*training, *example], teacher, _training_item),
             ):
-                numbers = _add_items(connection, first, asked, kept)
+                numbers = _add_items(connection, first, asked, partial(kept, lang=of.key.lang))
                 for question_id, condition, png in of.pictures(conditions, numbers):
                     add_picture(connection, numbers[question_id], condition, png)
+                for question_id, condition, frames in of.frames(conditions, numbers):
+                    save_frames(connection, numbers[question_id], condition, frames)
         for kind, texts in (("consent", words.consent), ("instructions", words.instructions)):
             for lang, text in texts.items():
                 write_text(text_file(made, kind, lang), text)
@@ -164,13 +172,15 @@ def _choose_items(
             f"{options.training_data} is data of another task than {source.place}; training items are alike."
         )
     training_wanted = 0 if teacher.key.hidden else options.training
-    questions = source.questions(options.limit + training_wanted, conditions)
+    # And one for the worked example of masked spans.
+    more = training_wanted + (training_wanted > 0 and not isinstance(source, McqSource))
+    questions = source.questions(options.limit + more, conditions)
     if teacher is source:
         # At least one question is left for the study, however few there are.
         items = questions[: max(min(options.limit, len(questions) - training_wanted), 0)]
-        training = questions[len(items) : len(items) + training_wanted]
+        training = questions[len(items) : len(items) + more]
     else:
-        items, training = questions[: options.limit], teacher.questions(training_wanted, conditions)
+        items, training = questions[: options.limit], teacher.questions(more, conditions)
     if not items:
         raise StudyError(
             f"{source.place} has {pluralize(len(questions), 'item')}, and {training_wanted} are for training; give a "
@@ -179,12 +189,14 @@ def _choose_items(
     return items, training
 
 
-def _item(number: int, question: StudyQuestion) -> StudyItem:
-    return StudyItem(number=number, question_id=question.question_id, fields=len(question.answers))
+def _item(number: int, question: StudyQuestion, *, lang: str) -> StudyItem:
+    answers = question.answers
+    lengths = () if isinstance(question, KeyItem) else part_lengths(answers, lang)
+    return StudyItem(number=number, question_id=question.question_id, fields=len(answers), lengths=lengths)
 
 
-def _training_item(number: int, question: StudyQuestion) -> StudyItem:
-    return replace(_item(number, question), answers=question.answers)
+def _training_item(number: int, question: StudyQuestion, *, lang: str) -> StudyItem:
+    return replace(_item(number, question, lang=lang), answers=question.answers)
 
 
 def _add_items(

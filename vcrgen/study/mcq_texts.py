@@ -63,6 +63,8 @@ PAGE: Mapping[str, Mapping[str, str]] = {
     },
     "ar": {
         "text_only": "يُطرح هذا السؤال من دون صورته. أجب قدر استطاعتك.",
+        "word": "كلمة", "words": "كلمات", "character": "حرف", "characters": "حروف",
+        "example": "مثال", "example_text": "الأجوبة:",
         "title": "أسئلة حول الصور", "you": "رمزك", "of": "من", "step": "السؤال", "loading": "لحظة …",
         "script": "تحتاج هذه الصفحة إلى JavaScript.", "agree": "قرأت ما سبق وأوافق على المشاركة.", "start": "ابدأ",
         "languages": "ما اللغات التي تتكلمها؟ اذكر لغتك الأولى أولًا.", "instructions": "ما المطلوب",

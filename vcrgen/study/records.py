@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.dataset.views import View
@@ -15,6 +15,10 @@ from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
 ErrorId = tuple[int, int, str]
 """An error: the number of the item, the place of the span in it, and the typed text."""
+
+
+Frames: TypeAlias = list[list[list[int]]]
+"""For each field of a picture the frames of its covered part, one a line: left, top, right and bottom, in pixels."""
 
 
 class Condition(NamedTuple):
@@ -98,11 +102,12 @@ class RaterStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyItem:
-    """One item as the study stores it; training items and those of an audit have their answers."""
+    """One item as the study stores it; training items, the example and those of an audit have their answers."""
 
     number: int
     question_id: str
     fields: int  # masked spans; of an audit three: the own answer, the verdict and the note
+    lengths: tuple[int, ...] = ()  # words or characters of each masked span
     answers: tuple[str, ...] | None = None  # of an audit the letters of the key and, where one is marked, of the trap
 
 
@@ -121,6 +126,7 @@ class StudyDesign:
     options: dict[str, Any]  # of :class:`vcrgen.config.study.StudyOptions`
     task: str = VCR_TASK.name  # of the dataset
     draw: Draw | None = None  # of an audit
+    example: int | None = None  # number of the item that is shown with its answers before the first step
 
     @property
     def seed(self) -> int:

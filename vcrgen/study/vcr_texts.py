@@ -22,12 +22,14 @@ INSTRUCTIONS = {
     "en": """\
 Below each picture stands a text. Some of its words are covered: only parts of their letters are left.
 Type each covered part into its field, in the order of reading. Use the picture, the rest of the text, and what is left.
+A covered part may go on in the next line. Beside its field stands how long it is, and a frame shows where it is.
 
 Please concentrate. A hard one may take half a minute to two minutes. Do not try one word after another.
 Where you cannot read a part, say so with the box below its field. Do not ask anybody, and do not search the web.
 """,
     "zh": """每张图片下方有一段文字，其中几处被遮住，只露出一部分笔画。
 请按阅读顺序，把每一处被遮住的内容填进对应的输入框。可以借助图片、其余的文字和露出的笔画。
+一处被遮住的内容可能延续到下一行。输入框旁标有它的长度，图片中的方框标出它的位置。
 
 请集中精神。难的可能需要半分钟到两分钟。请不要逐字乱试。
 认不出的地方，请勾选输入框下方的“认不出”。请不要询问他人，也不要上网搜索。
@@ -41,6 +43,8 @@ PAGE: dict[str, dict[str, str]] = {
         "languages": "Which languages do you speak? Your first language first.", "instructions": "What to do",
         "consent": "Before you begin", "needs": "Please agree, and name at least one language.",
         "picture": "Picture with a text of which some parts are covered", "size": "Size of the picture",
+        "word": "word", "words": "words", "character": "character", "characters": "characters",
+        "example": "An example", "example_text": "What the covered parts say, in the order of reading:",
         "field": "Covered part", "cannot": "I cannot read it", "next": "Next", "back": "Back", "stop": "Stop here",
         "saved": "Saved", "saving": "Saving …", "offline": "No connection: kept in this browser, and sent later.",
         "refused": "This could not be saved. It is kept in this browser; change it. The reason:",
@@ -70,6 +74,8 @@ PAGE: dict[str, dict[str, str]] = {
         "languages": "您会说哪些语言？请把母语写在最前面。", "instructions": "怎么做",
         "consent": "开始之前", "needs": "请勾选同意，并至少填写一种语言。",
         "picture": "带有文字的图片，文字有几处被遮住", "size": "图片大小",
+        "word": "个词", "words": "个词", "character": "个字", "characters": "个字",
+        "example": "示例", "example_text": "按阅读顺序，被遮住的内容是：",
         "field": "被遮住的部分", "cannot": "认不出", "next": "下一张", "back": "上一张", "stop": "到此为止",
         "saved": "已保存", "saving": "正在保存……", "offline": "没有网络：已存在此浏览器中，稍后发送。",
         "unsaved": "未保存", "refused": "内容无法保存，已留在此浏览器中；请修改。原因：",

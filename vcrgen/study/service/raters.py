@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -26,15 +26,16 @@ from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_a
 from vcrgen.study.grading import typed_form
 from vcrgen.study.page_texts import read_text, texts_for
 from vcrgen.study.raters import claim_unassigned, unassigned_slots, withdraw
-from vcrgen.study.records import Rater, RaterState, RaterStep, StudyDesign
+from vcrgen.study.records import Frames, Rater, RaterState, RaterStep, StudyDesign
 from vcrgen.study.records import Response as StepResponse
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
-from vcrgen.study.store.items import read_items, read_picture, read_questions
+from vcrgen.study.store.items import read_frames, read_items, read_picture, read_questions
 from vcrgen.study.store.raters import find_rater, now, save_consent, update_rater
 from vcrgen.study.store.steps import read_step, read_steps, save_response
 from vcrgen.study.visitors import claim_place, completion_code, has_place, is_wanted, open_visit
 from vcrgen.tasks.bloom import LETTERS, direction
+from vcrgen.text.languages import LANGUAGES
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.responses import Refusal
 from vcrgen.web.tokens import token_hash
@@ -43,6 +44,7 @@ UNKEPT = {"cache-control": "no-store"}
 MAX_TEXT = 10_000  # characters of a field
 CACHED_PICTURES = 256  # as texts: about 40 MB
 DAY = 86_400.0
+_UNITS = {"words": ("word", "words"), "characters": ("character", "characters")}  # one, and more
 COMPLETE = "https://app.prolific.com/submissions/complete?cc="
 VISITOR = "PROLIFIC_PID"
 PARTICIPANT = "[A-Za-z0-9]{1,64}"
@@ -128,6 +130,7 @@ class RaterRoutes:
         data = {
             "api": f"../api/{token}", "key": f"vcrgen-study {token_hash(token)}", "version": _version(consent),
             "pause": self._design.options["pause"], "texts": {name: texts[name] for name in SCRIPT_TEXTS}, **visit,
+            **self._lengths(texts), **self._example(),
             **(self._mcq_page_data(rater_lang, steps) if self._design.is_mcq else {}),
             **(audit_page_data(self._design.draw, self._questions, steps, lang) if self._design.draw else {}),
         }  # fmt: skip
@@ -304,6 +307,7 @@ class RaterRoutes:
             "check": place.step.word,
             "training": place.step.kind is StepKind.TRAINING,
             "fields": self._fields(place),
+            "lengths": () if place.step.kind is StepKind.CHECK else self._items[place.step.item].lengths,
             "texts": typed.texts if typed else None,
             "unread": typed.unread if typed else None,
             "seconds": typed.seconds if typed else 0,
@@ -312,6 +316,7 @@ class RaterRoutes:
         }
         if picture and place.step.kind is not StepKind.CHECK and place.step.condition not in self._design.text_only:
             shown["picture"] = self._picture(place.step.item, place.step.condition)
+            shown["frames"] = self._read_frames(place.step.item, place.step.condition)
         if self._design.draw and typed is not None and is_answered(typed):
             shown["key"] = self._items[place.step.item].answers
         if place.step.kind is StepKind.TRAINING and typed is not None and place.done:
@@ -338,6 +343,24 @@ class RaterRoutes:
         lang = self._design.conditions[place.step.condition].mode
         mark = "\u200f" if direction(lang) == "rtl" else ""  # else the letter would decide where the line begins
         return f"{mark}{answer}. {self._questions[place.step.item, lang].options[LETTERS.index(answer)]}"
+
+    def _lengths(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Return the names of one and of more units of a covered part, for the page."""
+        if self._design.is_mcq or self._design.draw:
+            return {}
+        return {"units": [texts[name] for name in _UNITS[LANGUAGES[self._design.lang].length_unit]]}
+
+    def _example(self) -> dict[str, Any]:
+        """Return the worked example for the page, if the study has one."""
+        number = self._design.example
+        if number is None:
+            return {}
+        picture, frames = self._picture(number, 0), self._read_frames(number, 0)
+        return {"example": {"picture": picture, "frames": frames, "answers": self._items[number].answers}}
+
+    def _read_frames(self, item: int, condition: int) -> Frames:
+        with self._store.reading() as connection:
+            return read_frames(connection, item, condition)
 
     def _read_picture(self, item: int, condition: int) -> str:
         with self._store.reading() as connection:

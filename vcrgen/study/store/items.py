@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
-from vcrgen.study.records import StudyItem
+from vcrgen.study.records import Frames, StudyItem
 from vcrgen.study.store import tables
 from vcrgen.tasks.bloom import ChoiceQuestion
 
 
 def add_item(connection: Connection, item: StudyItem) -> None:
     """Store an item."""
-    values = {"number": item.number, "question_id": item.question_id, "fields": item.fields, "answers": item.answers}
-    connection.execute(insert(tables.items).values(values))
+    connection.execute(insert(tables.items).values({name: getattr(item, name) for name in StudyItem.__slots__}))
 
 
 def read_items(connection: Connection) -> list[StudyItem]:
-    """Return all items, those of the training last."""
+    """Return all items; those of the training come after those of the study, and the worked example last."""
     rows = connection.execute(select(tables.items).order_by(tables.items.c.number))
     return [
-        StudyItem(number=number, question_id=name, fields=fields, answers=None if answers is None else tuple(answers))
-        for number, name, fields, answers in rows
+        StudyItem(
+            number=row.number,
+            question_id=row.question_id,
+            fields=row.fields,
+            lengths=tuple(row.lengths),
+            answers=None if row.answers is None else tuple(row.answers),
+        )
+        for row in rows
     ]
 
 
@@ -43,7 +48,21 @@ def add_picture(connection: Connection, item: int, condition: int, png: bytes) -
     """Store the picture of an item in a condition; equal pictures are stored once."""
     digest = hashlib.sha256(png).hexdigest()
     connection.execute(insert_or(tables.images).values(digest=digest, png=png).on_conflict_do_nothing())
-    connection.execute(insert(tables.pictures).values(item=item, condition=condition, image=digest))
+    connection.execute(insert(tables.pictures).values(item=item, condition=condition, image=digest, frames=[]))
+
+
+def save_frames(connection: Connection, item: int, condition: int, frames: Frames) -> None:
+    """Store the frames of the covered parts of a picture."""
+    pictures = tables.pictures
+    of_picture = pictures.c.item == item, pictures.c.condition == condition
+    connection.execute(update(pictures).where(*of_picture).values(frames=frames))
+
+
+def read_frames(connection: Connection, item: int, condition: int) -> Frames:
+    """Return the frames of the covered parts of a picture; an empty list where the dataset has none."""
+    pictures = tables.pictures
+    wanted = select(pictures.c.frames).where(pictures.c.item == item, pictures.c.condition == condition)
+    return list(connection.execute(wanted).scalar_one())
 
 
 def read_picture(connection: Connection, item: int, condition: int) -> bytes:

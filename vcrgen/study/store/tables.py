@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstrain
 from vcrgen.database.schema import columns, new_metadata
 from vcrgen.study.assignment import StepKind
 
-VERSION = 4
+VERSION = 5
 metadata = new_metadata()
 _JSON = sa.JSON(none_as_null=True)
 _SLOT = ("item", "condition", "turn")
@@ -16,7 +16,8 @@ _of_items = sa.text(f"kind = '{StepKind.ITEM}'")
 
 designs = Table("designs", metadata, *columns(value=sa.JSON, secret=Text))
 items = Table(
-    "items", metadata, *columns(number=Integer, question_id=Text, fields=Integer, answers_=_JSON),
+    "items", metadata,
+    *columns(number=Integer, question_id=Text, fields=Integer, lengths=sa.JSON, answers_=_JSON),
     PrimaryKeyConstraint("number"),
 )  # fmt: skip
 questions = Table(
@@ -26,7 +27,7 @@ questions = Table(
 # An image is kept once, however many items and conditions show it.
 images = Table("images", metadata, *columns(digest=Text, png=sa.LargeBinary), PrimaryKeyConstraint("digest"))
 pictures = Table(
-    "pictures", metadata, *columns(item=Integer, condition=Integer, image=Text),
+    "pictures", metadata, *columns(item=Integer, condition=Integer, image=Text, frames=sa.JSON),
     PrimaryKeyConstraint("item", "condition"), ForeignKeyConstraint(["item"], ["items.number"]),
     ForeignKeyConstraint(["image"], ["images.digest"]),
 )  # fmt: skip

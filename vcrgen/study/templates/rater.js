@@ -69,6 +69,7 @@
     for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
     const head = id(name).querySelector("h2");
     window.scrollTo(0, 0);
+    if (name === "consent" && data.example) showExample(); // which has no size while it is hidden
     if (head) head.focus({ preventScroll: true });
   };
   const over = (name) => {
@@ -183,6 +184,7 @@
     id("shown").hidden = !step.picture;
     if (step.picture) id("picture").src = step.picture;
     else id("picture").removeAttribute("src");
+    mark(-1);
     id("fill").hidden = true;
     id("back").hidden = now === 0;
     id("fields").replaceChildren();
@@ -193,7 +195,11 @@
       const name = step.check ? data.texts.number : step.fields > 1 ? `${data.texts.field} ${number + 1}` : data.texts.field;
       label.textContent = name;
       label.htmlFor = text.id = `text-${number}`;
-      text.setAttribute("aria-describedby", "fill");
+      const length = step.lengths[number];
+      if (length) row.querySelector(".length").textContent = `${length} ${data.units[length > 1 ? 1 : 0]}`;
+      row.querySelector(".length").id = `length-${number}`;
+      text.setAttribute("aria-describedby", `length-${number} fill`);
+      row.addEventListener("focusin", () => mark(number));
       box.setAttribute("aria-label", `${name}: ${data.texts.cannot}`);
       cannot.hidden = Boolean(step.check);
       text.value = step.texts?.[number] ?? "";
@@ -300,12 +306,13 @@
     const ratio = window.devicePixelRatio || 1;
     const width = (times) => (picture.naturalWidth * Math.max(Math.round(times * ratio), 1)) / ratio;
     if (!picture.naturalWidth) return;
-    const room = picture.parentElement.clientWidth;
+    const room = picture.closest(".viewer").clientWidth;
     const tall = (times) => times > 2 && (width(times) / picture.naturalWidth) * picture.naturalHeight > 0.75 * innerHeight;
     const fitting = [3, 2, 1].find((times) => times * ratio >= 2 && width(times) <= room && !tall(times)) ?? 2;
     const times = size || fitting;
     picture.style.width = `${width(times)}px`;
     id("sizes").querySelector(`[value="${times}"]`).checked = true;
+    mark(marked);
   };
 
   const thank = (told) => {
@@ -317,7 +324,51 @@
     } catch { /* as above */ }
     over("thanks");
   };
+  // Frames around the covered parts: of the field that has the keyboard, or of all with their numbers in the example.
+  const frame = (picture, boxes, name) => {
+    const times = picture.getBoundingClientRect().width / picture.naturalWidth;
+    if (!times) return;
+    for (const [left, top, right, bottom] of boxes) {
+      const box = document.createElement("span");
+      box.className = "frame";
+      const at = { left, top, width: right - left, height: bottom - top };
+      for (const side of Object.keys(at)) box.style[side] = `${at[side] * times}px`;
+      if (name) box.append(Object.assign(document.createElement("b"), { textContent: name }));
+      picture.parentElement.append(box);
+    }
+  };
+  const clear = (picture) => picture.parentElement.querySelectorAll(".frame").forEach((box) => box.remove());
+  let marked = -1;
+  const mark = (number) => {
+    marked = number;
+    clear(id("picture"));
+    frame(id("picture"), steps[now]?.frames?.[number] ?? [], "");
+  };
+  const showExample = () => {
+    const picture = id("example");
+    if (!picture.naturalWidth) return;
+    clear(picture);
+    const ratio = window.devicePixelRatio || 1;
+    const times = picture.naturalWidth * 2 <= picture.closest(".viewer").clientWidth ? 2 : 1;
+    picture.style.width = `${(picture.naturalWidth * Math.max(Math.round(times * ratio), 1)) / ratio}px`;
+    data.example.frames.forEach((boxes, number) => frame(picture, boxes.slice(0, 1), String(number + 1)));
+    data.example.frames.forEach((boxes) => frame(picture, boxes.slice(1), ""));
+  };
+  // The browser's Back goes one step back, and never out of the study: one entry of the history lies below the page.
+  const guard = () => history.state?.guarded || history.pushState({ guarded: true }, "");
+  window.addEventListener("popstate", () => {
+    if (ended || now < 0) return history.back();
+    history.pushState({ guarded: true }, "");
+    if (!id("step").hidden) return now > 0 ? go(now - 1) : undefined;
+    return go(id("end").hidden ? now : done.length - 1);
+  });
+
   const start = async () => {
+    if (data.example) {
+      id("example").addEventListener("load", showExample);
+      window.addEventListener("resize", showExample);
+      id("example").src = data.example.picture;
+    }
     if (data.visitor) return show("consent"); // who has no place before agreeing
     restore();
     let told = await ask("open", {});
@@ -333,6 +384,7 @@
     if (!told.begun) return show("consent");
     for (const number of Object.keys(kept)) if (kept[number].done) done[number] = true;
     later(0);
+    guard();
     const first = done.indexOf(false);
     return go(first < 0 ? done.length : first);
   };
@@ -353,6 +405,7 @@
       id("wanted").textContent = told.unfit.join(", ");
       return over("unfit");
     }
+    guard();
     return go(Math.max(done.indexOf(false), 0));
   });
   id("form").addEventListener("submit", (event) => {
