@@ -1,12 +1,17 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.builder.records import KEY_DTYPE
+from vcrgen.builder.run import build
 from vcrgen.builder.splits import assign
 from vcrgen.config.build import parse_splits
+from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import ConfigError
+from vcrgen.tasks.vcr import VCR
 
 
 def keys_of(pairs: list[tuple[int, int]]) -> np.ndarray:
@@ -59,3 +64,15 @@ def test_one_split_keeps_the_first_of_duplicates() -> None:
     result = assign(keys_of([(1, 1), (2, 2), (1, 1), (1, 1)]), parse_splits("train=..."), seed=0)
     assert result.splits["train"].tolist() == [0, 1]
     assert result.duplicates.tolist() == [2, 3]
+
+
+def test_redrawn_spans_of_the_same_splits(tmp_path: Path) -> None:
+    """Else a model's outputs on redrawn spans would be of other images than those on the test split."""
+    found = []
+    for seed, split_seed in ((0, None), (1, 0), (1, None)):
+        out = tmp_path / f"{seed} {split_seed}"
+        build("samples", out=out, limit=12, mode="hard", seed=seed, split_seed=split_seed, splits="train=...,test=5")
+        rows = list(open_dataset(out, VCR).select(split="test").rows(["source_id", "crossed_text"]))
+        found.append({row["source_id"]: row["crossed_text"] for _, row in rows})
+    assert found[0].keys() == found[1].keys() != found[2].keys() and found[0] != found[1]
+    assert [len(rows) for rows in found] == [5, 5, 5]

@@ -129,8 +129,12 @@ def test_the_command(run: Run, study: Any) -> None:
     lines = out.splitlines()
     assert lines[1] == f"No test shows that qwen had seen {ours}, which is no proof that it had not."
     assert re.search(
-        r"^Against +Mode +View +Set +Other +Difference +95 % interval +p +Holm p +Verdict", out, re.MULTILINE
+        r"^Against +Mode +View +Set +Other +Difference +95 % interval +p +Holm p +Verdict +Images +Spans",
+        out,
+        re.MULTILINE,
     )
+    assert re.search(r"open +20 / 20 +\d+ / \d+$", out, re.MULTILINE)
+    assert f"{fresh}: 20 and 20 images, " in " ".join(out.split())
     code, out, _ = run(*words, "--out", "report.txt")
     assert (
         code == 0

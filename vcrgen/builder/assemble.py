@@ -71,7 +71,8 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     for result in results:
         rejected.update(result.rejected)
     keys = list(work.map(lambda result: _read_keys(work, result.index), results))
-    assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=config.seed)
+    seed = config.seed if config.split_seed is None else config.split_seed
+    assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=seed)
     if not any(len(rows) for rows in assignment.splits.values()):
         raise NoPairsError(
             f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)})."

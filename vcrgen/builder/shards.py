@@ -33,7 +33,7 @@ from vcrgen.builder.engines.base import Report
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
 from vcrgen.builder.sources import Partition, Source, iter_items
-from vcrgen.config.build import BuildConfig
+from vcrgen.config.build import SPLIT_FIELDS, BuildConfig
 from vcrgen.files import canonical_json, sha256_file
 from vcrgen.records import Reject
 from vcrgen.signature import Signature
@@ -103,15 +103,16 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Si
     fingerprint = hash_of(
         {"config": config.content_hash(), "signature": str(signature), "partitions": inputs, **process_facts}
     )
-    dataset = hashlib.sha256(f"{fingerprint} {config.splits}".encode()).hexdigest()
+    splits = config.splits if config.split_seed is None else f"{config.splits} {config.split_seed}"
+    dataset = hashlib.sha256(f"{fingerprint} {splits}".encode()).hexdigest()
     facts = dict(signature.facts) | config.public_fields() | process_facts["versions"] | process_facts["codecs"]
     facts |= {
         "freetype": process_facts["freetype"],
         "machine": process_facts["machine"],
         "files of the source": hash_of(inputs),
     }
-    del facts["splits"]  # of which the parts know nothing
-    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=facts, shard_size=size, tasks=tasks)
+    known = {name: value for name, value in facts.items() if name not in SPLIT_FIELDS}  # to the parts
+    return Plan(fingerprint=fingerprint, dataset_fingerprint=dataset, facts=known, shard_size=size, tasks=tasks)
 
 
 def divide_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int, tuple[Task, ...]]:

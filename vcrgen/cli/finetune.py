@@ -12,7 +12,7 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.build import BuildConfig
+from vcrgen.config.build import SPLIT_FIELDS, BuildConfig
 from vcrgen.config.train import TrainOptions
 from vcrgen.plurals import pluralize
 
@@ -20,7 +20,7 @@ from vcrgen.plurals import pluralize
 PAIR_OPTIONS = tuple(
     name
     for name in BuildConfig.model_fields
-    if name not in ("source", "mode", "seed", "image_format", "source_license", "splits")
+    if name not in ("source", "mode", "seed", "image_format", "source_license", *SPLIT_FIELDS)
 )
 
 

@@ -37,8 +37,10 @@ BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 # Fields of builds that earlier versions did not have, with the value that builds as those did.
 OMIT_WHEN_DEFAULT: dict[str, Any] = {
     **{"cover": "rows", "distractors": 0, "degrade": None},
-    **{"least_bits": 0.0, "least_ink": 0.25},
+    **{"least_bits": 0.0, "least_ink": 0.25, "split_seed": None},
 }
+# Fields that decide which split a pair is in, and nothing of the pair.
+SPLIT_FIELDS = ("splits", "split_seed")
 # The least and the largest amount of each degradation.
 DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1), "skew": (0.1, 10)}
 MOVING = "skew"  # the degradation after which nothing stands where it stood
@@ -107,6 +109,9 @@ class BuildConfig(SourceOptions):
     )
     splits: str = option(
         "train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=PANEL_RUN
+    )
+    split_seed: int | None = option(
+        None, "Seed of the splits, if another than --seed.", ge=0, lt=1 << 63, shown="that of --seed", panel=PANEL_RUN
     )
     shard_size: int | None = option(
         None, "Pairs a shard; if not given, a 32nd of the source, 16 to 512.", ge=1, le=10_000, panel=PANEL_RUN
@@ -210,9 +215,8 @@ class BuildConfig(SourceOptions):
         return tuple(name for name, there in given.items() if there)
 
     def content_hash(self) -> str:
-        """SHA-256 in hex over the canonical JSON of :meth:`public_fields` without the splits."""
-        values = self.public_fields()
-        del values["splits"]
+        """SHA-256 in hex over the canonical JSON of :meth:`public_fields` without the splits and their seed."""
+        values = {name: value for name, value in self.public_fields().items() if name not in SPLIT_FIELDS}
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 
 

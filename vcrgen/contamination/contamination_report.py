@@ -17,6 +17,7 @@ CSV_COLUMNS = (
     "part", "data", "against", "mode", "view", "percent", "low", "high", "spans", "images", "p", "p_holm", "verdict",
     "signature",
 )  # fmt: skip
+FEW_IMAGES = 30
 INTERVAL = "95 % interval"
 Row: TypeAlias = tuple[TableCell, ...]
 
@@ -124,7 +125,8 @@ def _redrawn(report: ContaminationReport) -> Section:
         title="The set against other spans of the same images",
         of="of other spans of its images",
         skipped="Skipped: `vcrgen build` with the set's source and options and another --seed makes a dataset of the "
-        "same pairs with other spans; ask the model about it, and give --redraw FILE=DATASET.",
+        "same pairs with other spans (--split-seed keeps the splits); ask the model about it, and give "
+        "--redraw FILE=DATASET.",
         limit="A model that memorised whole captions recovers their other spans, too: this test finds only one that "
         "memorised the items.",
     )
@@ -139,15 +141,39 @@ def _contrasts(
             each.theirs.data, each.ours.mode, each.ours.view.label, Percent(each.ours.exact.value),
             Percent(each.theirs.exact.value), Percent(each.value, sign=True),
             Interval(each.low, each.high, sign=True), PValue(each.p), PValue(each.p_holm), each.verdict.value,
+            f"{each.ours.images:,} / {each.theirs.images:,}", f"{each.ours.spans:,} / {each.theirs.spans:,}",
         )
         for each in contrasts
     ]  # fmt: skip
-    heads = ("Against", "Mode", "View", "Set", "Other", "Difference", INTERVAL, "p", "Holm p", "Verdict")
+    heads = (
+        "Against",
+        "Mode",
+        "View",
+        "Set",
+        "Other",
+        "Difference",
+        INTERVAL,
+        "p",
+        "Holm p",
+        "Verdict",
+        "Images",
+        "Spans",
+    )
     found = [_conclusion(report, each, of) for each in contrasts if each.excludes_zero]
     if undecided := [f"{cell_name(each.ours)} ({each.theirs.data})" for each in contrasts if not each.excludes_zero]:
         found.append(f"No difference is shown, as the interval includes 0: {'; '.join(undecided)}.")
+    if few := [each for each in contrasts if min(each.ours.images, each.theirs.images) < FEW_IMAGES]:
+        counts = "; ".join(f"{cell_name(each.ours)}, {each.theirs.data}: {_compared(each)}" for each in few)
+        found.append(f"Few images: {counts}. With fewer than {FEW_IMAGES} an interval may miss the truth.")
     table = Table(title="Exact match, in percent", heads=heads, labels=3, rows=rows, breaks=(7,))
     return _section(title, table, found, skipped, limit, panels=_bars(report, contrasts))
+
+
+def _compared(each: Contrast) -> str:
+    """Return the number of compared images and spans of the set and of the other dataset."""
+    return (
+        f"{each.ours.images:,} and {each.theirs.images:,} images, {each.ours.spans:,} and {each.theirs.spans:,} spans"
+    )
 
 
 def _bars(report: ContaminationReport, contrasts: Sequence[Contrast]) -> list[ChartRows]:

@@ -181,7 +181,7 @@ def _paired(ours: ModelOutputs, theirs: ModelOutputs, seed: int) -> Iterator[Con
     if not any(set(ours.cells[cell]) & set(theirs.cells[cell]) for cell in cells):
         raise PredictionError(
             f"{theirs.data} has no image of {ours.data} with an output; build it of the same source with the same "
-            "options and another --seed."
+            "options, another --seed, and the set's seed as --split-seed."
         )
     found = [contrast for cell in cells if (contrast := paired_contrast(ours, theirs, cell, seed=seed))]
     if not found:

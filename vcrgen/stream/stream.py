@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.shards import divide_tasks
 from vcrgen.builder.sources import check_columns, iter_items, limit_partitions, open_source
-from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.config.build import SPLIT_FIELDS, BuildConfig, load_build_config
 from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, NoPairsError, StreamError
 from vcrgen.files import canonical_json, sha256_file
@@ -44,7 +44,7 @@ STATE_VERSION = 1  # also of the order: another one is another order
 BATCH = 16  # pairs made together: few, so that the first one comes soon
 MAX_EMPTY_EPOCHS = 20  # without a usable pair, before one of several workers gives up an endless stream
 # Fields that only matter for files of a build.
-FILE_FIELDS = ("image_format", "source_license", "splits")
+FILE_FIELDS = ("image_format", "source_license", *SPLIT_FIELDS)
 
 
 class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
