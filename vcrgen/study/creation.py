@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -85,10 +85,7 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
                 (len(items), [*training, *example], teacher, _training_item),
             ):
                 numbers = _add_items(connection, first, asked, partial(kept, lang=of.key.lang))
-                for question_id, condition, png in of.pictures(conditions, numbers):
-                    add_picture(connection, numbers[question_id], condition, png)
-                for question_id, condition, frames in of.frames(conditions, numbers):
-                    save_frames(connection, numbers[question_id], condition, frames)
+                _add_pictures(connection, of, conditions, numbers)
         for kind, texts in (("consent", words.consent), ("instructions", words.instructions)):
             for lang, text in texts.items():
                 write_text(text_file(made, kind, lang), text)
@@ -212,3 +209,13 @@ def _add_items(
             for lang, asked in question.questions.items():
                 add_question(connection, number, lang, asked)
     return {question.question_id: number for number, question in enumerate(questions, start=first)}
+
+
+def _add_pictures(
+    connection: Connection, source: StudySource, conditions: Sequence[Condition], numbers: Mapping[str, int]
+) -> None:
+    """Store the pictures of items in all conditions, with the frames of their covered parts."""
+    for question_id, condition, png in source.pictures(conditions, numbers):
+        add_picture(connection, numbers[question_id], condition, png)
+    for question_id, condition, frames in source.frames(conditions, numbers):
+        save_frames(connection, numbers[question_id], condition, frames)
