@@ -492,6 +492,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "moments to the microsecond", "return at.replace(second=0, microsecond=0)", "return at", "clock"),
     M("leaderboard", "a ladder answers when it is done", "left = delay - (now() - submission.received) % delay", "left = timedelta(0)", "clock"),
     M("leaderboard", "outputs of any length", "if length > LONGEST_OUTPUT]:", "if length < 0]:", "clock"),
+    M("leaderboard", "an attack that wins is let pass", "WEAK if low > max(known, chance) + MARGIN", "WEAK if low > max(known, chance) + 1", "tests/leaderboard/test_check.py"),
     M("hidden", "a private source that everybody has", "self._source = source.starting_at(private) if", "self._source = source.starting_at(0) if", "private"),
     M("hidden", "built-in questions of a small seed", 'int(built["seed"]) < MIN_PRIVATE_SEED', 'int(built["seed"]) < 0', "private"),
     M("leaderboard", "the oldest file first, whosever it is", "(table.c.team_key == min(turns)[2])", "(table.c.team_key == min(turns, key=lambda turn: turn[1])[2])", "fairness"),

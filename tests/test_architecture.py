@@ -70,7 +70,7 @@ STANDS_ON: dict[str, set[str]] = {
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models", "pixels"},
     "leaderboard": {
         "text", "config", "work", "database", "dataset", "stats", "report", "web", "reported_results", "scorer",
-        "tasks",
+        "tasks", "models", "hidden", "predict",
     },
     "analysis": {
         "text", "config", "work", "dataset", "tasks", "stats", "report", "bloom", "reported_results", "scorer",

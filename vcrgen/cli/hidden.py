@@ -18,7 +18,7 @@ from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app, interruption
 from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.config.build import PAIR_COLUMNS, BuildConfig, load_build_config
 from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import ConfigError
 from vcrgen.plurals import pluralize
@@ -33,10 +33,6 @@ SETTLED = (
     "Note: Of white rows, the visible pixels settle every span: a program that compares them with rendered words needs "
     "neither picture nor caption (docs/covers.md). Leave out --cover for covers that leave something to infer."
 )
-
-PROBE_OPTIONS = ("image_column", "caption_column", "id_column")
-
-
 SCENES = "scenes"  # as a source: the built-in questions
 
 
@@ -226,7 +222,7 @@ def verify(
         "vcrgen hidden probe hidden-2026 --against ORG/NAME --out probe.html",
     )
 )
-@options_of(BuildConfig, only=PROBE_OPTIONS)
+@options_of(BuildConfig, only=PAIR_COLUMNS)
 def probe(
     folder: Annotated[Path, typer.Argument(help="A hidden set, or the folder of its forms.")],
     against: Annotated[str, typer.Option(help="Known pairs, as for `vcrgen build`: all splits are read.")],
@@ -241,7 +237,7 @@ def probe(
     from vcrgen.hidden.verify import find_sets
 
     shown = report_format(form, out)
-    config = load_build_config(None, {"source": against, **{name: options[name] for name in PROBE_OPTIONS}})
+    config = load_build_config(None, {"source": against, **{name: options[name] for name in PAIR_COLUMNS}})
     with ConsoleProgress(console.err, unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
     write_report(probe_document(results), shown, out)

@@ -34,6 +34,7 @@ SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
+PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs, in which something is searched
 # Fields of builds that earlier versions did not have, with the value that builds as those did.
 OMIT_WHEN_DEFAULT: dict[str, Any] = {
     **{"cover": "rows", "distractors": 0, "degrade": None},

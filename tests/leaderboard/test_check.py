@@ -1,0 +1,169 @@
+"""`vcrgen leaderboard check`: each attack is run on a board as it should be, and on one that was made weak for it."""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from tests.leaderboard.test_attack import SET, make_world, write_key
+from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.errors import LeaderboardError
+from vcrgen.leaderboard.attacks import checks
+from vcrgen.leaderboard.attacks.checks import HOLDS, LIMITED, NOT_RUN, WEAK, Finding, check_board
+from vcrgen.leaderboard.attacks.report import check_document
+from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.rotation import make_lifecycle
+from vcrgen.leaderboard.settings import Settings
+from vcrgen.report.document import render
+from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.work.progress import SILENT
+
+Check = Callable[..., Mapping[str, Finding]]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    """Attack a board of one hidden set in some ways; findings by the name of the attack."""
+
+    def run(
+        *attacks: str, feedback: str = "ladder", protocol: str | None = None, key: Path | None = None,
+        against: BuildConfig | None = None, **limits: Any,
+    ) -> Mapping[str, Finding]:  # fmt: skip
+        key = key or write_key(make_world(40, 55, 4, 0), tmp_path / "key")
+        lifecycle = make_lifecycle(feedback=feedback)
+        board = init_board(
+            tmp_path / "board", [f"{SET}:{key}"], Settings(**limits), with_reported=False, lifecycle=lifecycle,
+            protocol=protocol,
+        )  # fmt: skip
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checks, "ATTACKS", {name: checks.ATTACKS[name] for name in attacks})
+            try:
+                return {one.attack: one for one in check_board(board, SILENT, against=against)}
+            finally:
+                board.engine.dispose()
+
+    return run
+
+
+def png_of(pixels: Any) -> bytes:
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "PNG")
+    return out.getvalue()
+
+
+def verdicts(found: Mapping[str, Finding]) -> dict[str, str]:
+    return {name: one.verdict for name, one in found.items()}
+
+
+def test_scores_of_a_ladder_do_not_disclose_the_final_split(check: Check) -> None:
+    found = check("scores")
+    assert found["scores, 1 team: final split"].verdict == found["scores, 10 teams: final split"].verdict == HOLDS
+    assert {found[f"scores, {who}: feedback split"].verdict for who in ("1 team", "10 teams")} <= {HOLDS, LIMITED}
+    assert {one.chance for one in found.values()} == {0.25}
+    assert sum(one.count for one in found.values()) == 2 * 55
+
+
+def test_instant_feedback_is_weak(check: Check) -> None:
+    found = check("scores", feedback="instant")
+    assert verdicts(found) == {"scores, 1 team: whole set": WEAK}
+
+
+def test_the_clock_does_not_tell_splits_apart(check: Check) -> None:
+    found = check("clock")
+    assert verdicts(found) == {"clock, time of scoring": HOLDS, "clock, moment of the answer": HOLDS}
+
+
+def test_a_split_that_is_not_read_shows_by_the_clock(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = checks.score_file
+    monkeypatch.setattr(checks, "score_file", lambda *words, other_splits, **more: real(*words, **more))
+    found = check("clock", ladder_minutes=0)
+    assert verdicts(found) == {"clock, time of scoring": WEAK, "clock, moment of the answer": WEAK}
+
+
+def test_with_instant_feedback_there_are_no_splits_to_tell_apart(check: Check) -> None:
+    assert verdicts(check("clock", feedback="instant")) == {"clock": NOT_RUN}
+
+
+def test_lists_of_guesses_win_what_is_known(check: Check) -> None:
+    found = check("lists of guesses")
+    assert set(verdicts(found).values()) == {LIMITED}
+    assert found["lists: 2 guesses a span"].wins == 1 and found["lists: 16 guesses a span"].wins < 0.45  # type: ignore[operator]
+
+
+def test_lists_of_guesses_win_without_a_length_budget(check: Check) -> None:
+    found = check("lists of guesses", protocol="paper")
+    assert found["lists: 16 guesses a span"].verdict == WEAK and found["lists: 16 guesses a span"].wins == 1
+
+
+def test_pictures_are_found_among_their_own_pairs(check: Check, hidden: Path) -> None:
+    pairs = load_build_config(None, {"source": str(hidden.with_name("pairs.parquet"))})
+    found = check("pictures", key=hidden / "key", against=pairs)
+    assert set(verdicts(found).values()) == {WEAK} and {one.wins for one in found.values()} == {1.0}
+
+
+def test_pictures_are_not_found_among_others(check: Check, hidden: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pictures = [png_of(rng.integers(256, size=(60, 80, 3), dtype=np.uint8)) for _ in range(20)]
+    rows = {"image": pa.array(pictures, pa.binary()), "caption": ["nothing of it"] * len(pictures)}
+    pq.write_table(pa.table(rows), tmp_path / "strangers.parquet")
+    strangers = load_build_config(None, {"source": str(tmp_path / "strangers.parquet")})
+    found = check("pictures", key=hidden / "key", against=strangers)
+    assert set(verdicts(found).values()) == {HOLDS} and {one.wins for one in found.values()} == {0.0}
+
+
+def test_pictures_are_not_searched_without_pairs(check: Check, hidden: Path) -> None:
+    assert verdicts(check("pictures", key=hidden / "key")) == {"search by perceptual hash": NOT_RUN}
+
+
+def test_white_rows_are_read_from_their_pixels(check: Check, hidden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "TemplateModel", partial(checks.TemplateModel, font="lato"))  # the set's own
+    found = check("pixels", key=hidden / "key")
+    assert verdicts(found) == {"pixels: template baseline": WEAK}
+
+
+def test_a_board_is_only_read_and_nothing_of_the_key_is_said(
+    board: Board, hidden_key: AnswerKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(checks.ATTACKS, "pixels")  # which takes long
+
+    def state() -> dict[str, bytes]:
+        files = sorted(file for file in board.folder.rglob("*") if file.is_file() and "sqlite3-" not in file.name)
+        return {str(file): file.read_bytes() for file in files}
+
+    before = state()
+    found = check_board(board, SILENT)
+    assert state() == before
+    assert {one.set for one in found} == {SET}
+    document = check_document("a board", found)
+    for form in ("md", "json", "html", "csv", "latex"):
+        text = render(document, form)
+        for question in hidden_key.questions:
+            assert question.question_id not in text
+            assert not any(len(answer) > 4 and answer in text for answer in question.answers)
+
+
+def test_a_board_without_hidden_sets_is_refused(board: Board) -> None:
+    with pytest.raises(LeaderboardError, match="no hidden set 'public' with a secret key"):
+        check_board(board, SILENT, name="public")
+
+
+def test_the_command_says_what_is_weak(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "ATTACKS", {"lists of guesses": checks.ATTACKS["lists of guesses"]})
+    key = write_key(make_world(20, 25, 4, 0), tmp_path / "key")
+    for protocol, code in (("vcrgen", 0), ("paper", 1)):
+        board = tmp_path / protocol
+        assert run("leaderboard", "init", board, "--data", f"{SET}:{key}", "--protocol", protocol)[0] == 0
+        done, out, _ = run("leaderboard", "check", board, "--format", "json")
+        assert done == code
+        assert len(json.loads(out)["tables"][0]["rows"]) == 3
+        page = tmp_path / f"{protocol}.html"
+        assert run("leaderboard", "check", board, "--out", page)[0] == code
+        assert "lists: 16 guesses a span" in page.read_text()
