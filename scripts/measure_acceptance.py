@@ -2,6 +2,7 @@
 
     python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 [--pairs 240]
     python scripts/measure_acceptance.py ../shared/data/wiki/pairs_en.parquet --cover bars --mode bits=4 --leak 20
+    python scripts/measure_acceptance.py fr --cover stain --mode both --pairs 40
 
 For every mode, of all spans: visible ink; bits, and exact match of the template attack, both with the font and the
 place and width of each word known; draws of a cover; processor time of a pair in one process, with and without what
@@ -35,6 +36,7 @@ from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.records import Item, Mode, Reject, Span
+from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span, with_seed
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import WHITE
@@ -45,7 +47,7 @@ RIVALS = 8  # texts that fit the visible pixels
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", type=Path, help="Parquet file of pairs, named *_LANG.parquet")
+    parser.add_argument("source", help="Parquet file of pairs, named *_LANG.parquet; or LANG, for built-in pairs")
     parser.add_argument("--cover", default="bars")
     parser.add_argument("--mode", default="bits=4")
     parser.add_argument("--least-bits", type=float, default=0.0)
@@ -55,9 +57,8 @@ def main() -> None:
     parser.add_argument("--exact", type=int, default=0, metavar="SPANS", help="by the lattice, seconds a span")
     parser.add_argument("--leak", type=int, default=0, metavar="SPANS", help="measure the leak on so many spans")
     arguments = parser.parse_args()
-    lang = arguments.source.stem.rpartition("_")[2]
-    rows = pq.read_table(arguments.source).slice(arguments.first, arguments.pairs).to_pylist()
-    items = [Item(source_id=str(n), image=row["image"]["bytes"], caption=row["caption"]) for n, row in enumerate(rows)]
+    lang = Path(arguments.source).stem.rpartition("_")[2]
+    items = list(read_items(arguments.source, arguments.first, arguments.pairs))
     started = time.process_time()
     options = {"lang": lang, "cover": arguments.cover, "mode": arguments.mode, "least_bits": arguments.least_bits}
     pipelines = [Pipeline(load_build_config(None, options | {"seed": seed})) for seed in arguments.seeds]
@@ -65,6 +66,16 @@ def main() -> None:
         measure_leak(pipelines[0], items, arguments.leak)
     else:
         measure(pipelines, items, started, arguments.exact)
+
+
+def read_items(source: str, first: int, pairs: int) -> Iterator[Item]:
+    if not source.endswith(".parquet"):
+        for number in range(first, first + pairs):
+            pair = sample_pair(source, number)
+            yield Item(source_id=str(number), image=pair.image, caption=pair.caption)
+        return
+    for number, row in enumerate(pq.read_table(source).slice(first, pairs).to_pylist()):
+        yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
 
 def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float, exact: int) -> None:

@@ -63,6 +63,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "if cell.variant in views", "tests/scorer/test_pixels.py"),
     M("leaderboard", "the baseline's scores of a hidden set are not rounded", "(name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))",
       "(name, score.mode): score", "tests/leaderboard/test_pixels.py"),
+    M("stream", "covers of a stream need not leave the bits of their mode", "threshold(cover.rule, level if isinstance(level, Mode) else None)",
+      "threshold(cover.rule)", "tests/builder/test_acceptance.py"),
     M("models", "each server gets as many calls as the others", "(self._active[one] + 1) / one.weight", "self._active[one] + 1",
       "tests/models/test_balancing.py"),
     M("models", "a server that fails goes on getting calls", "if not self._failures[server] or (now", "if True or (now",

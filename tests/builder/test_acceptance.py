@@ -15,6 +15,7 @@ from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PairParts
 from vcrgen.builder.run import build
+from vcrgen.builder.transform import VCRTransform
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import ConfigError
 from vcrgen.pixels.lexicon import load_lexicon
@@ -175,6 +176,40 @@ def test_a_stream_says_its_bits() -> None:
     stream = VCRStream("samples:6", cover="blots", ink=0.35, least_bits=3, epochs=1, seed=2)
     for example in stream:
         assert len(example["pixel_bits"]) == len(example["answers"]) and min(example["pixel_bits"]) >= 3
+
+
+def test_modes_of_bits_in_a_stream_are_resumed() -> None:
+    def make() -> VCRStream:
+        return VCRStream("samples:6", cover="bars", mode={"bits-4": 1, "bits-8": 1}, epochs=2, seed=2)
+
+    whole = list(make())
+    assert {example["mode"] for example in whole} == {"bits-4", "bits-8"}
+    for example in whole:
+        assert min(example["pixel_bits"]) >= Mode(example["mode"]).bits and min(example["visible_ink"]) >= 0.25
+    first, second = ({e["question_id"]: e for e in whole if e["epoch"] == epoch} for epoch in (0, 1))
+    assert any((first[name]["image"] != second[name]["image"]).any() for name in first.keys() & second.keys())
+    stream = make()
+    started = [example for _, example in zip(range(4), stream, strict=False)]
+    resumed = make()
+    resumed.load_state_dict(stream.state_dict())
+    again = [*started, *resumed]
+    assert [(e["question_id"], e["epoch"], e["mode"]) for e in again] == [
+        (e["question_id"], e["epoch"], e["mode"]) for e in whole
+    ]
+    assert all((a["image"] == b["image"]).all() for a, b in zip(again, whole, strict=True))
+
+
+def test_a_transform_has_the_covers_of_a_build(tmp_path: Path) -> None:
+    build("samples:3", out=tmp_path / "built", cover="bars", mode="bits=4", seed=3)
+    built = {row["question_id"]: row for row in pq.read_table(next(tmp_path.rglob("train-*.parquet"))).to_pylist()}
+    transform = VCRTransform(cover="bars", mode="bits=4", seed=3)
+    for number in range(3):
+        pair = sample_pair("en", number)
+        row = transform({"image": pair.image, "caption": pair.caption})
+        same = built[row["question_id"]]
+        assert row["crossed_text"] == same["crossed_text"] and row["pixel_bits"] == pytest.approx(same["pixel_bits"])
+        assert np.array_equal(row["stacked_image"], Image.open(io.BytesIO(same["stacked_image"]["bytes"])))
+        assert min(row["pixel_bits"]) >= 4
 
 
 def test_the_signature_names_lexicon_and_threshold(pipeline: Pipeline) -> None:

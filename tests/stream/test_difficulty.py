@@ -21,6 +21,11 @@ from vcrgen.stream.difficulty import read_difficulty
         ({"mode": ["hard"]}, "mode", (0, 1)),
         ({"mode": {"easy": 3, "hard": 1}}, "mode", (0.75, 0.25)),
         ({"mode": {"hard": 0.2}}, "mode", (0, 1)),
+        ({"mode": "bits-4"}, "mode", (1, 0)),
+        ({"mode": "bits=8"}, "mode", (0, 1)),
+        ({"mode": "bits=4,8"}, "mode", (0.5, 0.5)),
+        ({"mode": ["bits=4"]}, "mode", (1, 0)),
+        ({"mode": {"bits-4": 1, "bits-8": 3}}, "mode", (0.25, 0.75)),
         ({"ink": 0.4}, "ink", (0.4, 0.4)),
         ({"ink": (0.2, 0.6)}, "ink", (0.2, 0.6)),
         ({"ink": [0.2, 0.2]}, "ink", (0.2, 0.2)),
@@ -45,6 +50,7 @@ def test_what_is_asked_for(given: dict[str, Any], kind: str, values: tuple[float
         ([(0, 0.8), (100, (0.2, 0.4))], 50, (0.5, 0.6)),
         ([[0, 0.8], [100, 0.2]], 25, (0.65, 0.65)),
         ([(5, "hard")], 0, (0, 1)),
+        ([(0, "bits-4"), (100, "bits-8")], 25, (0.75, 0.25)),
     ],
 )
 def test_schedules_change_linearly(schedule: Any, step: int, values: tuple[float, float]) -> None:
@@ -81,6 +87,10 @@ def test_schedules_change_linearly(schedule: Any, step: int, values: tuple[float
         ({"schedule": [(-1, "easy")]}, "no point of a schedule"),
         ({"schedule": [(5, "easy"), (5, "hard")]}, "rise; 5 comes after 5"),
         ({"schedule": [(0, "easy"), (5, 0.3)]}, "not between them"),
+        ({"schedule": [(0, "easy"), (5, "bits-8")]}, "not between them"),
+        ({"mode": ["easy", "bits-4"]}, "is no mode"),
+        ({"mode": "bits-5"}, "is no mode"),
+        ({"mode": "bits="}, "is no mode"),
         ({"schedule": [(0, "easy"), (5, ())]}, "no share|no mode"),
     ],
 )
@@ -97,3 +107,4 @@ def test_draws_are_as_asked_for() -> None:
     assert 0.2 <= min(inks) < 0.21 and 0.59 < max(inks) <= 0.6
     assert {read_difficulty(mode="easy").draw(0, rng) for rng in rngs} == {Mode.EASY}
     assert {read_difficulty(mode="hard").draw(0, rng) for rng in rngs} == {Mode.HARD}
+    assert {read_difficulty(mode="bits-8").draw(0, rng) for rng in rngs} == {Mode("bits-8")}

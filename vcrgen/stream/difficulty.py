@@ -11,17 +11,25 @@ from vcrgen.errors import ConfigError
 from vcrgen.records import MAX_INK, MIN_INK, NAMED_MODES, Mode
 
 Values = tuple[float, float]
+BITS_MODES = (Mode("bits-4"), Mode("bits-8"))
+"""Modes whose covers leave so many bits at least: those that are calibrated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difficulty:
     """The distribution of covers at each step."""
 
-    # The two numbers of a point: with ``mode`` the shares of easy and of hard, which add up to 1; with ``ink`` the
-    # lowest and the highest share of ink that stays visible.
+    # The two numbers of a point: with ``mode`` the shares of two modes, which add up to 1; with ``ink`` the lowest and
+    # the highest share of ink that stays visible.
     kind: Literal["mode", "ink"]
     # Steps in rising order; the numbers change linearly between points, and stay before the first and after the last.
     points: tuple[tuple[int, Values], ...]
+    modes: tuple[Mode, Mode] = NAMED_MODES  # of the shares; or the two modes that go by bits
+
+    @property
+    def build_mode(self) -> str | None:
+        """The option of a build that has the covers of these modes; None for easy, hard and shares of ink."""
+        return f"bits={','.join(str(mode.bits) for mode in self.modes)}" if self.modes == BITS_MODES else None
 
     def at(self, step: int) -> Values:
         """Return the two numbers at a step, interpolated linearly."""
@@ -37,7 +45,7 @@ class Difficulty:
         first, second = self.at(step)
         chance = rng.random()
         if self.kind == "mode":
-            return Mode.EASY if chance < first else Mode.HARD
+            return self.modes[chance >= first]
         return first + chance * (second - first)
 
 
@@ -45,7 +53,8 @@ def read_difficulty(mode: Any = None, ink: Any = None, schedule: Any = None) -> 
     """Validate the difficulty; by default, easy and hard with equal weights.
 
     Args:
-        mode: ``"easy"``, ``"hard"``, ``"both"``, several of them, or a mapping of them to weights.
+        mode: ``"easy"``, ``"hard"``, ``"both"``, ``"bits-4"``, ``"bits-8"``, several of them, or a mapping of them to
+            weights; modes that go by bits do not mix with others.
         ink: A share, or the lowest and the highest one.
         schedule: Pairs of a step and either of the two.
 
@@ -58,12 +67,13 @@ def read_difficulty(mode: Any = None, ink: Any = None, schedule: Any = None) -> 
         return _read_schedule(schedule)
     if ink is not None:
         return Difficulty(kind="ink", points=((0, _read_ink(ink)),))
-    return Difficulty(kind="mode", points=((0, _read_mix("both" if mode is None else mode)),))
+    modes, mix = _read_mix("both" if mode is None else mode)
+    return Difficulty(kind="mode", points=((0, mix),), modes=modes)
 
 
 def _read_schedule(value: Any) -> Difficulty:
     points: list[tuple[int, Values]] = []
-    kinds: list[Literal["mode", "ink"]] = []
+    kinds: list[tuple[Literal["mode", "ink"], tuple[Mode, Mode]]] = []
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         raise ConfigError('`schedule` is a list of steps and values, as in [(0, "easy"), (50000, "hard")].')
     for point in value:
@@ -74,31 +84,43 @@ def _read_schedule(value: Any) -> Difficulty:
         if points and step <= points[-1][0]:
             raise ConfigError(f"The steps of a schedule rise; {step} comes after {points[-1][0]}.")
         numbers = _is_number(level) or (isinstance(level, Sequence) and all(map(_is_number, level)))
-        kinds.append("ink" if numbers else "mode")
-        points.append((step, _read_ink(level) if numbers else _read_mix(level)))
+        modes, values = (NAMED_MODES, _read_ink(level)) if numbers else _read_mix(level)
+        kinds.append(("ink" if numbers else "mode", modes))
+        points.append((step, values))
     if len(set(kinds)) > 1:
         raise ConfigError(
-            "A schedule goes from modes to modes or from shares of ink to shares of ink, not between them."
+            "A schedule goes from easy to hard, from bits to bits or from shares of ink to shares of ink, not between "
+            "them."
         )
-    return Difficulty(kind=kinds[0], points=tuple(points))
+    (kind, modes), *_ = kinds
+    return Difficulty(kind=kind, points=tuple(points), modes=modes)
 
 
-def _read_mix(value: Any) -> Values:
-    """Return normalised weights of easy and hard."""
-    names = tuple(map(str, NAMED_MODES))
+def _read_mix(value: Any) -> tuple[tuple[Mode, Mode], Values]:
+    """Return two modes, easy and hard or those that go by bits, and their normalised weights."""
     weights = value
     if isinstance(value, str):
-        weights = dict.fromkeys(names if value == "both" else (str(value),), 1)
+        weights = dict.fromkeys(map(str, NAMED_MODES) if value == "both" else _modes_named(value), 1)
     elif isinstance(value, Sequence):
-        weights = {name: 1 for name in map(str, value) if value.count(name) == 1}
-    if not isinstance(weights, Mapping) or not weights or not set(weights) <= set(names):
-        valid = '"easy", "hard", "both", or weights such as {"easy": 0.7, "hard": 0.3}'
+        named = [name for each in map(str, value) for name in _modes_named(each)]
+        weights = {name: 1 for name in named if named.count(name) == 1}
+    elif isinstance(value, Mapping):
+        weights = {name: weight for key, weight in value.items() for name in _modes_named(str(key))}
+    known = [modes for modes in (NAMED_MODES, BITS_MODES) if isinstance(weights, Mapping) and set(weights) <= {*modes}]
+    if not known or not weights:
+        valid = '"easy", "hard", "both", "bits-4", "bits-8", or weights such as {"easy": 0.7, "hard": 0.3}'
         levels = "; a level of ink is a number, as in ink=0.2 or schedule=[(0, 0.5), (1000, 0.2)]"
         raise ConfigError(f"{value!r} is no mode; give {valid}{levels if 'ink' in str(value) else ''}.")
-    easy, hard = (weights.get(name, 0) for name in names)
-    if not (_is_number(easy) and _is_number(hard) and easy >= 0 and hard >= 0 and 0 < easy + hard < math.inf):
+    first, second = (weights.get(name, 0) for name in known[0])
+    if not (_is_number(first) and _is_number(second) and first >= 0 and second >= 0 and 0 < first + second < math.inf):
         raise ConfigError(f"The weights {value!r} have to be numbers of at least 0, not all of them 0.")
-    return easy / (easy + hard), hard / (easy + hard)
+    return known[0], (first / (first + second), second / (first + second))
+
+
+def _modes_named(text: str) -> list[str]:
+    """Return the modes of a name: itself, or of ``bits=4,8`` two."""
+    bits = text.removeprefix("bits=")
+    return [text] if bits == text else [f"bits-{each}" for each in bits.split(",")]
 
 
 def _read_ink(value: Any) -> Values:

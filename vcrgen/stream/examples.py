@@ -43,7 +43,7 @@ class Examples:
         chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = self._views[int(chosen)]
         when = f" of stream {epoch}"
-        threshold = self.pipeline.threshold(cover.rule)
+        threshold = self.pipeline.threshold(cover.rule, level if isinstance(level, Mode) else None)
         accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], when)
         if isinstance(accepted, Reject):
             return accepted

@@ -59,12 +59,13 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     An example has ``question_id``, ``image`` (uint8, height x width x 3), ``question``, ``answers`` (the masked texts
     in reading order), ``caption``, ``view``, ``mode`` (``"ink"`` if the cover goes by a share of ink), ``ink`` (the
-    target share of visible ink), ``visible_ink`` (of each span), ``epoch``, ``step`` (its number in the stream,
-    over all ranks, unusable pairs counted) and ``source_id``.
+    target share of visible ink), ``visible_ink`` (of each span), ``pixel_bits`` (where covers go by bits), ``epoch``,
+    ``step`` (its number in the stream, over all ranks, unusable pairs counted) and ``source_id``.
 
     Args:
         source: As ``vcrgen build`` takes it.
-        mode: ``"easy"``, ``"hard"``, ``"both"`` or several of them (drawn for each pair), or a mapping to weights.
+        mode: ``"easy"``, ``"hard"``, ``"both"`` or several of them (drawn for each pair), or a mapping to weights. With
+            covers ``bars`` and ``blots`` also ``"bits-4"`` and ``"bits-8"``: bits that visible pixels leave at least.
         ink: Instead, the share of ink that stays visible, or the lowest and the highest share.
         schedule: Instead, a list of ``(step, mode or ink)``; in between, it changes linearly.
         views: Of ``stacked``, ``tei`` and ``strip``; one is drawn for each pair.
@@ -99,8 +100,9 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
     ) -> None:
         if useless := next((name for name in FILE_FIELDS if name in options), None):
             raise ConfigError(f"A stream writes no files, so {useless!r} does nothing here; leave it out.")
-        self.config = load_build_config(None, options | {"source": str(source)})
         self._difficulty = read_difficulty(mode, ink, schedule)
+        covers = {"mode": self._difficulty.build_mode} if self._difficulty.build_mode else {}
+        self.config = load_build_config(None, options | covers | {"source": str(source)})
         self._views = (views,) if isinstance(views, str) else tuple(views)
         if not self._views or not set(self._views) <= set(IMAGE_VIEWS) or len(set(self._views)) < len(self._views):
             raise ConfigError(f"`views` is {views!r}; give one or several of {', '.join(IMAGE_VIEWS)}.")
@@ -113,7 +115,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         _, tasks = divide_tasks(self.config, partitions)
         self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle)
         facts = _choices(self.config) | {
-            "partitions": [asdict(partition) for partition in partitions], "difficulty": asdict(self._difficulty),
+            "partitions": [asdict(partition) for partition in partitions],
+            "difficulty": {"kind": self._difficulty.kind, "points": self._difficulty.points},  # the modes: as config
             "views": self._views, "shuffle": shuffle,
         }  # fmt: skip
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()

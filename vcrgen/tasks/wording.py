@@ -35,7 +35,8 @@ _WORDING = {
         task_description=(
             "An image has its caption below or above it. Covers mask some words of the caption, and only parts of "
             "their letters stay visible. A model has to write the masked spans. Easy covers leave more of the letters "
-            "than hard ones; a level such as ink-0.20 says what share of their ink is left."
+            "than hard ones; a level such as ink-0.20 says what share of their ink is left, and one such as bits-4 how "
+            "many bits the visible parts leave to infer at least."
         ),
         scoring_description=(
             "For every masked span the scorer takes all n-grams of the output with as many tokens, and of them the "
