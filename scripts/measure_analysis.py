@@ -1,24 +1,36 @@
 """Measure what docs/analysis.md says of `vcrgen analyze`: what pruning drops, how good intervals are, what noise gives.
 
     python scripts/measure_analysis.py            # all of it, some minutes
-    python scripts/measure_analysis.py prune      # or one of prune, coverage, noise
+    python scripts/measure_analysis.py prune      # or one of prune, coverage, overall, noise
 
 prune: 190 models, three abilities with six good tasks (true loading .85), a copy of one (noise .1) and a weak task (.2)
-each. coverage: scores of 165 models from the golden correlations. noise: 50 models on the eleven tasks of GOLD, and a
-human score that has nothing to do with them. `tests/analysis` has a smaller run of each.
+each. coverage: scores of 20 to 165 models from the golden correlations. overall: the test
+of the overall fit, of a correct model and of one with three residual correlations. noise: 50 models on the eleven tasks
+of GOLD, and a human score that has nothing to do with them. `tests/analysis` has a smaller run of each.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from vcrgen.analysis.anchor import anchor_agreement
-from vcrgen.analysis.correlations import correlation_matrix
+from vcrgen.analysis.correlations import correlation_matrix, model_weights, resampled_correlations
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
-from vcrgen.analysis.factors import fit_correlations, fit_factors
+from vcrgen.analysis.factors import (
+    CORRELATION,
+    FISHER,
+    LOGARITHM,
+    SQUARE,
+    FactorFit,
+    Scale,
+    fit_correlations,
+    fit_factors,
+)
+from vcrgen.analysis.measured import COVERAGE_MODELS
+from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
@@ -55,20 +67,71 @@ def pruned(seeds: int = 100) -> None:
     print(f"  {weak} of {3 * seeds} weak tasks go, {good} of {15 * seeds} good tasks without a copy go")
 
 
-def coverage(draws: int = 500) -> None:
+Figure = Callable[[FactorFit], np.ndarray]
+PAIRS = np.triu_indices(4, 1)
+FIGURES: Mapping[str, tuple[Figure, Scale | None]] = {
+    "Loading": (lambda of: of.fit.loadings[:, :11], None), "Weight": (lambda of: of.fit.weights[:, :11], None),
+    "Effect": (lambda of: of.paths, None), "VIF": (lambda of: of.quality.vif[:, :11], LOGARITHM),
+    "alpha": (lambda of: of.quality.alpha[:, :3], None), "rho_A": (lambda of: of.quality.rho_a[:, :3], None),
+    "CR": (lambda of: of.quality.cr[:, :3], None), "AVE": (lambda of: of.quality.ave[:, :3], None),
+    "HTMT": (lambda of: of.quality.htmt[:, *PAIRS], None), "HTMT2": (lambda of: of.quality.htmt2[:, *PAIRS], None),
+    "R2": (lambda of: of.fit.r2[:, 3:], FISHER), "SRMR": (lambda of: of.quality.srmr[:, None], SQUARE),
+    "D_div": (lambda of: of.quality.d_div[:, None], None), "TC": (lambda of: of.quality.tc[:, None], CORRELATION),
+    "D_valid": (lambda of: of.quality.d_valid[:, None], LOGARITHM),
+}  # fmt: skip
+
+
+def drawn_table(names: Sequence[str], r: np.ndarray, models: int, seed: int) -> ScoreTable:
+    scores = np.random.default_rng(seed).standard_normal((models, len(r))) @ np.linalg.cholesky(r).T
+    return ScoreTable(
+        source="drawn", models=tuple(f"m{number}" for number in range(models)), tasks=tuple(names), scores=scores
+    )
+
+
+def coverage(draws: int = 400, resamples: int = 400) -> None:
     names, r = gold_correlations()
     spec = FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human")
-    root = np.linalg.cholesky(r).T
-    true = fit_correlations(r[None], bind(spec, names)).fit.loadings[0, :11]
-    held = np.zeros(11)
-    for draw in range(draws):
-        scores = np.random.default_rng(draw).standard_normal((165, 12)) @ root
-        models = tuple(f"m{number}" for number in range(165))
-        table = ScoreTable(source="drawn", models=models, tasks=names, scores=scores)
-        found = fit_factors(table, spec, seed=draw).estimates(lambda of: of.fit.loadings)[:11]
-        held += [each.low <= value <= each.high for each, value in zip(found, true, strict=True)]
-    share = 100 * held / draws
-    print(f"coverage, {draws} draws: {share.mean():.1f} % on average, {share.min():.1f} to {share.max():.1f} % by task")
+    true = fit_correlations(r[None], bind(spec, names))
+    print(f"coverage, {draws} draws of {resamples} resamples, % of intervals that hold the true value:")
+    for models in COVERAGE_MODELS:
+        held: dict[str, list[float]] = {name: [] for name in FIGURES}
+        for draw in range(draws):
+            result = fit_factors(drawn_table(names, r, models, draw), spec, seed=draw, draws=resamples)
+            for name, (figure, scale) in FIGURES.items():
+                pairs = zip(result.estimates(figure, scale), figure(true)[0], strict=True)
+                inside = [each.low <= value <= each.high for each, value in pairs if np.isfinite(each.low)]
+                held[name] += [float(np.mean(inside))] if inside else []
+        print(f"  {models} models: " + ", ".join(f"{name} {np.mean(each):.3f}" for name, each in held.items()))
+
+
+def overall(draws: int = 200, resamples: int = 200) -> None:
+    loadings = np.array([0.85, 0.8, 0.75, 0.7, 0.8, 0.85, 0.8, 0.85, 0.8, 0.75, 0.8, 1])
+    abilities = np.array([[1, 0.6, 0.7, 0.65], [0.6, 1, 0.6, 0.55], [0.7, 0.6, 1, 0.7], [0.65, 0.55, 0.7, 1]])
+    own = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3])
+    right = loadings[:, None] * loadings * abilities[own][:, own]
+    np.fill_diagonal(right, 1)
+    wrong = right.copy()
+    for i, j in ((0, 3), (1, 6), (7, 8)):
+        wrong[[i, j], [j, i]] += 0.2
+    names, _ = gold_correlations()
+    bound = bind(FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human"), names)
+    for models in COVERAGE_MODELS:
+        for label, r in (("a correct model", right), ("three residual correlations of .2", wrong)):
+            rejected, corrected = [], []
+            for draw in range(draws):
+                scores = drawn_table(names, r, models, draw).scores
+                weights = model_weights(models, seed=draw, draws=resamples)
+                tested = overall_fit(scores, bound.structure, "path", weights)
+                rejected += [tested.is_rejected] if tested else []
+                plain, drawn = (
+                    np.concatenate([fit_correlations(part, bound).quality.srmr for part in parts])
+                    for parts in ([correlation_matrix(scores)[None]], resampled_correlations(scores, weights))
+                )
+                corrected.append((plain[0], corrected_srmr(plain[0], drawn)))
+            means = np.mean(corrected, axis=0)
+            true = fit_correlations(r[None], bound).quality.srmr[0]
+            print(f"overall fit, {models} models, {label}: tests in {len(rejected)} of {draws} tables,", end="")
+            print(f" {sum(rejected)} rejected; SRMR {true:.3f}, mean {means[0]:.3f}, corrected {means[1]:.3f}")
 
 
 def noise(draws: int = 400) -> None:
@@ -87,7 +150,9 @@ def noise(draws: int = 400) -> None:
     print(f"  cross-fitted {np.mean([each.cross_fitted for each in found]):.3f}; KS test of uniform p: {uniform:.3f}")
 
 
-PARTS: Mapping[str, Callable[[], None]] = {"prune": pruned, "coverage": coverage, "noise": noise}
+PARTS: Mapping[str, Callable[[], None]] = {
+    "prune": pruned, "coverage": coverage, "overall": overall, "noise": noise,
+}  # fmt: skip
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from vcrgen.analysis.correlations import (
+    MOST_FAILED,
     correlation_matrix,
     model_weights,
     percentile_interval,
@@ -26,6 +27,7 @@ from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.errors import AnalysisError
 from vcrgen.plurals import pluralize
 from vcrgen.stats.arrays import Floats
+from vcrgen.stats.intervals import NORMAL_QUANTILE
 
 FEWEST_MODELS = 10
 FEW_MODELS = 50
@@ -51,6 +53,21 @@ class FactorEstimate:
             return "inconclusive"
         above = self.low > limit
         return "passed" if above == (least is not None) else "failed"
+
+
+class Scale(NamedTuple):
+    """A scale on which the errors of a figure are nearly normal, and the way back."""
+
+    there: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
+
+
+LOGARITHM = Scale(np.log, np.exp)  # of VIF and D_valid
+SQUARE = Scale(np.square, lambda value: np.sqrt(np.maximum(value, 0)))  # of SRMR
+CORRELATION = Scale(np.arctanh, np.tanh)  # of TC
+FISHER = Scale(  # of R2: Fisher's z of its root
+    lambda value: np.arctanh(np.sqrt(np.clip(value, 0, 1 - 1e-12))), lambda z: np.tanh(np.maximum(z, 0)) ** 2
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,18 +102,38 @@ class FactorResult:
         """Resamples without an estimate: a task did not vary, or two said the same."""
         return int((~self.replicates.fit.converged).sum())
 
-    def estimates(self, figure: Callable[[FactorFit], Floats]) -> list[FactorEstimate]:
+    def estimates(self, figure: Callable[[FactorFit], Floats], scale: Scale | None = None) -> list[FactorEstimate]:
         """A figure of all models with its interval; ``figure`` takes matrices x numbers from a fit.
 
-        Example: ``result.estimates(lambda of: of.fit.loadings)`` has one for every task.
+        Example: ``result.estimates(lambda of: of.fit.loadings)`` has one for every task. With a ``scale`` the interval
+        is corrected for bias, which VIF, R2, D_valid and SRMR need; without, it has the percentiles of the resamples.
         """
         values, draws = figure(self.estimate)[0], figure(self.replicates)
-        low, high = percentile_interval(draws)
+        low, high = percentile_interval(draws) if scale is None else corrected_interval(values, draws, scale)
         return [FactorEstimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
 
     def upper_bounds(self, figure: Callable[[FactorFit], Floats]) -> list[float]:
         """The upper 95 % bound of figures, of which 5 % of the resamples are above; NaN where too many failed."""
         return [float(value) for value in percentile_interval(figure(self.replicates), high=95.0)[1]]
+
+
+def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Floats, Floats]:
+    """Return both ends of normal intervals on a scale, about the values less the median bias of their resamples.
+
+    An interval is widened to hold its value. NaN where more than 5 % of the resamples failed.
+
+    Args:
+        values: Figures of all models.
+        draws: Resamples x figures.
+        scale: The scale on which errors are nearly normal.
+    """
+    failed = np.isnan(draws).mean(axis=0) > MOST_FAILED
+    known = np.where(np.isnan(draws).all(axis=0), values, draws)
+    on_scale, drawn = scale.there(values), scale.there(known)
+    middle = 2 * on_scale - np.nanmedian(drawn, axis=0)
+    half = NORMAL_QUANTILE * np.nanstd(drawn, axis=0)
+    low, high = np.minimum(scale.back(middle - half), values), np.maximum(scale.back(middle + half), values)
+    return np.where(failed, np.nan, low), np.where(failed, np.nan, high)
 
 
 def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit:

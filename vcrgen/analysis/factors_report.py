@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vcrgen.analysis.anchor import AnchorAgreement, anchor_agreement, overall_weights
 from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.correlations import percentile_interval, standardise
-from vcrgen.analysis.factors import FactorFit, FactorResult
+from vcrgen.analysis.factors import CORRELATION, FISHER, LOGARITHM, SQUARE, FactorFit, FactorResult
+from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
+from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.wording import (
     CELL,
@@ -23,7 +27,7 @@ from vcrgen.analysis.wording import (
 )
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Chart, Document, Section
-from vcrgen.report.table import Number, NumberInterval, Table, TableCell
+from vcrgen.report.table import Number, NumberInterval, Percent, Table, TableCell
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.ranking import ranks
@@ -91,7 +95,7 @@ def _model(result: FactorResult) -> Section:
     pairs = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
     found = result.estimates(lambda of: np.stack([of.fit.paths[:, j, k] for j, k in pairs], axis=1))
     effects = [k for k, causes in enumerate(structure.causes) if causes]
-    explained = result.estimates(lambda of: of.fit.r2[:, effects])
+    explained = result.estimates(lambda of: of.fit.r2[:, effects], FISHER)
     rows: list[list[TableCell]] = [
         [bound.constructs[cause], bound.constructs[effect], *figure(each)]
         for (cause, effect), each in zip(pairs, found, strict=True)
@@ -111,16 +115,29 @@ def _model(result: FactorResult) -> Section:
     draws = len(result.weights)
     return Section(
         title="Model",
-        text=[resampling_note(draws, result.failed, result.table)],
+        text=[
+            resampling_note(draws, result.failed, result.table),
+            "Those of VIF, R2, TC, D_valid and the corrected SRMR are corrected for bias. The table of coverage says "
+            "how many intervals held the true value in simulations of GOLD's model with 20 to 165 models.",
+        ],
         charts=[drawing],
         tables=[paths, r2],
+        details=[_coverage()],
     )
+
+
+def _coverage() -> Table:
+    """Table of the measured coverage of the intervals."""
+    heads = ["Statistic", *(f"{models} models" for models in COVERAGE_MODELS)]
+    rows: list[list[TableCell]] = [[name, *(Percent(share, 1) for share in row)] for name, row in COVERAGE.items()]
+    return Table(title="Coverage of 95 % intervals in simulations, %", heads=heads, labels=1, rows=rows)
 
 
 def _loadings(result: FactorResult) -> Section:
     bound, limits = result.bound, result.bound.spec.limits
     loadings = result.estimates(lambda of: of.fit.loadings)
-    vif = result.estimates(lambda of: of.quality.vif)
+    vif = result.estimates(lambda of: of.quality.vif, LOGARITHM)
+    weights = result.estimates(lambda of: of.fit.weights)
     rows: list[list[TableCell]] = []
     for k in bound.structure.abilities:
         for i in bound.structure.blocks[k]:
@@ -140,12 +157,20 @@ def _loadings(result: FactorResult) -> Section:
             for i, task in enumerate(bound.tasks)
         ],
     )  # fmt: skip
+    outer = Table(
+        title="Outer weights", heads=["Ability", "Task", "Weight", "95 % interval"], labels=2,
+        rows=[
+            [bound.constructs[k], bound.tasks[i], *figure(weights[i])]
+            for k in bound.structure.abilities
+            for i in bound.structure.blocks[k]
+        ],
+    )  # fmt: skip
     text = [
         "A loading is the correlation of a task with its ability. VIF is how redundant a task is within its ability: "
         "1 / (1 - R2) of the task on the other tasks of the ability.",
         LIMIT_NOTE,
     ]
-    return Section(title="Tasks", text=text, tables=[table], details=[cross])
+    return Section(title="Tasks", text=text, tables=[table], details=[outer, cross])
 
 
 def _reliability(result: FactorResult) -> Section:
@@ -204,19 +229,53 @@ def _of_pairs(field: str, pairs: Sequence[tuple[int, int]]) -> Callable[[FactorF
 
 def _benchmark(result: FactorResult) -> Section:
     limit = result.bound.spec.limits.srmr
-    rows: list[list[TableCell]] = []
-    for name, field in (("SRMR", "srmr"), ("D_div", "d_div"), ("TC", "tc"), ("D_valid", "d_valid")):
-        (found,) = result.estimates(_of_benchmark(field))
-        said = f"{found.verdict(most=limit)} (at most {limit:g})" if name == "SRMR" else None
-        rows.append([name, *figure(found), said])
+    (plain,) = result.estimates(_of_benchmark("srmr"), SQUARE)
+    value = corrected_srmr(plain.value, result.replicates.quality.srmr)
+    srmr = replace(plain, value=value, low=min(plain.low, value), high=max(plain.high, value))
+    rows: list[list[TableCell]] = [
+        ["SRMR of these models", number(plain.value), None, None],
+        ["SRMR, corrected", *figure(srmr), f"{srmr.verdict(most=limit)} (at most {limit:g})"],
+    ]
+    for name, field, scale in (("D_div", "d_div", None), ("TC", "tc", CORRELATION), ("D_valid", "d_valid", LOGARITHM)):
+        (found,) = result.estimates(_of_benchmark(field), scale)
+        if name == "D_div" and len(result.table.models) < FEWEST_D_DIV:
+            found = replace(found, low=math.nan, high=math.nan)
+        rows.append([name, *figure(found), "higher is better"])
     table = Table(
         title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
     )
     text = [
-        "SRMR is the standardised root mean square residual of the correlations. D_div (diversity), TC (mean loading) "
-        "and D_valid (mean redundancy) are those of the GOLD paper."
+        "SRMR is the standardised root mean square residual of the correlations; sampling adds to it, and the "
+        "corrected one is without that. D_div (diversity of abilities), TC (mean loading) and D_valid are those of "
+        "the GOLD paper. D_valid is 1 where no task repeats others of its ability, and near 0 where all do.",
+        fit_sentence(result),
     ]
+    if len(result.table.models) < FEWEST_D_DIV:
+        text.append(
+            f"D_div has no interval: with fewer than {FEWEST_D_DIV} models, under 90 % of them hold the true value."
+        )
     return Section(title="Benchmark", text=text, tables=[table])
+
+
+def fit_sentence(result: FactorResult) -> str:
+    """Report the bootstrap test of overall model fit, with its power."""
+    bound = result.bound
+    tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
+    if tested is None:
+        return (
+            "There is no test of the overall fit: it needs mode A, more models than tasks, and corrected loadings and "
+            "correlations of abilities within 1, here and in the resamples."
+        )
+    said = (
+        "The model does not fit: the test of the overall fit rejects it"
+        if tested.is_rejected
+        else "The test of the overall fit does not reject the model, which is no evidence for it"
+    )
+    return (
+        f"{said} (bootstrap of transformed scores, SRMR of corrected estimates {tested.srmr:.3f}, 95 % of resamples "
+        f"below {tested.critical:.3f}, p = {tested.p:.3f}, {tested.draws:,} of {len(result.weights):,} resamples "
+        f"admissible). In simulations it rejected {POWER_OF_FIT}."
+    )
 
 
 def _of_benchmark(field: str) -> Callable[[FactorFit], Floats]:
