@@ -55,6 +55,10 @@ def gray16(value: int) -> bytes:
         (gray16(65535), (255, 255, 255)),
         (gray16(32768), (128, 128, 128)),
         (gray16(0), (0, 0, 0)),
+        (gray16(4095), (255, 255, 255)),  # 12 bits
+        (gray16(2048), (128, 128, 128)),
+        (gray16(1023), (255, 255, 255)),  # 10 bits
+        (gray16(4096), (16, 16, 16)),
         (encoded(solid("F", 0.5), "TIFF"), (128, 128, 128)),
         (encoded(solid("RGB", (9, 8, 7)), "WEBP", lossless=True), (9, 8, 7)),
         (encoded(solid("RGB", (255, 0, 0)), "GIF"), (255, 0, 0)),
@@ -131,6 +135,8 @@ PNG = encoded(Image.effect_noise((400, 300), 80).convert("RGB"), "PNG")
         (png_header(2_000, 1_000), RejectReason.OVERSIZED),
         (encoded(solid("RGB", "red", (15, 100))), RejectReason.TINY),
         (encoded(solid("RGB", "red", (20, 2000))), RejectReason.TOO_TALL),
+        (encoded(solid("RGB", "red", (20_000, 20))), RejectReason.TINY),  # 300 x 1 of it would be left
+        (encoded(solid("RGB", "red", (400, 20))), RejectReason.TINY),
     ],
 )
 def test_reasons(data: bytes, reason: RejectReason) -> None:
@@ -138,6 +144,14 @@ def test_reasons(data: bytes, reason: RejectReason) -> None:
         load_image(data, width=300, **LIMITS)
     assert problem.value.reason is reason
     assert problem.value.detail and "\n" not in problem.value.detail
+
+
+def test_a_flat_image_is_taken_as_long_as_it_can_be_seen() -> None:
+    """A larger shortest side is asked of the file, not of what it becomes."""
+    flat = encoded(solid("RGB", "red", (900, 60)))
+    assert load_image(flat, width=300, **LIMITS).size == (300, 20)
+    assert load_image(flat, width=300, **LIMITS | {"min_side": 60}).size == (300, 20)
+    assert load_image(encoded(solid("RGB", "red", (900, 30))), width=300, **LIMITS | {"min_side": 8}).size == (300, 10)
 
 
 def test_a_bomb_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

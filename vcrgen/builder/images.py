@@ -14,6 +14,8 @@ Image.init()
 FORMATS = tuple(
     name for name in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF", "ICO") if name in Image.OPEN
 )
+LEAST_HEIGHT = 16  # pixels of what a flat image becomes, or `min_side` if that is less
+GRAY_LEVELS = (255, 1023, 4095, 65535)  # the largest value of 8, 10, 12 and 16 bits
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 
 
@@ -27,7 +29,7 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
         data: The encoded image.
         width: Of the image that is given back, in pixels; its mode is RGB, and its aspect ratio is kept.
         max_pixels: Width times height of what is accepted, judged from the header before anything is decoded.
-        min_side: The shorter side, at least, in pixels.
+        min_side: The shorter side, at least, in pixels. After resizing it is :data:`LEAST_HEIGHT` at least.
         max_height: The height at the width asked for, at most, in pixels; judged before resizing.
 
     Raises:
@@ -44,6 +46,8 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             height = max(1, round(image.height * width / image.width))
             if height > max_height:
                 raise ImageProblem(RejectReason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
+            if height < min(min_side, LEAST_HEIGHT):
+                raise ImageProblem(RejectReason.TINY, f"VI would be {width}x{height} px; at least {LEAST_HEIGHT} high")
             rgb = _to_rgb(image)
             if rgb.size == (width, height):
                 return rgb
@@ -102,14 +106,17 @@ def _to_rgb(image: Image.Image) -> Image.Image:
 
 
 def _scale_gray(image: Image.Image) -> Image.Image:
-    """Scale grayscale of more than eight bits (floats of 0 to 1, integers of 16 bits) to eight bits."""
+    """Scale grayscale of more than eight bits (floats of 0 to 1, integers of 10 to 16 bits) to eight bits.
+
+    No format says how many of its 16 bits a camera or scanner filled: the least depth that holds all values is taken.
+    """
     values = np.asarray(image).astype(np.float64)
     values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
     high = values.max(initial=0.0)
     if image.mode == "F":
         scale = 255.0 if high <= 1 else 1.0 if high <= 255 else 255.0 / high
     else:
-        scale = 255.0 / max(high, 65535.0) if image.mode.startswith("I;16") or high > 255 else 1.0
+        scale = 255.0 / next((level for level in GRAY_LEVELS if high <= level), high)
     return Image.fromarray(np.clip(np.rint(values * scale), 0, 255).astype(np.uint8))
 
 
