@@ -22,6 +22,7 @@ from vcrgen.study.page_texts import text_file
 from vcrgen.study.raters import SharedLink, forget, invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.app import make_app
+from vcrgen.study.store.causes import save_causes
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
@@ -201,6 +202,26 @@ def test_forged_requests(client: Any) -> None:
     assert foreign.status_code == 403
     for method in ("PUT", "DELETE", "PATCH"):
         assert rater.http.request(method, f"/api/{rater.token}/step/0").status_code == 405
+
+
+def test_maintainers_see_agreement_and_causes_while_a_study_runs(make: Callable[..., StudyStore], typing: Any) -> None:
+    store = make(limit=6, raters=2, modes="easy", training=0, checks=0, repeats=0)
+    invite(store, 2, "en")
+    http = TestClient(make_app(store))
+
+    def page() -> str:
+        return str(http.post("/maintain", data={"token": store.token}).text)  # type: ignore[attr-defined]
+
+    assert "Agreement" not in page() and "Causes" not in page()
+    # The two differ in the first field of each item.
+    typing(store, lambda rater, _id, place, answer: f"“{answer}”" if place or rater == 1 else "odd word")
+    with store.writing() as connection:
+        fields = sum(item.fields for item in read_items(connection)[:6])
+        save_causes(connection, "<ada>", {(0, 0, "odd word"): "slip", (1, 0, "odd word"): "name"})
+    shown = page()
+    assert f'<td class="n">{fields}</td><td class="n">{fields - 6} of {fields}</td>' in shown
+    assert '&lt;ada&gt;</th><td class="n">1</td><td class="n">1</td><td class="n">0</td>' in shown
+    assert "odd word" not in shown
 
 
 def test_replays_and_late_ones_change_nothing(client: Any) -> None:

@@ -9,10 +9,12 @@ from starlette.datastructures import FormData
 
 from vcrgen.errors import StudyError
 from vcrgen.report.pages import Templates
-from vcrgen.study.grading import finished_steps
+from vcrgen.study.grading import ERROR_CAUSES, finished_steps
+from vcrgen.study.progress import cause_counts, live_agreement
 from vcrgen.study.raters import rater_by_name, withdraw
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.raters import UNKEPT
+from vcrgen.study.store.causes import read_causes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import is_maintainer, read_design
 from vcrgen.study.store.raters import read_raters
@@ -72,7 +74,7 @@ class StudyMaintainerRoutes:
             )
         with self._store.reading() as connection:
             design, raters = read_design(connection), read_raters(connection)
-            steps = read_steps(connection)
+            steps, causes = read_steps(connection), read_causes(connection)
         rows = []
         for rater in raters:
             mine = [step for step in steps if step.rater == rater.number]
@@ -81,5 +83,6 @@ class StudyMaintainerRoutes:
             rows.append((rater, done, len(mine), seconds / 60, rater.state in (RaterState.INVITED, RaterState.WORKING)))
         return self._templates.render(
             "maintain.html", title="For maintainers", token=token, problems=problems, rows=rows,
-            given=len(finished_steps(steps)), wanted=len(design.slots()),
+            given=len(finished_steps(steps)), wanted=len(design.slots()), agreement=live_agreement(design, steps),
+            causes=cause_counts(causes), cause_names=ERROR_CAUSES.values(),
         )  # fmt: skip

@@ -1,0 +1,50 @@
+"""What maintainers see while a study runs: agreement of raters on what they typed, and the causes named so far.
+
+Nothing here needs an answer, as the service has none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from vcrgen.stats.agreement import count_equal_pairs, krippendorff_alpha
+from vcrgen.study.grading import ERROR_CAUSES, finished_steps, typed_form
+from vcrgen.study.records import ErrorId, RaterStep, StudyDesign
+
+
+class LiveAgreement(NamedTuple):
+    """Agreement on the fields of a condition that two raters or more have finished."""
+
+    condition: str
+    fields: int
+    same: int  # pairs that typed the same but for case, quotes, width and spaces
+    pairs: int
+    alpha: float | None  # Krippendorff's, of the typed texts
+
+
+def live_agreement(design: StudyDesign, steps: Sequence[RaterStep]) -> list[LiveAgreement]:
+    """Return the agreement in each condition in which some field was typed twice; of an audit that on verdicts."""
+    places = range(1, 2) if design.draw else None  # the second field of an audit is the verdict
+    units: dict[int, dict[tuple[int, int], list[str]]] = {}
+    for one in finished_steps(steps):
+        assert one.response is not None
+        for place, text in enumerate(one.response.texts):
+            if places is None or place in places:
+                unit = units.setdefault(one.step.condition, {}).setdefault((one.step.item, place), [])
+                unit.append(typed_form(text))
+    found = []
+    for number, by_place in sorted(units.items()):
+        texts = [unit for unit in by_place.values() if len(unit) > 1]
+        if texts:
+            same, pairs = count_equal_pairs(texts)
+            label = design.conditions[number].label
+            found.append(LiveAgreement(label, len(texts), same, pairs, krippendorff_alpha(texts)))
+    return found
+
+
+def cause_counts(causes: Mapping[str, Mapping[ErrorId, str]]) -> list[tuple[str, list[int]]]:
+    """Return for each maintainer the number of errors with each cause of :data:`ERROR_CAUSES`."""
+    counts = {name: Counter(by_error.values()) for name, by_error in causes.items() if by_error}
+    return [(name, [count[cause] for cause in ERROR_CAUSES]) for name, count in counts.items()]
