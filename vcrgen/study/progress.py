@@ -1,4 +1,4 @@
-"""What maintainers see while a study runs: agreement of raters on what they typed, and the causes named so far.
+"""Live figures for maintainers while a study runs: agreement of raters on what they typed, and causes named so far.
 
 Nothing here needs an answer, as the service has none.
 """
