@@ -15,6 +15,7 @@ EXTRAS = {
     "predict": Extra("`vcrgen predict --endpoint`", ("httpx2",)),
     "transformers": Extra("`vcrgen predict --transformers`", ("torch", "transformers", "peft")),
     "train": Extra("`vcrgen finetune`", ("schedulefree", "safetensors")),
+    "inspect": Extra("`inspect eval vcrgen/vcr`", ("inspect-ai", "openai")),
     "analysis": Extra("`vcrgen analyze`", ("scipy",)),
     "serve": Extra("the services of leaderboards and studies", ("fastapi", "python-multipart", "uvicorn")),
     "oidc": Extra("sign-in on leaderboards by OpenID Connect", ("authlib", "joserfc", "requests")),

@@ -21,6 +21,7 @@ from vcrgen.reading import (
     parse_json,
     read_json,
 )
+from vcrgen.scorer.predictions.inspect_log import read_inspect_log
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,
     read_lmms_eval_json,
@@ -59,10 +60,11 @@ FORMATS = {
     "vlmevalkit-csv": _Format(partial(read_table, delimiter=","), *_VLMEVALKIT),
     "vlmevalkit-tsv": _Format(partial(read_table, delimiter="\t"), *_VLMEVALKIT),
     "vlmevalkit-xlsx": _Format(read_xlsx, *_VLMEVALKIT),
+    "inspect-eval": _Format(read_inspect_log),
 }
 _KNOWN_FORMATS = (
-    "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables and lmms-eval's "
-    "sample logs."
+    "known are JSON Lines with question_id and output, the VCR repository's JSON, VLMEvalKit's tables, lmms-eval's "
+    "sample logs, and logs of Inspect AI."
 )
 SUFFIXES = (".gz", ".zst")  # of compressed files, before which the suffix of the content stands
 _REFUSED_STARTS = {
@@ -165,7 +167,10 @@ def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
     for magic, kind in _REFUSED_STARTS.items():
         if start.startswith(magic):
             raise PredictionError(f"{file} is {kind}, not a file of outputs.")
-    form = "vlmevalkit-xlsx" if start.startswith(b"PK\x03\x04") else _text_format(file)
+    if start.startswith(b"PK\x03\x04"):
+        form = "inspect-eval" if file.suffix == ".eval" else "vlmevalkit-xlsx"
+    else:
+        form = _text_format(file)
     return PredictionFile(file, form, FORMATS[form].read_name(Path(name) if name is not None else file))
 
 
