@@ -3,8 +3,8 @@
     python scripts/measure_analysis.py            # all of it, some minutes
     python scripts/measure_analysis.py prune      # or one of prune, coverage, overall, noise
 
-prune: 190 models, three abilities with six good tasks (true loading .85), a copy of one (noise .1) and a weak task (.2)
-each. coverage: scores of 20 to 165 models from the golden correlations. overall: the test
+prune: 20 to 500 models, three abilities with six good tasks (true loading .80 or .85), a copy of one (noise .1) and a
+weak task (.2) each. coverage: scores of 20 to 165 models from the golden correlations. overall: the test
 of the overall fit, of a correct model and of one with three residual correlations. noise: 50 models on the eleven tasks
 of GOLD, and a human score that has nothing to do with them. `tests/analysis` has a smaller run of each.
 """
@@ -29,7 +29,7 @@ from vcrgen.analysis.factors import (
     fit_correlations,
     fit_factors,
 )
-from vcrgen.analysis.measured import COVERAGE_MODELS
+from vcrgen.analysis.measured import COVERAGE_MODELS, PRUNE_MODELS
 from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
@@ -41,12 +41,12 @@ ABILITIES = {
 TASKS = (*(task for tasks in ABILITIES.values() for task in tasks), "human")
 
 
-def scores_with_copies(seed: int, models: int = 190) -> np.ndarray:
+def scores_with_copies(seed: int, models: int = 190, loading: float = 0.85) -> np.ndarray:
     rng = np.random.default_rng(seed)
     abilities = np.sqrt(0.6) * rng.standard_normal((models, 1)) + np.sqrt(0.4) * rng.standard_normal((models, 3))
     columns = []
     for ability in abilities.T:
-        good = [0.85 * ability + np.sqrt(1 - 0.85**2) * rng.standard_normal(models) for _ in range(6)]
+        good = [loading * ability + np.sqrt(1 - loading**2) * rng.standard_normal(models) for _ in range(6)]
         copy = good[0] + 0.1 * rng.standard_normal(models)
         columns += [*good, copy, 0.2 * ability + np.sqrt(1 - 0.2**2) * rng.standard_normal(models)]
     return np.column_stack([*columns, abilities.sum(axis=1) + 1.5 * rng.standard_normal(models)])
@@ -54,17 +54,20 @@ def scores_with_copies(seed: int, models: int = 190) -> np.ndarray:
 
 def pruned(seeds: int = 100) -> None:
     bound = bind(FactorSpec(abilities=ABILITIES, anchor="human"), TASKS)
-    one_of_pair = weak = good = 0
-    for seed in range(seeds):
-        found = prune(correlation_matrix(scores_with_copies(seed)), bound, logged=False)
-        assert found is not None
-        dropped = {step.task for step in found.log}
-        for ability in ABILITIES:
-            one_of_pair += len({f"{ability} g0", f"{ability} copy"} & dropped) == 1
-            weak += f"{ability} weak" in dropped
-            good += len({f"{ability} g{number}" for number in range(1, 6)} & dropped)
-    print(f"prune, {seeds} seeds: {one_of_pair} of {3 * seeds} pairs lose exactly one,")
-    print(f"  {weak} of {3 * seeds} weak tasks go, {good} of {15 * seeds} good tasks without a copy go")
+    print(f"prune, {seeds} seeds: share of pairs that lose exactly one, of weak and of other good tasks that go")
+    for loading in (0.80, 0.85):
+        for models in PRUNE_MODELS:
+            one_of_pair = weak = good = 0
+            for seed in range(seeds):
+                found = prune(correlation_matrix(scores_with_copies(seed, models, loading)), bound, logged=False)
+                assert found is not None
+                dropped = {step.task for step in found.log}
+                for ability in ABILITIES:
+                    one_of_pair += len({f"{ability} g0", f"{ability} copy"} & dropped) == 1
+                    weak += f"{ability} weak" in dropped
+                    good += len({f"{ability} g{number}" for number in range(1, 6)} & dropped)
+            shares = (one_of_pair / (3 * seeds), weak / (3 * seeds), good / (15 * seeds))
+            print(f"  loading {loading}, {models} models: " + ", ".join(f"{share:.3f}" for share in shares))
 
 
 Figure = Callable[[FactorFit], np.ndarray]

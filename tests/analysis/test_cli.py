@@ -72,13 +72,23 @@ def test_prune_writes_a_folder(gold_files: Run) -> None:
     )
     code, text, _ = gold_files(*command)
     assert code == 0 and "Written: pruned" in text
+    report = Path("pruned/report.html")
+    assert "20 models are too few to say which tasks can go: 60 more models are needed" in report.read_text()
+    assert not Path("pruned/kept.yaml").exists()  # of so few models there is no verdict
+    command = ("analyze", "prune", "--example", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--out", "pruned")
+    code, text, _ = gold_files(*command)
+    assert code == 0 and re.search(r"Drop \d+ tasks? of 11: ", report.read_text())
     log = list(csv.DictReader(io.StringIO(Path("pruned/log.csv").read_text())))
     kept = yaml.safe_load(Path("pruned/kept.yaml").read_text())
     left = [task for tasks in kept["abilities"].values() for task in tasks]
-    assert len(log) + len(left) == 11 and not {row["task"] for row in log} & set(left) and kept["floor"] == 1
+    assert len(log) + len(left) == 11 and not {row["task"] for row in log} & set(left)
     assert LIMITATIONS in Path("pruned/report.html").read_text()
     # The kept tasks are a specification, and the folder is replaced by the next run.
-    assert gold_files("analyze", "factors", "scores.csv", "--spec", "pruned/kept.yaml", "--resamples", 100)[0] == 0
+    scores = Path("gold-made.csv")
+    table = EXAMPLES["gold-made"].load()
+    lines = [",".join(map(str, (model, *row))) for model, row in zip(table.models, table.scores, strict=True)]
+    scores.write_text("\n".join([",".join(("model", *table.tasks)), *lines]))
+    assert gold_files("analyze", "factors", scores, "--spec", "pruned/kept.yaml", "--resamples", 100)[0] == 0
     assert gold_files(*command, "--batch", "--format", "md")[0] == 0
     assert sorted(file.name for file in Path("pruned").iterdir()) == [
         ".vcrgen-analysis", "kept.yaml", "log.csv", "report.md",

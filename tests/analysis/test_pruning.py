@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.pls import Structure, fit_pls
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.prune_report import prune_document
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
@@ -137,3 +139,32 @@ def test_too_many_models_to_compare_in_pairs() -> None:
     )  # fmt: skip
     with pytest.raises(AnalysisError, match=r"1,001 models; at most 1,000 are compared in pairs"):
         evaluate_pruning(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))
+
+
+def test_a_report_first_says_what_can_go(with_abilities) -> None:  # type: ignore[no-untyped-def]
+    table, spec = with_abilities(2, 60)
+    few = prune_document(evaluate_pruning(table, spec, repeats=20), settings="")
+    assert few.lead.startswith("60 models are too few to say which tasks can go: 20 more models are needed.")
+    assert "In simulations with 60 models, 98 % of redundant pairs lost one task" in few.lead
+    assert few.lead.endswith("but so did 4 % of good ones.")
+    table, spec = with_abilities(2, 150)
+    found = evaluate_pruning(table, spec, repeats=20)
+    document = prune_document(found, settings="")
+    assert document.lead.startswith(f"Drop {len(found.pruning.log)} tasks of 24: {found.pruning.log[0].task}, ")
+    assert "In simulations with 130 models" in document.lead  # the nearest size below
+    assert "Ranking" in [section.title for section in document.sections]
+
+
+def test_where_nothing_is_dropped_there_is_nothing_to_compare(with_abilities) -> None:  # type: ignore[no-untyped-def]
+    table, spec = with_abilities(2, 100)
+    loose = spec.model_copy(update={"limits": FactorLimits(vif=1e6, loading=0)})
+    document = prune_document(evaluate_pruning(table, loose, repeats=20), settings="")
+    assert document.lead.startswith("Keep all 24 tasks: by the scores of 100 models none is beyond a limit.")
+    assert [section.title for section in document.sections] == ["Log", "Kept tasks", "Limits"]
+
+
+def test_the_least_number_of_models_is_that_of_the_simulation() -> None:
+    """With fewer models, the interval of the share of good tasks that go includes 5 %."""
+    lost = dict(zip(PRUNE_MODELS, (shares[2] for shares in PRUNE_SHARES), strict=True))
+    assert lost[FEWEST_TO_PRUNE] < 0.05 and list(lost.values()) == sorted(lost.values(), reverse=True)
+    assert lost[60] + 0.012 > 0.05

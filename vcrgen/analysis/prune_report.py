@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 
 from vcrgen.analysis.factors import FactorFit
+from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
@@ -34,13 +35,14 @@ def prune_document(
     limits = result.bound.spec.limits
     before = sum(map(len, result.bound.abilities.values()))
     lead = (
-        f"{len(result.table.models)} models; {len(result.pruning.kept)} of {before} tasks are kept: VIF at most "
-        f"{limits.vif:g}, loading at least {limits.loading:g}, at least {pluralize(result.bound.spec.floor, 'task')} "
-        "an ability."
+        f"{_verdict(result, before)} The limits: VIF at most {limits.vif:g}, loading at least {limits.loading:g}, at "
+        f"least {pluralize(result.bound.spec.floor, 'task')} an ability. {_power(len(result.table.models))}"
     )
     largest = max(map(len, result.bound.abilities.values()))
-    sections = [_log(result), _kept(result), _ranking(result), _figures(result)]
-    if result.anchor is not None:
+    sections = [_log(result), _kept(result)]
+    if result.pruning.log:
+        sections += [_ranking(result), _figures(result)]
+    if result.anchor is not None and result.pruning.log:
         sections.append(_anchor(result))
     sections.append(_sweep(result))
     if errata:
@@ -51,6 +53,38 @@ def prune_document(
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
         limitations=list(_limitations(result)),
     )  # fmt: skip
+
+
+def is_judged(result: PruneEvaluation) -> bool:
+    """Tell whether there are enough models to say which tasks can go."""
+    return len(result.table.models) >= FEWEST_TO_PRUNE
+
+
+def _verdict(result: PruneEvaluation, before: int) -> str:
+    models, dropped = len(result.table.models), [step.task for step in result.pruning.log]
+    if not is_judged(result):
+        more = pluralize(FEWEST_TO_PRUNE - models, "more model is", "more models are")
+        return (
+            f"{models} models are too few to say which tasks can go: {more} needed. The tables say what the limits "
+            "would do."
+        )
+    if not dropped:
+        return f"Keep all {before} tasks: by the scores of {models} models none is beyond a limit."
+    named = f"{', '.join(dropped[:5])}{f' and {len(dropped) - 5} more' if len(dropped) > 5 else ''}"
+    return (
+        f"Drop {pluralize(len(dropped), 'task')} of {before}: {named}. That is by the scores of {models} models, and "
+        f"{len(result.pruning.kept)} tasks are kept."
+    )
+
+
+def _power(models: int) -> str:
+    """Say what pruning found and lost in simulations of the nearest size below."""
+    known = max((number for number, size in enumerate(PRUNE_MODELS) if size <= models), default=0)
+    pair, weak, good = (f"{100 * share:.0f} %" for share in PRUNE_SHARES[known])
+    return (
+        f"In simulations with {PRUNE_MODELS[known]} models, {pair} of redundant pairs lost one task and {weak} of weak "
+        f"tasks went, but so did {good} of good ones."
+    )
 
 
 def _limitations(result: PruneEvaluation) -> Iterator[str]:

@@ -141,7 +141,7 @@ def prune(
 ) -> None:
     """Drop redundant and weak tasks one by one, and say what that is worth beside random choices."""
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
-    from vcrgen.analysis.prune_report import kept_spec, log_csv, prune_document
+    from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv, prune_document
 
     require_packages()
     chosen = validate_options(PruneOptions, drop_none(options))
@@ -154,7 +154,8 @@ def prune(
         result = evaluate_pruning(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
         named = settings("prune", chosen)
         document = prune_document(result, settings=named, private=chosen.private, **_published(shipped))
-        write(document, {"kept.yaml": kept_spec(result), "log.csv": log_csv(result)})
+        chosen_tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
+        write(document, {**chosen_tasks, "log.csv": log_csv(result)})
 
 
 def shipped_example(
