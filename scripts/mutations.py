@@ -187,7 +187,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("patterns", "runs that are no whole characters", "start = float(cell.x0) if canvas.pitch else cell.x0", "start = cell.x0", "cover-patterns"),
     M("ink_sample", "type of one pitch needs no spaces", "SAME_WIDTH = 0.6", "SAME_WIDTH = 0.95", "cover-patterns"),
     M("acceptance", "a cover is accepted below its bits", "left < threshold.bits:", "left < threshold.bits / 2:", "cover-bits"),
-    M("acceptance", "a cover is accepted whatever ink it leaves", "visible_ink < self._least_ink:", "visible_ink < 0:", "cover-bits"),
+    M("acceptance", "a cover is accepted whatever ink it leaves", "visible_ink < self._least_ink:", "visible_ink < 0:", "tests/builder/test_acceptance.py"),
     M("acceptance", "ink of other text tells of a span", "hidden = parts.others(span) > 0", "hidden = parts.others(span) > 255", "cover-bits"),
     M("pipeline", "every draw of a cover has one form", 'f" {span.start} draw {draw}" if draw else f" {span.start}"', 'f" {span.start}"', "cover-bits"),
     M("masking", "a span that was refused comes again", "and not is_refused and", "and", "cover-bits"),

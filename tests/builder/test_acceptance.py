@@ -61,6 +61,16 @@ def test_every_span_leaves_its_bits_and_its_ink(rows: dict[str, list[dict[str, A
             assert min(span["visible_ink"] for span in row["spans"]) >= 0.25
 
 
+def test_a_cover_that_leaves_less_ink_is_drawn_again(rows: dict[str, list[dict[str, Any]]], tmp_path: Path) -> None:
+    """Of the same pairs and the same draws, some are refused at a floor that lies amid the ink of the others."""
+    ink = sorted(span["visible_ink"] for row in rows["bits-4"] for span in row["spans"])
+    floor = ink[len(ink) // 2]
+    assert ink[0] < floor
+    build("samples:5", out=tmp_path / "out", cover="bars", mode="bits=4", seed=3, least_ink=floor)
+    built = [row for file in (tmp_path / "out" / "bits-4").glob("*.parquet") for row in pq.read_table(file).to_pylist()]
+    assert built and min(span["visible_ink"] for row in built for span in row["spans"]) >= floor
+
+
 def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any]]], pipeline: Pipeline) -> None:
     """Computed anew from the covered strip and its mask: nothing under a cover counts."""
     templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon("en"))
