@@ -106,7 +106,8 @@ def measure(pipelines: Sequence[Pipeline], items: Sequence[Item], started: float
                     lattice.append((reading.bits, reading.text.split() == span.text.split()))
                 texts = cell_texts(span, prepared.layout)
                 posteriors = [unit_posteriors(templates, *cell) for cell in zip(cells, texts, strict=True)]
-                own = span.text.split() if templates.lexicon.separator else list(span.text)
+                separator = templates.lexicon.separator
+                own = [unit for text in texts for unit in (text.split(separator) if separator else text)]
                 found_units = zip(own, (unit for one in posteriors for unit in one), strict=True)
                 text = [templates.lexicon.units[u[p.argmax()]] if len(u) else word for word, (u, p) in found_units]
                 bits = lower_bound(templates, cells, texts)

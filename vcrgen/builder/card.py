@@ -71,7 +71,7 @@ def pixels_note(manifest: Manifest) -> str:
     if has_white_rows(manifest.signature):
         return (
             "\n\n**Settled by pixels.** Modes say how much ink is left, not how much must be inferred. Under white "
-            "rows a program that renders words and compares pixels recovers nearly every span, without the image. "
+            "rows a program that renders words and compares pixels recovers most or all spans, without the image. "
             "Compare models with it on the same spans: `vcrgen baseline template`."
         )
     return ""
