@@ -410,7 +410,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Curves.
     M("curves", "a threshold at the middle", "where = np.where(self.lapse >= MOST", "where = self.middle + 0 * np.where(self.lapse >= MOST", "curves"),
     M("curves", "the slope of the logistic function", "steep = (1 - self.guess - self.lapse) * part", "steep = part", "curves"),
-    M("curves", "intervals of one sigma", "ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2,", "ends = np.quantile(thresholds[1:], [0.16,", "curves"),
+    M("curves", "intervals of one sigma", "np.quantile(np.clip(left[1:], low_x, high_x), (1 - LEVEL) / 2)", "np.quantile(np.clip(left[1:], low_x, high_x), 0.16)", "curves"),
+    M("curves", "a step is known to the digit", "left = np.where(determined | outside, threshold, x[place - 1])", "left = threshold", "tests/stats/test_psychometric.py"),
+    M("curves", "answers of any shape fit", "drawn > found - _NOTHING", "drawn > -1", "tests/stats/test_psychometric.py"),
     M("curves", "a p-value that is one-sided", "min(1.0, 2 * (rarer + 1)", "min(1.0, 1 * (rarer + 1)", "curves"),
     M("curves", "a staircase that asks everywhere", "1.0 if level in (above - 1, above) else _ELSEWHERE", "1.0 if level >= 0 else _ELSEWHERE", "curves"),
     M("degrade", "a page that is always skewed to one side", "degrees if seed & 1 else -degrees", "degrees", "cover-patterns"),

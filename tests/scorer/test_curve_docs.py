@@ -12,7 +12,7 @@ PAGE = Page("docs/curve.md")
 
 
 def test_every_example_holds() -> None:
-    assert PAGE.execute() == 5
+    assert PAGE.execute() == 6
 
 
 def test_every_command_runs(run: Run, serve: Any) -> None:

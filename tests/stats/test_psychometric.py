@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vcrgen.errors import ScoreError
 from vcrgen.stats.psychometric import (
+    LEAST_IMAGES,
     MOST,
     AnswerCounts,
     Parameters,
@@ -108,10 +110,69 @@ def test_nothing_right_or_all_right(right: float, side: int) -> None:
     assert curve.threshold.side == side and curve.low.side == side and curve.high.side == side
 
 
-def test_a_step_has_a_threshold_between_two_levels() -> None:
-    answers = AnswerCounts(LEVELS, np.tile((LEVELS > 0.25).astype(float), (20, 1)), np.ones((20, 6)))
-    curve = fit_curve(answers, seed=0)
-    assert curve.threshold.side == 0 and 0.2 < curve.threshold.value < 0.3
+def stepped(images: int, shares: Any) -> AnswerCounts:
+    """Of so many images the same shares at each level, the first images first."""
+    right = (np.arange(images)[:, None] < np.round(np.array(shares) * images)).astype(float)
+    return AnswerCounts(LEVELS, right, np.ones((images, 6)))
+
+
+@pytest.mark.parametrize("ends", [(0.1, 0.2), (0.2, 0.3), (0.5, 0.7)])
+def test_a_step_is_known_to_be_between_two_levels(ends: tuple[float, float]) -> None:
+    """Its interval had no width."""
+    curve = fit_curve(stepped(20, ends[0] < LEVELS), seed=0)
+    assert curve.between == ends and (curve.low.value, curve.high.value) == ends and curve.slope is None
+    assert ends[0] < curve.threshold.value < ends[1] and curve.fit_p is not None and curve.fit_p > 0.5
+
+
+def test_one_place_on_the_rise_is_not_enough() -> None:
+    """A share of 0.3 at a level can be of a steep curve or of a flat one."""
+    curve = fit_curve(stepped(40, (0, 0, 0.3, 1, 1, 1)), seed=0)
+    assert curve.between == (0.2, 0.3) and curve.low.value <= 0.2 and curve.high.value >= 0.3
+    assert fit_curve(stepped(40, (0, 0.1, 0.3, 0.7, 1, 1)), seed=0).between is None
+
+
+@pytest.mark.parametrize("images", [1, 2, LEAST_IMAGES - 1])
+def test_few_images_have_no_interval(images: int) -> None:
+    """One image had an interval without width."""
+    curve = fit_curve(stepped(images, (0, 0.1, 0.3, 0.7, 1, 1)), seed=0)
+    assert (curve.low, curve.high) == ((0.05, -1), (0.7, 1)) and curve.fit_p is None and curve.slope_low is None
+    assert curve.images == images and threshold_difference(curve, curve) is None
+
+
+def test_no_image_or_two_levels_are_refused() -> None:
+    """The threshold was NaN."""
+    with pytest.raises(ScoreError, match="at 3 levels of ink or more, and has them at 0"):
+        fit_curve(AnswerCounts(LEVELS, np.zeros((0, 6)), np.zeros((0, 6))), seed=0)
+    with pytest.raises(ScoreError, match="and has them at 2"):
+        fit_curve(AnswerCounts(LEVELS[:2], np.ones((5, 2)), np.ones((5, 2))), seed=0)
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [(0.75, 0.7, 0.6, 0.5, 0.35, 0.2), (0.8, 0.5, 0.2, 0.2, 0.5, 0.8), (0.1, 0.9, 0.1, 0.9, 0.1, 0.9)],
+)
+def test_answers_of_another_shape_do_not_fit(shares: Any) -> None:
+    """They passed without a word."""
+    rng = np.random.default_rng(0)
+    right = (rng.random((100, 6)) < np.array(shares)).astype(float)
+    found = fit_curve(AnswerCounts(LEVELS, right, np.ones((100, 6))), seed=0).fit_p
+    assert found is not None and found < 0.05
+
+
+def test_answers_of_a_curve_fit() -> None:
+    """Twenty observers; at most four are rejected in 997 of 1,000 such tests."""
+    assert sum((fit_curve(observer(seed, 60), seed=0).fit_p or 0) < 0.05 for seed in range(20)) <= 4
+
+
+def test_the_statistic_of_fit_is_that_of_pearson() -> None:
+    """Where nothing is correlated, its p-value is near to that of the chi-square distribution."""
+    stats = pytest.importorskip("scipy.stats")
+    answers = observer(3, 400, guess=0.2, lapse=0.2, scale=0.15)
+    right, asked = totals(answers)
+    fitted = fit_parameters(LEVELS, right, asked)
+    expected = np.array([float(fitted.share(np.array(x))[0]) for x in LEVELS])
+    chi = ((right[0] - asked[0] * expected) ** 2 / (asked[0] * expected * (1 - expected))).sum()
+    assert fit_curve(answers, seed=0).fit_p == pytest.approx(stats.chi2.sf(chi, len(LEVELS) - 4), abs=0.2)
 
 
 def test_answers_are_counted_by_image_and_place() -> None:

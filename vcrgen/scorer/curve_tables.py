@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from vcrgen.plurals import pluralize
 from vcrgen.report.charts import fitted_curve
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+from vcrgen.scorer.comparison import ALPHA
 from vcrgen.scorer.curves import ThresholdComparison
 from vcrgen.scorer.results import RunCurve, RunResult
-from vcrgen.stats.psychometric import Bound, Curve
+from vcrgen.stats.psychometric import LEAST_IMAGES, Bound, Curve
 
 STEPS = 100  # places at which a page draws a curve
 _SIGNS = {-1: "<", 0: "", 1: ">"}
@@ -21,10 +23,11 @@ def curve_table(results: Sequence[RunResult]) -> Table:
     """Thresholds, slopes and the limits of the curves."""
     rows = [
         (result.title, each.view.label, format_bound(each.curve.threshold),
-         format_threshold_interval(each.curve), *_slope(each), Percent(each.curve.guess), Percent(each.curve.lapse))
+         format_threshold_interval(each.curve), *_slope(each), Percent(each.curve.guess), Percent(each.curve.lapse),
+         None if each.curve.fit_p is None else PValue(each.curve.fit_p))
         for result, each in _curves(results)
     ]  # fmt: skip
-    heads = ("Model", "View", "Threshold", "95 % interval", "Slope", "95 % interval", "Guess", "Lapse")
+    heads = ("Model", "View", "Threshold", "95 % interval", "Slope", "95 % interval", "Guess", "Lapse", "Fit p")
     return Table(
         title="Visible ink at which half of the spans are recovered, in percent", heads=heads, labels=2, rows=rows
     )
@@ -68,17 +71,33 @@ def curve_sentences(results: Sequence[RunResult]) -> Iterator[str]:
 
 
 def curve_sentence(curve: Curve) -> str:
-    """The threshold of a curve as a sentence, which begins with a small letter."""
+    """The threshold of a curve as a sentence, which begins with a small letter, and what makes it doubtful."""
+    return " ".join((_threshold_sentence(curve), *_doubts(curve)))
+
+
+def _threshold_sentence(curve: Curve) -> str:
     if curve.threshold.side:
         end, other = ("more", "highest") if curve.threshold.side > 0 else ("less", "lowest")
         return (
             "the threshold is outside of the measured levels: half of the spans would be recovered with "
             f"{end} than {percent(curve.threshold.value)} % of their ink, the {other} that was measured."
         )
-    return (
-        f"half of the spans are recovered where {percent(curve.threshold.value)} % of their ink is "
-        f"visible (95 % interval {format_threshold_interval(curve)})."
-    )
+    where, interval = percent(curve.threshold.value), f"95 % interval {format_threshold_interval(curve)}"
+    if curve.between:
+        low, high = map(percent, curve.between)
+        return f"half of the spans are recovered at some share of ink between {low} and {high} % ({interval})."
+    return f"half of the spans are recovered where {where} % of their ink is visible ({interval})."
+
+
+def _doubts(curve: Curve) -> Iterator[str]:
+    """Say that answers do not follow a rising curve, lie too far apart, or are of too few images."""
+    if curve.between and not curve.threshold.side:
+        yield "Hardly any answer lies on the rise of the curve: add levels in between."
+    if curve.images < LEAST_IMAGES:
+        few = pluralize(curve.images, "image is", "images are")
+        yield f"{few} too few for an interval, which takes {LEAST_IMAGES}."
+    if curve.fit_p is not None and curve.fit_p < ALPHA:
+        yield f"The answers do not follow a rising curve (p = {curve.fit_p:.2g}), so do not report its threshold."
 
 
 def curve_csv_rows(result: RunResult) -> Iterator[tuple[str, str, tuple[TableCell, ...], str]]:

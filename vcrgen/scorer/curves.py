@@ -18,7 +18,7 @@ from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.comparison import ALPHA
 from vcrgen.scorer.results import RunCurve, RunResult
 from vcrgen.stats.paired import holm
-from vcrgen.stats.psychometric import ThresholdDifference, count_answers, fit_curve, threshold_difference
+from vcrgen.stats.psychometric import LEAST_IMAGES, ThresholdDifference, count_answers, fit_curve, threshold_difference
 
 if TYPE_CHECKING:
     from vcrgen.stats.arrays import Floats
@@ -126,7 +126,10 @@ def compare_thresholds(results: Sequence[RunResult]) -> list[ThresholdComparison
 def _conclude(a: str, b: str, view: View, apart: ThresholdDifference | None) -> str:
     head = f"Threshold, {view.label}"
     if apart is None:
-        return f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels."
+        return (
+            f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels, or of fewer "
+            f"than {LEAST_IMAGES} images."
+        )
     gained = apart[:3]
     if apart.p < ALPHA and apart.value > 0:  # the sentence begins with the one that needs less ink
         gained = (-apart.value, -apart.high, -apart.low)

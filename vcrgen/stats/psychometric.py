@@ -11,6 +11,10 @@ Its *threshold* is where the curve crosses one half; its *slope* is how steep it
 The fit is by maximum likelihood, with guess and lapse from 0 to one half, for many sets of counts at once: those of all
 answers and those of resamples of the images, whose thresholds give the intervals. A threshold outside of what was
 measured is known to be above or below, and nothing else is said of it.
+
+Where the answers turn from wrong to right between two places, any threshold between these fits as well. So such a fit
+stands for all of them, and its interval has the places for ends. Few images have no interval. Answers that fall, or
+fall and rise, are no such curve: a test compares them with the fitted one.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vcrgen.errors import ScoreError
 from vcrgen.stats.bootstrap import RESAMPLES, bootstrap_means
 from vcrgen.stats.intervals import LEVEL
 
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from vcrgen.stats.arrays import Bits, Floats, Ints
 
 HALF = 0.5
+LEAST_PLACES = 3
 DIGITS = 2  # of x: answers at nearer places are counted together
 MOST = 0.5  # of guess, and of lapse
 _SCALES = (0.005, 1.0)  # from nearly a step to nearly a line
@@ -33,6 +39,9 @@ _MIDDLES = (-1.0, 2.0)
 _ROUNDS = 200
 _SIDES = ("below", "inside", "above")  # what files call the sides of what was measured
 _PLAIN = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")  # fields that are numbers
+LEAST_IMAGES = 10  # with fewer, intervals hold the true threshold too rarely (docs/validation/curve.md)
+_EDGE = 0.02  # share of the rise, within which of either end a place says nothing of where the curve rises
+_NOTHING = 0.01  # of Pearson's statistic: what the least scale leaves of a step
 _CLOSE = 1e-7  # log-likelihood that a round has to gain
 
 
@@ -104,13 +113,19 @@ class Curve:
     slope_high: float | None
     # of each resample, cut to what was measured
     thresholds: Floats = field(repr=False, compare=False)
+    images: int = 0  # with fewer than `LEAST_IMAGES` the interval is all that was measured, and beyond
+    between: tuple[float, float] | None = None  # places between which any threshold fits as well; None where one does
+    fit_p: float | None = None  # of the test that the answers follow such a curve; None with few images
 
     def as_json(self) -> dict[str, Any]:
-        """Everything but the resamples, as JSON values; a bound is ``inside``, ``below`` or ``above`` the measured."""
+        """JSON values of all but the resamples; a bound is ``inside``, ``below`` or ``above`` the measured range."""
         return {
             **{name: getattr(self, name) for name in _PLAIN},
             **{name: _bound_as_json(getattr(self, name)) for name in ("threshold", "low", "high")},
             "measured": [self.low_x, self.high_x],
+            **({"images": self.images} if self.images else {}),
+            **({"between": list(self.between)} if self.between else {}),
+            **({} if self.fit_p is None else {"fit_p": self.fit_p}),
         }
 
     @classmethod
@@ -124,7 +139,8 @@ class Curve:
         )
         return cls(
             low_x=low_x, high_x=high_x, threshold=threshold, low=low, high=high, thresholds=np.empty(0),
-            **{name: values[name] for name in _PLAIN},
+            images=values.get("images", 0), between=tuple(values["between"]) if values.get("between") else None,
+            fit_p=values.get("fit_p"), **{name: values[name] for name in _PLAIN},
         )  # fmt: skip
 
     def share(self, x: float) -> float:
@@ -171,33 +187,88 @@ def fit_curve(answers: AnswerCounts, *, seed: int, measured: tuple[float, float]
         seed: Of the resamples. Two curves over the same images have the same ones, so that they can be compared.
         measured: From where to where a threshold is inside of what was measured; by default from the first place to
             the last. Where single texts of a level lie apart, that is the means of the lowest and the highest level.
+
+    Raises:
+        ScoreError: There are no answers, or fewer than three places.
     """
     import numpy as np
 
+    images = int((answers.asked.sum(axis=1) > 0).sum())
+    if images == 0 or len(answers.x) < LEAST_PLACES:
+        raise ScoreError(
+            f"A curve needs answers at {LEAST_PLACES} levels of ink or more, and has them at "
+            f"{len(answers.x) if images else 0}; answer questions at more levels."
+        )
     sums = np.hstack([answers.right, answers.asked])
     drawn = bootstrap_means(_Plain(sums), seed=seed, unit="image") * len(sums)
     counts = np.vstack([sums.sum(axis=0), drawn])
     fitted = fit_parameters(answers.x, *np.hsplit(counts, 2))
     low_x, high_x = measured or (float(answers.x[0]), float(answers.x[-1]))
     thresholds, slopes = np.clip(fitted.threshold, low_x, high_x), fitted.slope
-    ends = np.quantile(thresholds[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    low, high = (_bound(float(end), low_x, high_x) for end in ends)
+    left, right = _between(fitted, answers.x)
+    low = _bound(float(np.quantile(np.clip(left[1:], low_x, high_x), (1 - LEVEL) / 2)), low_x, high_x)
+    high = _bound(float(np.quantile(np.clip(right[1:], low_x, high_x), (1 + LEVEL) / 2)), low_x, high_x)
+    enough = images >= LEAST_IMAGES
+    if not enough:
+        low, high = Bound(low_x, -1), Bound(high_x, 1)
     threshold = _bound(float(fitted.threshold[0]), low_x, high_x)
-    inside = threshold.side == 0
     steep = np.quantile(slopes[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    sloped = threshold.side == 0 and left[0] == right[0]
     return Curve(
         low_x=low_x, high_x=high_x, **{name: float(part[0]) for name, part in fitted._asdict().items()},
-        threshold=threshold, low=low, high=high,
-        slope=float(slopes[0]) if inside else None, slope_low=steep[0] if inside else None,
-        slope_high=steep[1] if inside else None, thresholds=thresholds[1:],
+        threshold=threshold, low=low, high=high, slope=float(slopes[0]) if sloped else None,
+        slope_low=steep[0] if sloped and enough else None, slope_high=steep[1] if sloped and enough else None,
+        thresholds=thresholds[1:], images=images,
+        between=(float(left[0]), float(right[0])) if threshold.side == 0 and left[0] < right[0] else None,
+        fit_p=_fit_p(fitted, answers.x, counts) if enough else None,
     )  # fmt: skip
 
 
-def threshold_difference(ours: Curve, theirs: Curve) -> ThresholdDifference | None:
-    """The first threshold minus the second; None where one of them is outside of what was measured."""
+def _between(fitted: Parameters, x: Floats) -> tuple[Floats, Floats]:
+    """Return for each set the ends between which any threshold fits as well: the threshold itself where one does.
+
+    One place within the rise, or none, cannot say where the curve rises and how steeply at once.
+    """
     import numpy as np
 
-    if ours.threshold.side or theirs.threshold.side:
+    columns = Parameters(*(part[:, None] for part in fitted))
+    rise = _share(columns, x)[1]
+    determined = ((rise > _EDGE) & (rise < 1 - _EDGE)).sum(axis=1) > 1
+    threshold = fitted.threshold
+    place = np.clip(np.searchsorted(x, threshold), 1, len(x) - 1)
+    outside = (threshold <= x[0]) | (threshold >= x[-1])
+    left = np.where(determined | outside, threshold, x[place - 1])
+    return left, np.where(determined | outside, threshold, x[place])
+
+
+def _fit_p(fitted: Parameters, x: Floats, counts: Floats) -> float:
+    """Return the p-value of the test that answers follow the fitted curve, for counts of all and of resamples.
+
+    The statistic is Pearson's: the squares of right answers less those expected, by their variances. Answers of one
+    image are correlated, so it is compared with those of the resamples, whose residuals are taken about the residuals
+    of all answers.
+    """
+    import numpy as np
+
+    right, asked = np.hsplit(counts, 2)
+    share = _share(Parameters(*(part[:, None] for part in fitted)), x)[0]
+    residuals = right - asked * share
+    least = 0.5 / np.maximum(asked[0], 1)
+    expected = np.clip(share[0], least, 1 - least)
+    weights = 1 / np.maximum(asked[0] * expected * (1 - expected), _CLOSE)
+    found = float((residuals[0] ** 2 * weights).sum())
+    drawn = ((residuals[1:] - residuals[0]) ** 2 * weights).sum(axis=1)
+    return float((1 + (drawn > found - _NOTHING).sum()) / (1 + len(drawn)))
+
+
+def threshold_difference(ours: Curve, theirs: Curve) -> ThresholdDifference | None:
+    """The first threshold minus the second; None where one is outside of what was measured, or of few images.
+
+    Where one is only known to be between two places, so is the difference.
+    """
+    import numpy as np
+
+    if ours.threshold.side or theirs.threshold.side or min(ours.images, theirs.images) < LEAST_IMAGES:
         return None
     differences = ours.thresholds - theirs.thresholds
     low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()

@@ -51,7 +51,12 @@ def test_a_page_has_a_name_if_nobody_says_one(tables: Run) -> None:
 
 def test_the_example_says_where_it_comes_from(run: Run) -> None:
     code, text, _ = run("profile", "--example", "--format", "md")
-    assert code == 0 and "arXiv 2606.05531" in text and "Table 2 | none | 30 | 30 |" in text and "Macro RAE of Gemma3" not in text
+    assert (
+        code == 0
+        and "arXiv 2606.05531" in text
+        and "Table 2 | none | 30 | 30 |" in text
+        and "Macro RAE of Gemma3" not in text
+    )
     assert "37 of 2,332 scores" in text
 
 
