@@ -226,7 +226,7 @@ def _by_range(by: str, values: Floats, starts: Sequence[int]) -> list[Breakdown]
         return []
     order = np.full(len(starts), NO_LABEL, np.uint16)
     order[found] = np.arange(len(found))
-    names = [f"{low}-{high}" for low, high in pairwise(starts)] + [f"{starts[-1]} or more"]
+    names = [f"{low}-{high}" for low, high in pairwise(starts)] + [f"{starts[-1]}+"]
     return [Breakdown(by, tuple(names[code] for code in found), np.where(known, order[codes], NO_LABEL))]
 
 

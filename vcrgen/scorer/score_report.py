@@ -197,8 +197,10 @@ def remarks(results: Sequence[RunResult]) -> Iterator[str]:
     """Notes and problems of all runs, as sentences."""
     for result in results:
         head = f"{result.title}: " if len(results) > 1 else ""
+        said = {note for other in results if result.from_pixels and other is not result for note in other.notes}
         for note in result.notes:
-            yield head + note
+            if note not in said:  # of the spans, which are the same for the template baseline
+                yield head + note
         for kind, (count, places) in result.problems.items():
             first = f" First: {', '.join(places)}." if places else ""
             yield f"{head}{describe_problem(kind, count)}.{first}"
