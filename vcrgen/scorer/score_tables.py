@@ -23,14 +23,15 @@ def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Tab
     shown = _shown(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
-        rows.append((*names, *_main(shown, item.metrics, sign=True), PValue(item.p_holm)))
-    heads = ("A", "B", *_heads(task), *_main_heads(task, shown), "Holm p")
+        leading, interval, *others = _main(shown, item.metrics, sign=True)
+        rows.append((*names, leading, interval, PValue(item.p_holm), *others))
+    leading_heads, other_heads = (tuple(_main_heads(task, part)) for part in (shown[:1], shown[1:]))
     return Table(
         title=f"Comparison: A {MINUS} B, in percent",
-        heads=heads,
+        heads=("A", "B", *_heads(task), *leading_heads, "Holm p", *other_heads),
         labels=4,
         rows=rows,
-        breaks=(6,) if len(shown) > 1 else (),
+        breaks=(7,) if other_heads else (),
     )
 
 
