@@ -501,6 +501,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("hidden", "built-in questions of a small seed", 'int(built["seed"]) < MIN_PRIVATE_SEED', 'int(built["seed"]) < 0', "private"),
     M("leaderboard", "the oldest file first, whosever it is", "(table.c.team_key == min(turns)[2])", "(table.c.team_key == min(turns, key=lambda turn: turn[1])[2])", "fairness"),
     M("leaderboard", "any number of models at closing", "kept += files[:number]", "kept += files", "fairness"),
+    M("leaderboard", "any number of chosen models", "    if len(others) >= number:", "    if len(others) > number:", "tests/leaderboard/test_fairness.py"),
     M("leaderboard", "many checks of a team", "if team in self._under_check:", "if not team:", "fairness"),
     M("leaderboard", "all of an output is hashed", 'yield view, row, self.scorer.searched_text(answers, prediction.output or "")', 'yield view, row, prediction.output or ""', "fairness"),
     # Visible pixels.

@@ -23,7 +23,7 @@ Place = Callable[..., Submission]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard.md"
 COMMANDS = [
-    "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "rescore", "log",
+    "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "check", "rescore", "log",
     "backup", "restore", "maintainer",
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import checking, closing
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
-from vcrgen.leaderboard.commands import select_for_closing
+from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import LimitReached
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
@@ -185,19 +185,19 @@ def test_a_team_chooses_its_models(ladder: Board, handed: Any) -> None:
     files = {name: handed(name, {"feedback": right}) for right, name in enumerate(("Zero", "One", "Two", "Three"))}
     assert selected(ladder) == {"One", "Three"}
     for name in ("Zero", "Two"):
-        select_for_closing(ladder, files[name].id, team="Team", selected=True, actor="team Team")
+        choose(ladder, files[name].id, team="Team", actor="team Team")
     assert selected(ladder) == {"Zero", "Two"}
     with pytest.raises(LeaderboardError, match="has chosen 2 models for hidden-en, the most that are ranked"):
-        select_for_closing(ladder, files["One"].id, team="Team", selected=True, actor="team Team")
-    select_for_closing(ladder, files["Zero"].id, team="Team", selected=False, actor="team Team")
+        choose(ladder, files["One"].id, team="Team", actor="team Team")
+    take_back(ladder, files["Zero"].id, team="Team", actor="team Team")
     assert selected(ladder) == {"Two", "Three"}
     with pytest.raises(LeaderboardError, match="0 submissions"):
-        select_for_closing(ladder, files["Zero"].id, team="Other", selected=True, actor="team Other")
+        choose(ladder, files["Zero"].id, team="Other", actor="team Other")
     close(ladder, SET, ProgressListener())
     assert ranked(ladder) == ["Three", "Two"]
-    for chosen in (True, False):
+    for act in (choose, take_back):
         with pytest.raises(LeaderboardError, match="is closed"):
-            select_for_closing(ladder, files["One"].id, team="Team", selected=chosen, actor="team Team")
+            act(ladder, files["Two"].id, team="Team", actor="team Team")
 
 
 def test_closing_goes_on_without_a_file_that_cannot_be_scored(

@@ -12,8 +12,12 @@ from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.queries import EVENTS, BoardQueries
+from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Submission, Track
+from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
+from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
+from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.log import record
 from vcrgen.scorer.answer_key import AnswerKey
 
@@ -282,12 +286,21 @@ def test_cells_of_a_submission(board: Board, place: Place) -> None:
         assert look(board, lambda views, gone=gone: views.cells_of(gone)) == []
 
 
-def test_the_newest_lines_of_the_log_are_shown(board: Board) -> None:
+def test_every_line_of_the_history_is_on_a_page_of_a_service(board: Board) -> None:
+    """The newest thousand lines were all that could be seen."""
     with board.writing() as connection:
-        for number in range(EVENTS + 5):
-            record(connection, actor="a", what="b", subject=str(number), facts={})
-    told = look(board, lambda views: views.events())
-    assert [line.number for line in told] == list(range(8, EVENTS + 8))
+        for number in range(names.EXPORTED_EVENTS + 30):
+            record(connection, actor="a test", what="noted", subject=f"line-{number}", facts={})
+    row = BOARD_PAGES[names.HISTORY]
+    with board.reading() as connection:
+        queries = BoardQueries(board, connection)
+        events = queries.events()
+        live, exported = (Pages(queries.site(live=kind)) for kind in (True, False))
+        assert "line-0<" in live.page(row, events, TableRequest(page=11))
+        assert "line-0<" in live.page(row, events, TableRequest(search="line-0"))
+        text = exported.page(row, events, WHOLE)
+    assert f"Here are the newest 1000 of {len(events)} lines." in text
+    assert "line-1029<" in text and "line-29<" not in text
 
 
 def test_limits_are_those_of_the_settings(make_board: Callable[..., Board]) -> None:

@@ -308,15 +308,24 @@ def remove(
     console.out.print(f"{who}: {removed.id} is removed.", soft_wrap=True)
 
 
-@leaderboard.command(epilog=_examples("choose board 5f2c81d0"))
+@leaderboard.command(epilog=_examples("choose board 5f2c81d0", "choose board 5f2c81d0 --take-back"))
 def choose(
     board: _Board,
     submission: Annotated[str, typer.Argument(help="Its id, or the beginning of it; see `vcrgen leaderboard list`.")],
+    back: Annotated[bool, typer.Option("--take-back", help="Leave it to the rule again.")] = False,
 ) -> None:
-    """Choose the submission that counts for its model on its set; by default the last one does."""
+    """Choose the submission that counts for its model on its set; by default the last one does.
+
+    While a ladder is open, a team has at most `closing_models` chosen models.
+    """
     from vcrgen.leaderboard.board import maintainer
     from vcrgen.leaderboard.commands import choose as run
+    from vcrgen.leaderboard.commands import take_back
 
+    if back:
+        taken = take_back(_open(board), submission, team=None, actor=maintainer())
+        console.out.print(f"{taken.id} is no longer chosen for {escape(taken.facts.model)}.", soft_wrap=True)
+        return
     chosen = run(_open(board), submission, team=None, actor=maintainer())
     console.out.print(f"{chosen.id} counts for {escape(chosen.facts.model)} on {chosen.set}.", soft_wrap=True)
 

@@ -39,6 +39,10 @@ def _feedback(feedback: LadderFeedback) -> dict[str, Any]:
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:
     """A team's files, the newest first, and what is left to it on each set that is open."""
-    files = [as_json(one.submission, one.cells, one.feedback) | {"counts": one.counts} for one in page.files]
+    files = [
+        as_json(one.submission, one.cells, one.feedback)
+        | {"counts": one.counts, "chosen": one.submission.chosen, "selected": one.selected}
+        for one in page.files
+    ]
     quotas = {name: asdict(quota) | {"left": quota.left} for name, quota in page.quotas.items()}
     return {"team": page.team, "files": files, "quotas": quotas}

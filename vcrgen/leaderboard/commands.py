@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from vcrgen.errors import LeaderboardError, PredictionError
 from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
@@ -128,6 +130,8 @@ def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") ->
 def choose(board: Board, submission_id: str, *, team: str | None, actor: str) -> Submission:
     """Make a file the one that counts for its model on its set; a private file can be seen from then on.
 
+    While a ladder is open, a team or group chooses at most so many models as are ranked when the set is closed.
+
     Args:
         board: The board.
         submission_id: Its id, or the beginning of an id that no other one of the team has.
@@ -135,16 +139,15 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
         actor: Who chooses, for the log.
 
     Raises:
-        LeaderboardError: There is none, there are several, it was not scored, or its set is closed.
+        LeaderboardError: There is none, there are several, it was not scored, its set is closed, or the team has chosen
+            all models that it may.
     """
     with board.writing() as connection:
-        files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
-        one = _by_id_prefix(files, submission_id)
-        lifecycle = get_set(connection, one.set).lifecycle
+        one = _open_file(connection, submission_id, team)
         if one.status is not SubmissionStatus.SCORED:
             raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can count.")
-        if lifecycle.closing or lifecycle.retired:
-            raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
+        if get_set(connection, one.set).lifecycle.ladder_open and one.channel != BY_MAINTAINERS:
+            _check_choice(connection, one, board.settings.closing_models)
         submissions.choose(connection, one)
         one = replace(one, chosen=True, private=False)
         record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.log_details)
@@ -152,44 +155,54 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
     return one
 
 
-def select_for_closing(board: Board, submission_id: str, *, team: str | None, selected: bool, actor: str) -> Submission:
-    """Choose a file that is ranked when its set is closed, or leave it to the rule again: the best feedback.
+def take_back(board: Board, submission_id: str, *, team: str | None, actor: str) -> Submission:
+    """Leave a model to the rule again: its last file counts, and at closing those with the best feedback.
 
     Args:
         board: The board.
         submission_id: As of :func:`choose`.
-        team: Whose file it has to be; None for a maintainer.
-        selected: Whether it is chosen.
-        actor: Who chooses, for the log.
+        team: As of :func:`choose`.
+        actor: Who takes it back, for the log.
 
     Raises:
-        LeaderboardError: As of :func:`choose`; or the file is private, or the team has chosen all models that it may.
+        LeaderboardError: There is none, there are several, it was not chosen, or its set is closed.
     """
     with board.writing() as connection:
-        files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
-        one, number = _by_id_prefix(files, submission_id), board.settings.closing_models
-        teams = sharing(connection, one.facts.team)
-        others = [
-            each
-            for each in submissions.counted(connection, one.set)
-            if each.chosen and each.facts.entry != one.facts.entry and key_of(each.facts.team) in teams
-        ]
-        lifecycle = get_set(connection, one.set).lifecycle
-        if one.private:
-            raise LeaderboardError("A private file is not ranked; choose it for its model first.")
-        if selected and len(others) >= number:
-            raise LeaderboardError(
-                f"Your team has chosen {pluralize(len(others), 'model')} for {one.set}, the most that are ranked at "
-                "its closing; take one back first."
-            )
-        if not selected:
-            if lifecycle.closing or lifecycle.retired:
-                raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
-            submissions.change(connection, one.id, chosen=False)
-            record(connection, actor=actor, what="taken back", subject=one.subject, facts=one.log_details)
-            update_shown_file(connection, one.facts.entry, one.set)
-            return replace(one, chosen=False)
-    return choose(board, one.id, team=team, actor=actor)
+        one = _open_file(connection, submission_id, team)
+        if not one.chosen:
+            raise LeaderboardError(f"The submission {one.id} was not chosen; there is nothing to take back.")
+        submissions.change(connection, one.id, chosen=False)
+        record(connection, actor=actor, what="taken back", subject=one.subject, facts=one.log_details)
+        update_shown_file(connection, one.facts.entry, one.set)
+    return replace(one, chosen=False)
+
+
+def _open_file(connection: Connection, submission_id: str, team: str | None) -> Submission:
+    """The file of an id on a set whose files can be chosen; a LeaderboardError if there is none."""
+    files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
+    one = _by_id_prefix(files, submission_id)
+    lifecycle = get_set(connection, one.set).lifecycle
+    if lifecycle.closing or lifecycle.retired:
+        raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
+    return one
+
+
+def _check_choice(connection: Connection, one: Submission, number: int) -> None:
+    """Refuse, with a LeaderboardError, a choice of more models than a team or group has at closing."""
+    teams = sharing(connection, one.facts.team)
+    others = [
+        each
+        for each in submissions.counted(connection, one.set)
+        if each.chosen
+        and each.channel != BY_MAINTAINERS
+        and each.facts.entry != one.facts.entry
+        and key_of(each.facts.team) in teams
+    ]
+    if len(others) >= number:
+        raise LeaderboardError(
+            f"The team has chosen {pluralize(len(others), 'model')} for {one.set}, the most that are ranked at its "
+            "closing; take one back first."
+        )
 
 
 def _by_id_prefix(files: Sequence[Submission], submission_id: str) -> Submission:

@@ -100,6 +100,36 @@ def test_a_team_sees_its_files_and_chooses(board: Board, open_desk: Desks, hand:
     assert desk.client.get("/team.html").status_code == 200
 
 
+def test_a_team_chooses_and_takes_back_models_for_closing(
+    make_board: Callable[..., Board], open_desk: Desks, hand: Any, hidden_key: AnswerKey
+) -> None:
+    """On its page and through the API, and no more models than are ranked."""
+    board = make_board(feedback="ladder", hidden_scores_per_day=20)
+    desk = open_desk(board)
+    ids = []
+    for number in range(3):
+        file = hand(hidden_key, right=number, views=["stacked"], note=f"note {number}")
+        ids.append(desk.api(file, set="hidden-en", model=f"Model {number}").json()["id"])
+    score_waiting(board)
+    page = desk.client.post("/team", data={"token": desk.token})
+    assert page.text.count("Choose for closing") == 3 and "Take back" not in page.text
+    assert page.text.count("<small>ranked at closing</small>") == 2
+    assert page.text.count("<small>not ranked at closing</small>") == 1
+    for one in ids[:2]:
+        assert desk.client.post("/team", data={"token": desk.token, "choose": one}).status_code == 200
+    refused = desk.client.post("/team", data={"token": desk.token, "choose": ids[2]})
+    assert refused.status_code == 400 and "has chosen 2 models for hidden-en" in refused.text
+    assert desk.client.post(f"/api/submissions/{ids[2]}/choose", headers=bearer(desk)).status_code == 400
+    page = desk.client.post("/team", data={"token": desk.token, "take_back": ids[0]})
+    assert page.status_code == 200 and page.text.count("Take back") == 1
+    assert desk.client.post(f"/api/submissions/{ids[2]}/choose", headers=bearer(desk)).status_code == 200
+    assert desk.client.post(f"/api/submissions/{ids[0]}/take-back", headers=bearer(desk)).status_code == 400
+    files = desk.client.get("/api/team", headers=bearer(desk)).json()["files"]
+    assert {one["id"]: (one["chosen"], one["selected"]) for one in files} == {
+        ids[0]: (False, False), ids[1]: (True, True), ids[2]: (True, True),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("path", ["/team", "/submit"])
 def test_no_other_site_can_choose(desk: Any, path: str) -> None:
     answer = desk.client.post(path, data={"token": desk.token}, headers={"origin": "https://evil.example"})

@@ -18,7 +18,6 @@ from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.tasks.wording import wording_of
 
 SECRETS = ("database", "smtp")  # settings that may hold a password
-EVENTS = 1000  # lines of the log that are shown; `vcrgen leaderboard log` has all
 
 
 class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
@@ -53,9 +52,8 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         return self.board.settings.title or (names[0] if len(names) == 1 else "Leaderboard")
 
     def events(self) -> Sequence[records.Event]:
-        """The newest lines of the log, without the maintainers' accounts on the machine."""
-        last, _ = last_event(self.connection)
-        return list(map(public_event, read_log(self.connection, after=last - EVENTS)))
+        """All lines of the log, without the maintainers' accounts on the machine."""
+        return list(map(public_event, read_log(self.connection)))
 
 
 def public_event(line: records.Event) -> records.Event:

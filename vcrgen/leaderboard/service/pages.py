@@ -43,7 +43,7 @@ PAUSE_SECONDS = 5.0  # between two times that pages are made anew
 REST = 4  # times as long as making them took: a board in which much happens leaves most of a core to its readers
 SHORTEST_PACKED = 500  # bytes
 # What happens to one set, and what only the history tells. Anything else may show on every page.
-SET_EVENTS = ("scored", "removed", "chosen")
+SET_EVENTS = ("scored", "removed", "chosen", "taken back")
 QUIET_EVENTS = (
     "accepted", "failed", "approved", "declined", "token given", "tokens revoked", "maintainer added",
     "maintainer removed",

@@ -17,7 +17,7 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.api import team_as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.checking import check_in_subprocess
-from vcrgen.leaderboard.commands import choose
+from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.queries import BoardQueries
@@ -41,7 +41,7 @@ CONCURRENT_UPLOADS = (
 CONCURRENT_CHECKS = 1  # files at once: each takes a core
 FORM_PAGES = ("submit", "team", "manage")  # where forms with a token go
 FACTS = ("model", "link", "access", "size", "released")
-FIELDS = (*FACTS, "set", "private", "check", "choose")
+FIELDS = (*FACTS, "set", "private", "check", "choose", "take_back")
 NO_STORE = {"cache-control": "no-store"}
 
 
@@ -53,7 +53,7 @@ def is_token_request(scope: Scope) -> bool:
     posted = (
         path.removeprefix("/") in FORM_PAGES
         or path in ("/api/submissions", "/api/validate")
-        or path.endswith("/choose")
+        or path.endswith(("/choose", "/take-back"))
     )
     return scope["method"] == "POST" and posted
 
@@ -77,6 +77,7 @@ class TeamRoutes:
         app.add_api_route("/api/validate", self.validate_api, methods=["POST"])
         app.add_api_route("/api/team", self.team_api)
         app.add_api_route("/api/submissions/{submission_id}/choose", self.choose_api, methods=["POST"])
+        app.add_api_route("/api/submissions/{submission_id}/take-back", self.take_back_api, methods=["POST"])
 
     async def submit_page(self, request: Request) -> Response:
         """The form of a file, which is submitted or, with its other button, only checked."""
@@ -119,9 +120,10 @@ class TeamRoutes:
         try:
             async with self._form(request, values) as (team, form):
                 token = responses.form_texts(form, ["token"])["token"]
-            if values["choose"]:
+            chosen, taken_back = values["choose"], values["take_back"]
+            if chosen or taken_back:
                 try:
-                    await run_in_threadpool(self._choose, team, values["choose"])
+                    await run_in_threadpool(self._choose, team, chosen or taken_back, back=not chosen)
                 except Refusal as refusal:
                     problems = [refusal.text]
             text = await run_in_threadpool(self._pages.team, team, token, problems)
@@ -140,8 +142,15 @@ class TeamRoutes:
 
     def choose_api(self, request: Request, submission_id: str) -> Response:
         """Make a file the one that counts for its model."""
-        chosen = self._choose(self._team(request, responses.bearer_token(request)), submission_id)
-        return JSONResponse({"id": chosen.id, "model": chosen.facts.model, "set": chosen.set}, headers=NO_STORE)
+        return self._choose_api(request, submission_id, back=False)
+
+    def take_back_api(self, request: Request, submission_id: str) -> Response:
+        """Leave to the rule again what counts for a model."""
+        return self._choose_api(request, submission_id, back=True)
+
+    def _choose_api(self, request: Request, submission_id: str, *, back: bool) -> Response:
+        one = self._choose(self._team(request, responses.bearer_token(request)), submission_id, back=back)
+        return JSONResponse({"id": one.id, "model": one.facts.model, "set": one.set}, headers=NO_STORE)
 
     @asynccontextmanager
     async def _form(self, request: Request, values: dict[str, str]) -> AsyncIterator[tuple[str, FormData]]:
@@ -170,9 +179,10 @@ class TeamRoutes:
             found = team_of(connection, token)
         return self._tokens.authenticate(request, found)
 
-    def _choose(self, team: str, submission_id: str) -> Submission:
+    def _choose(self, team: str, submission_id: str, *, back: bool) -> Submission:
+        act = take_back if back else choose
         try:
-            return choose(self._board, submission_id, team=team, actor=f"team {team}")
+            return act(self._board, submission_id, team=team, actor=f"team {team}")
         except LeaderboardError as problem:
             raise Refusal(400, str(problem)) from None
 

@@ -27,6 +27,7 @@ FIRST_ROWS, FIRST_EVENTS = (
 )  # of reported results and of the history; others are on further pages of the same table
 
 PAGE_ROWS = 100  # of tables of models
+EXPORTED_EVENTS = 1000  # lines of the history in an exported folder, the newest; a service has all
 
 _ENTRY = "[0-9a-f]{12}"
 _VIEWS = "|".join(view.value for task in TASKS.values() for view in task.board_views)
