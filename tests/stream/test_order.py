@@ -13,19 +13,20 @@ def tasks(sizes: list[int]) -> list[Task]:
     return [Task(index=index, partition=index, start=3, stop=3 + size) for index, size in enumerate(sizes)]
 
 
-@given(SIZES, st.integers(0, 5), st.integers(0, 4), st.booleans())
-def test_an_epoch_has_every_window_once(sizes: list[int], seed: int, epoch: int, shuffle: bool) -> None:
-    order = Order(tasks(sizes), seed=seed, shuffle=shuffle)
+@given(SIZES, st.integers(0, 5), st.integers(0, 4), st.booleans(), st.integers(1, 5))
+def test_an_epoch_has_every_run_once(sizes: list[int], seed: int, epoch: int, shuffle: bool, runs: int) -> None:
+    order = Order(tasks(sizes), seed=seed, shuffle=shuffle, runs=runs)
     windows = range(epoch * order.windows, (epoch + 1) * order.windows)
-    assert sorted(order.task(window).index for window in windows) == list(range(len(sizes)))
+    assert sorted(run.index for window in windows for run in order.runs(window)) == list(range(len(sizes)))
+    assert all(len(order.runs(window)) == runs for window in windows[:-1])
     assert {order.epoch(window) for window in windows} == {epoch}
     steps = [order.step(window, row) for window in windows for row in range(order.size(window))]
     assert steps == list(range(epoch * sum(sizes), (epoch + 1) * sum(sizes)))
 
 
-@given(SIZES, st.integers(0, 500), st.booleans())
-def test_a_step_is_found(sizes: list[int], step: int, shuffle: bool) -> None:
-    order = Order(tasks(sizes), seed=1, shuffle=shuffle)
+@given(SIZES, st.integers(0, 500), st.booleans(), st.integers(1, 5))
+def test_a_step_is_found(sizes: list[int], step: int, shuffle: bool, runs: int) -> None:
+    order = Order(tasks(sizes), seed=1, shuffle=shuffle, runs=runs)
     window, row = order.find(step)
     assert order.step(window, row) == step and 0 <= row < order.size(window)
 
@@ -33,7 +34,7 @@ def test_a_step_is_found(sizes: list[int], step: int, shuffle: bool) -> None:
 def test_epochs_and_seeds_have_orders_of_their_own() -> None:
     def windows(seed: int, epoch: int, shuffle: bool = True) -> list[int]:
         order = Order(tasks([5] * 40), seed=seed, shuffle=shuffle)
-        return [order.task(epoch * 40 + number).index for number in range(40)]
+        return [order.runs(epoch * 40 + number)[0].index for number in range(40)]
 
     assert len({tuple(windows(seed, epoch)) for seed in (0, 1) for epoch in (0, 1, 2)}) == 6
     assert windows(0, 2) == windows(0, 2)

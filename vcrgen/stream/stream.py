@@ -40,7 +40,8 @@ else:
 
 Example = dict[str, Any]
 Batch = TypeVar("Batch")
-STATE_VERSION = 1  # also of the order: another one is another order
+STATE_VERSION = 2  # also of the order: another one is another order
+RUNS = 8  # of a window
 BATCH = 16  # pairs made together: few, so that the first one comes soon
 MAX_EMPTY_EPOCHS = 20  # without a usable pair, before one of several workers gives up an endless stream
 # Fields that only matter for files of a build.
@@ -71,6 +72,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         views: Of ``stacked``, ``tei`` and ``strip``; one is drawn for each pair.
         epochs: Epochs of one iteration; None for an endless one.
         shuffle: Random order instead of the source's.
+        runs: Places of the source from which each window of a shuffled stream has its rows.
         rank: This process's rank; by default from torch.distributed, or from ``RANK`` and ``WORLD_SIZE``, at creation.
         world_size: Number of ranks.
         **options: Other fields of :class:`.BuildConfig`, such as ``lang``, ``seed``, ``ngram_size``, ``width``.
@@ -94,6 +96,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         views: Sequence[str] = ("stacked",),
         epochs: int | None = None,
         shuffle: bool = True,
+        runs: int = RUNS,
         rank: int | None = None,
         world_size: int | None = None,
         **options: Any,
@@ -112,12 +115,17 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         self._source = open_source(self.config)
         check_columns(self._source, self.config)
         partitions = limit_partitions(self._source, self.config)
-        _, tasks = divide_tasks(self.config, partitions)
-        self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle)
+        if type(runs) is not int or runs < 1:
+            raise ConfigError(f"`runs` is {runs!r}; give a count of at least 1.")
+        self._runs = runs if shuffle else 1
+        rows, _ = divide_tasks(self.config, partitions)  # of a window
+        of_run = self.config.model_copy(update={"shard_size": max(rows // self._runs, 1)})
+        _, tasks = divide_tasks(of_run, partitions)
+        self._order = Order(tasks, seed=self.config.seed, shuffle=shuffle, runs=self._runs)
         facts = _choices(self.config) | {
             "partitions": [asdict(partition) for partition in partitions],
             "difficulty": {"kind": self._difficulty.kind, "points": self._difficulty.points},  # the modes: as config
-            "views": self._views, "shuffle": shuffle,
+            "views": self._views, "shuffle": shuffle, "runs": self._runs,
         }  # fmt: skip
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
         self._rank = find_rank(rank, world_size)
@@ -224,7 +232,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
         It is exact for iteration in this process and for :meth:`batches`, not for other loops over data loaders.
         """
-        return {"version": STATE_VERSION, "fingerprint": self._fingerprint, **self._position().to_json()}
+        facts = {"version": STATE_VERSION, "fingerprint": self._fingerprint, "runs": self._runs}
+        return facts | self._position().to_json()
 
     def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
         """Load a position: the :meth:`state_dict` of the same rank, or a list of those of all ranks.
@@ -270,8 +279,12 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         """Yield the examples of a window from a row on, each with its row."""
         if self._examples is None:
             self._examples = Examples(self.config, self._difficulty, self._views)
-        task, epoch = self._order.task(window), self._order.epoch(window)
-        items = list(iter_items(self._source, self.config, task.partition, task.start, task.stop))
+        epoch = self._order.epoch(window)
+        items = [
+            item
+            for run in self._order.runs(window)
+            for item in iter_items(self._source, self.config, run.partition, run.start, run.stop)
+        ]
         left = islice(self._order.shuffled_rows(window, items), done, None)
         planned = self._examples.pipeline.plan_items(left, stage=f"stream mask {epoch}", batch_size=BATCH)
         for row, outcome in enumerate(planned, start=done):
@@ -296,6 +309,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
             raise StreamError("This is no state of a stream; give what VCRStream.state_dict() returned.") from None
         if version != STATE_VERSION:
             raise StreamError(f"The state is of format {version!r}, which this version of vcrgen does not read.")
+        if state.get("runs") != self._runs:
+            raise StreamError(f"The state is of windows of {state.get('runs')} runs; make the stream with runs= that.")
         if fingerprint != self._fingerprint:
             raise StreamError("The state is of another source or of other options; make the stream as it was then.")
         return place

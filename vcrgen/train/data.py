@@ -80,7 +80,7 @@ class StoredExamples:
         """Yield examples; a DatasetError if a file cannot be read, or a row lacks its image or answers."""
         while True:
             window, done = self._order.find(self._step)
-            task = self._order.task(window)
+            (task,) = self._order.runs(window)
             rows = list(self._files[task.partition].rows(self._columns, positions=range(task.start, task.stop)))
             for place, row in islice(self._order.shuffled_rows(window, rows), done, None):
                 self._step += 1
