@@ -12,6 +12,7 @@ from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, sc
 from vcrgen.analysis.items.difficulty_model import DifficultyModel
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
 from vcrgen.analysis.items.item_table import FEW_MODELS, ItemTable
+from vcrgen.analysis.measured import found_wrong_keys
 from vcrgen.analysis.wording import between, number, p_value
 from vcrgen.plurals import pluralize
 from vcrgen.report.charts import curve, histogram
@@ -230,6 +231,11 @@ def _suspects(result: ItemResult) -> Section:
         f"Near-duplicates are pairs with r of {NEAR_DUPLICATE:g} or more that chance would not give in one of 20 such "
         "tables."
     ]
+    size, found_keys = found_wrong_keys(len(table.models))
+    text.append(
+        f"In simulations with {size} models this finds {found_keys} of 150 wrong keys of questions with four options, "
+        "without a false alarm: an item that is not listed may well have a wrong key."
+    )
     if not duplicates.is_testable:
         text.append(f"{len(table.models)} models are too few to test for near-duplicates among so many items.")
     details = [
