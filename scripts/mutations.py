@@ -511,4 +511,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("pixels", "the noise of a variance for a deviation", "return 2.0 * (sigma / STEP) ** 2", "return 2.0 * (sigma / STEP)", "calibration"),
     M("pixels", "a span's bits without those of its choices of paths", "return _State(total, inner + entropy_of(weights), best.best",
       "return _State(total, inner, best.best", "calibration"),
+    M("pixels", "the bars of an E are white rows", "if more <= FALSE * _squares(", "if more <= -FALSE * _squares(", "tests/pixels"),
+    M("pixels", "covered texts run on over an uncovered line", "if cells and not (groups and groups[0][0] == 0", "if cells and groups and not (groups[0][0] == 0",
+      "tests/pixels"),
+    M("pixels", "glyphs with the ink of their neighbours", "rest[:, : core.shape[1]] -= core", "rest[:, : core.shape[1]] -= 0 * core",
+      "tests/pixels/test_harvest.py"),
+    M("pixels", "glyphs of a look-alike only", "return glyphs.get(text) or face.glyph(text)", "return face.glyph(text)",
+      "tests/pixels/test_harvest.py"),
+    M("pixels", "glyphs are cut out of known faces", 'votes["" if known else best.name] += 1', "votes[best.name] += 1",
+      "tests/pixels/test_harvest.py"),
 )

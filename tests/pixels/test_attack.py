@@ -85,13 +85,24 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
     request = Request(images=(file.getvalue(),), language="en")
     reply = TemplateModel(font="liberation-sans").reply(request)
     assert reply.text.splitlines() == CAPTIONS["en"][1]
-    assert [set(span) for span in reply.spans] == [{"text", "bits", "fit"}] * 2
+    assert [set(span) for span in reply.spans] == [{"text", "bits", "fit", "signature"}] * 2
     with pytest.raises(RequestProblem, match="--font"):
         TemplateModel(font="dejavu-serif").reply(request)
     with pytest.raises(RequestProblem):
         TemplateModel().reply(Request(images=(b"no image",), language="en"))
     with pytest.raises(ConfigError, match="bits of its spans are unknown"):
         TemplateModel().reply(Request(images=(file.getvalue(),), language="ar"))
+
+
+def test_bars_of_capitals_are_no_covers_and_texts_end_before_uncovered_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "THE EFFECT OF a boat on the lake is small. In the East wind it drifts far away and the men wait for it."
+    covered = ["a boat on", "wait for it"]
+    monkeypatch.setitem(CAPTIONS, "en", (text, covered))
+    ink = 255 - covered_strip("en", covered, ROWS["en"])
+    face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
+    strip = read_strip(ink, face, baseline)
+    assert strip.text.replace(" \n", "\n").splitlines()[0].startswith("THE EFFECT OF")
+    assert [span.text for span in strip.spans] == covered
 
 
 def test_an_image_without_text() -> None:

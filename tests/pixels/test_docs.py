@@ -10,8 +10,8 @@ def test_commands_and_python(run: Run) -> None:
     for kind, block in page.blocks:
         for line in block.splitlines() if kind == "bash" else ():
             if "preds.jsonl" in line:  # a model's outputs
-                lines = Path("pixels.jsonl").read_text("utf-8").replace("template-1", "mine").replace("tei", "stacked")
+                lines = Path("pixels.jsonl").read_text("utf-8").replace("template-2", "mine").replace("tei", "stacked")
                 Path("preds.jsonl").write_text(lines, "utf-8")
             succeed(run, line)
-    assert "mine and template-1 recovered exactly the same spans" in Path("report.html").read_text("utf-8")
+    assert "mine and template-2 recovered exactly the same spans" in Path("report.html").read_text("utf-8")
     assert page.execute() == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.doctor import cores
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 MOST_WORKERS = 4  # each holds some hundred MB
 # Before so many pictures are read, the first ones tell how long it takes.
 MANY, TRIED = 50, 3
+LEARNT = 120  # strips of all languages, out of which glyphs may be cut
 
 # Of the options of `vcrgen predict`, those that say which model is asked without the pictures; and of which items.
 _MODEL = [
@@ -118,20 +120,25 @@ def template(
 ) -> None:
     """Restore covered texts from the visible pixels alone, by comparing them with rendered words.
 
-    Neither the picture, the rest of the caption nor a key is used. Each line of outputs has, for every covered text,
-    the bits that its pixels leave (the equivocation). Run the same command again to resume.
+    Neither the picture, the rest of the caption nor a key is used. If no known face is that of the strips, glyphs are
+    cut out of their uncovered text. Each line of outputs has, for every covered text, the bits that its pixels leave
+    (the equivocation). Run the same command again to resume.
     """
     from vcrgen.dataset.pictures import PictureSelection, open_pictures
     from vcrgen.dataset.reader import open_dataset
     from vcrgen.dataset.views import View
-    from vcrgen.predict.template import TemplateModel
+    from vcrgen.predict.template import TemplateModel, cut_out_glyphs
     from vcrgen.tasks.vcr import VCR
 
     choice = PictureSelection(views=(View.TEI,), mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
+    strips = ((picture.lang, picture.data) for picture in islice(pictures.stream(), LEARNT))
+    cut_out = cut_out_glyphs(strips, font=font, lexicon=lexicon)
+    for face in cut_out.values():
+        console.err.print(f"No known face explains the first strips: read with {escape(face.name)}.", soft_wrap=True)
 
     def make_model() -> VisionModel:
-        return TemplateModel(font=font, lexicon=lexicon, sigma=sigma)
+        return TemplateModel(font=font, lexicon=lexicon, sigma=sigma, cut_out=cut_out)
 
     _run(pictures, choice, make_model, out or default_out(dataset, "template"), workers)
 

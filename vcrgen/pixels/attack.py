@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 
@@ -26,6 +27,8 @@ PROBED = {True: 40, False: 600}  # the most frequent characters, by which a face
 MATCH, SIMILAR = 0.03, 0.1  # relative difference of a character that matches; weight of those that are only similar
 MATCHED_LINES, MATCHED_COLUMNS = 5, 400
 NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of the uncovered text, in noise
+DOUBTFUL = 2.0  # length of white rows, in font sizes, up to which they may be a part of a letter
+FALSE = 0.2  # the same, if all of their ink but this share is explained without a cover
 INSIDE = "'’-"  # marks inside of words
 
 
@@ -60,6 +63,12 @@ class Typeface:
     def probes(self) -> Templates:
         """Templates of the most frequent characters."""
         return Templates(self.glyph, _most_frequent(self.words))
+
+    @property
+    def digest(self) -> str:
+        """A hash of the glyphs of all characters."""
+        templates = self.character_templates
+        return sha256(templates.ink.tobytes() + templates.advance.tobytes()).hexdigest()[:16]
 
     def geometry(self, baseline_row: int) -> Geometry:
         """Return the places of lines, the first of which has its baseline at a row of the image."""
@@ -156,11 +165,10 @@ def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
     """
-    characters, words = face.character_templates, face.word_templates
-    below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
-    lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
-    readings = [read_line(characters, line.cell, sigma) for line in lines]
-    squares = [float((line.cell.ink.astype(np.float64) ** 2).sum()) for line in lines]
+    words = face.word_templates
+    read = read_lines(ink, face, baseline, sigma)
+    lines, readings = [line for line, _ in read], [reading for _, reading in read]
+    squares = [_squares(line.cell.ink) for line in lines]
     total = math.fsum(squares)
     fit = math.fsum(r.fit * s for r, s in zip(readings, squares, strict=True)) / total if total else 1.0
     least = min(LEAST_FIT, fit - NOISE_MARGIN) if sigma > 2 * SIGMA else LEAST_FIT
@@ -177,6 +185,52 @@ def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -
     )
 
 
+def read_lines(
+    ink: Gray, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf
+) -> list[tuple[CoveredLine, LineReading]]:
+    """Return the lines of a strip, and what is read in them character by character.
+
+    Args:
+        ink: Darkness of an image with nothing but the strip.
+        face: Its face.
+        baseline: Row of the first baseline.
+        sigma: Standard deviation of the noise, in grey levels.
+        unknown: Most nats of the ink in a column of a character that the face does not have.
+    """
+    characters = face.character_templates
+
+    def read(line: CoveredLine) -> LineReading:
+        return read_line(characters, line.cell, sigma, unknown)
+
+    below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
+    lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
+    return [_without_false_covers(line, read, DOUBTFUL * face.size) for line in lines]
+
+
+def _without_false_covers(
+    line: CoveredLine, read: Callable[[CoveredLine], LineReading], doubtful: float
+) -> tuple[CoveredLine, LineReading]:
+    """Read a line; short white rows are none if characters explain that they are white, as those of E and F do."""
+    reading = read(line)
+    for rows in line.white:
+        if rows.right - rows.left > doubtful:
+            continue
+        shown = replace(line, white=tuple(other for other in line.white if other is not rows))
+        other = read(shown)
+        more = _unexplained(shown, other) - _unexplained(line, reading)
+        if more <= FALSE * _squares(line.cell.ink[:, rows.left : rows.right]):
+            line, reading = shown, other
+    return line, reading
+
+
+def _unexplained(line: CoveredLine, reading: LineReading) -> float:
+    return (1 - reading.fit) * _squares(line.cell.ink)
+
+
+def _squares(ink: Gray) -> float:
+    return float((ink.astype(np.float64) ** 2).sum())
+
+
 def _covered(
     lines: Sequence[CoveredLine], readings: Sequence[LineReading], *, wide: bool
 ) -> Iterable[tuple[list[VisibleCell], list[str]]]:
@@ -186,8 +240,11 @@ def _covered(
     for line, reading in zip(lines, readings, strict=True):
         placed = reading.characters
         groups = _groups(placed, line.stretches, wide=wide)
-        for first, last in groups:
-            if cells and not (first == 0 and texts[-1].endswith("\n")):
+        if cells and not (groups and groups[0][0] == 0 and texts[-1].endswith("\n")):
+            yield cells, [text.rstrip("\n") for text in texts]
+            cells, texts = [], []
+        for number, (first, last) in enumerate(groups):
+            if number:
                 yield cells, [text.rstrip("\n") for text in texts]
                 cells, texts = [], []
             begin, end = placed[first].begin, placed[last - 1].end

@@ -18,7 +18,7 @@ DIGITS, MARKS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]
 WIDE_MARKS = "，。、；：？！「」『』（）《》“”‘’·—…〈〉【】％～・ー"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "latin": 0.01}
-SKIPPED = 6.0  # nats of a column that no character explains, beside its ink
+SKIPPED = 15.0  # nats of a column that no character explains, beside its ink
 BEAM = 60.0  # nats by which a state may be worse than one that is further to the right
 MOST_NEXT, MOST_STATES = 24, 6  # characters that are tried at a place, and ways to it
 
@@ -72,15 +72,16 @@ def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
     return make_lexicon(f"characters-{lang}", lang, weights, "")
 
 
-def read_line(templates: Templates, line: VisibleCell, sigma: float) -> LineReading:
+def read_line(templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf) -> LineReading:
     """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
 
     Args:
         templates: Those of a :func:`character_lexicon`.
         line: The visible pixels of the line.
         sigma: Standard deviation of the noise, in grey levels.
+        unknown: Most nats of the ink in a column of a character that is not among the templates.
     """
-    return _Search(templates, line, sigma).read()
+    return _Search(templates, line, sigma, unknown).read()
 
 
 class _State(NamedTuple):
@@ -93,8 +94,8 @@ class _State(NamedTuple):
 
 
 class _Search:
-    def __init__(self, templates: Templates, line: VisibleCell, sigma: float) -> None:
-        self._templates, self._energies = templates, Energies(templates, line, ahead=False)
+    def __init__(self, templates: Templates, line: VisibleCell, sigma: float, unknown: float) -> None:
+        self._templates, self._energies, self._unknown = templates, Energies(templates, line, ahead=False), unknown
         self._scale = 2.0 * (sigma / STEP) ** 2
         self._width = line.width
         ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
@@ -130,8 +131,8 @@ class _Search:
         for place in np.argsort(price, kind="stable")[:MOST_NEXT].tolist():
             code = int(fits[place])
             self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))
-        column = float(self._squares[state.pen + 1] - self._squares[state.pen])
-        self._push(cost + column / self._scale + SKIPPED, state.pen + 1, -1, number, 0.0)
+        ink = float(self._squares[state.pen + 1] - self._squares[state.pen]) / self._scale
+        self._push(cost + SKIPPED + min(ink, self._unknown), state.pen + 1, -1, number, 0.0)
 
     def _push(self, cost: float, pen: int, code: int, before: int, energy: float) -> None:
         arrived = self._arrived.setdefault(pen, {})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,17 +41,47 @@ class Geometry:
     size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class WhiteRows(NamedTuple):
+    """White rows through letters: first columns and rows, and those after the last ones."""
+
+    left: int
+    right: int
+    above: int
+    below: int
+
+
+@dataclass(frozen=True, eq=False)
 class CoveredLine:
-    """A line of a strip, and the stretches of it that covers hide in part.
+    """A line of a strip, and what covers hide of it.
 
     Attributes:
-        cell: Its visible pixels.
-        stretches: First column and the column after the last one of each covered stretch, from the left.
+        ink: Its darkness, shape (height, width), 0 where it is not seen.
+        seen: Pixels that are seen, if there are no white rows.
+        grey: First column and the column after the last one of each covered stretch, but for white rows.
+        white: The white rows.
+        top: First row of the line in the image; it may be negative.
+        baseline: Rows from the top to the baseline.
     """
 
-    cell: VisibleCell
-    stretches: tuple[tuple[int, int], ...]
+    ink: Gray
+    seen: Bools
+    grey: tuple[tuple[int, int], ...]
+    white: tuple[WhiteRows, ...]
+    top: int
+    baseline: int
+
+    @cached_property
+    def cell(self) -> VisibleCell:
+        """The visible pixels."""
+        visible = self.seen.copy()
+        for rows in self.white:
+            visible[rows.above : rows.below, rows.left : rows.right] = False
+        return VisibleCell(self.ink * visible, visible, self.baseline)
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """First column and the column after the last one of each covered stretch, from the left."""
+        return sorted([*self.grey, *((rows.left, rows.right) for rows in self.white)])
 
 
 def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list[CoveredLine]:
@@ -73,17 +105,13 @@ def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list
         hidden = np.zeros(own.shape, dtype=bool)
         own[first - top : last - top] = ink[first:last]
         hidden[first - top : last - top] = patches[first:last]
-        stretches = _columns_of(hidden, geometry)
         own[hidden] = 0
-        for left, right, above, below in _white_rows(own, geometry):
-            hidden[above:below, left:right] = True
-            stretches.append((left, right))
-        visible = ~hidden
-        visible[: bleed[0] if number else 0] = False
-        visible[geometry.line_height - (bleed[1] if number < count - 1 else 0) :] = False
-        cell = VisibleCell(own * visible, visible, geometry.baseline)
+        seen = ~hidden
+        seen[: bleed[0] if number else 0] = False
+        seen[geometry.line_height - (bleed[1] if number < count - 1 else 0) :] = False
         if own.any():
-            lines.append(CoveredLine(cell, tuple(sorted(stretches))))
+            grey, white = _columns_of(hidden, geometry), _white_rows(own, geometry)
+            lines.append(CoveredLine(own, seen, tuple(grey), tuple(white), top, geometry.baseline))
     return lines
 
 
@@ -110,8 +138,8 @@ def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:
     return _runs(row)
 
 
-def _white_rows(ink: Gray, geometry: Geometry) -> list[tuple[int, int, int, int]]:
-    """Return white rows through letters: first and last columns and rows."""
+def _white_rows(ink: Gray, geometry: Geometry) -> list[WhiteRows]:
+    """Return the white rows through letters."""
     middle, half = geometry.baseline - geometry.middle, max(1, round(HALF_BAND * geometry.size))
     dark = ink > PAPER
     found = []
@@ -132,7 +160,7 @@ def _white_rows(ink: Gray, geometry: Geometry) -> list[tuple[int, int, int, int]
         inner = box[:, edge : right - left - edge]
         rows = np.flatnonzero(inner.mean(axis=1) > LEAST_ROW)
         above, below = rows[rows < middle].max(initial=-1) + 1, rows[rows > middle].min(initial=len(ink))
-        found.append((first, last, int(above), int(below)))
+        found.append(WhiteRows(first, last, int(above), int(below)))
     return found
 
 

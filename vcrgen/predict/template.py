@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.pixels.attack import ReadStrip, read_strip
+from vcrgen.pixels.attack import ReadStrip, Typeface, read_strip
 from vcrgen.pixels.faces import FaceFinder
-from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.harvest import ROUNDS, harvest
+from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.posterior import SIGMA
+from vcrgen.pixels.strips import Gray
 from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
-VERSION = 1  # of the method
+LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
+TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
+VERSION = 2  # of the method
 
 
 class TemplateModel:
@@ -29,19 +36,24 @@ class TemplateModel:
         font: A font file or a name of the registry; None for all shipped faces.
         lexicon: A word list; None for ``wordfreq``.
         sigma: Standard deviation of the noise, in grey levels.
+        cut_out: Faces of glyphs cut out of the dataset, by language.
 
     Attributes:
         name: As of a model.
         facts: Everything that replies depend on.
     """
 
-    def __init__(self, *, font: str | None = None, lexicon: Path | None = None, sigma: float = SIGMA) -> None:
-        self._font, self._lexicon, self._sigma = font, lexicon, sigma
+    def __init__(
+        self, *, font: str | None = None, lexicon: Path | None = None, sigma: float = SIGMA,
+        cut_out: Mapping[str, Typeface] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self._font, self._lexicon, self._sigma, self._cut_out = font, lexicon, sigma, cut_out
         self._finders: dict[str, FaceFinder] = {}
         self.name = f"template-{VERSION}"
         self.facts: Mapping[str, Any] = {
             "model": self.name, "pillow": version("pillow"), "wordfreq": version("wordfreq"), "sigma": sigma,
             "font": font, "lexicon": load_lexicon("en", file=lexicon).name if lexicon else None,
+            "cut_out": {lang: face.digest for lang, face in sorted(cut_out.items())},
         }  # fmt: skip
 
     def reply(self, request: Request) -> Reply:
@@ -51,12 +63,10 @@ class TemplateModel:
             RequestProblem: The image is invalid, no known face explains its text, or the language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
-        finder = self._finders.get(request.language)
-        if finder is None:
-            finder = self._finders[request.language] = FaceFinder(words, self._font)
-        ink = 255 - np.asarray(decode_image(request.images[0]).convert("L"))
+        finder = self._finder(words)
+        ink = darkness(request.images[0])
         best: ReadStrip | None = None
-        for face, baseline in finder.candidates(ink):
+        for face, baseline in self._faces(finder, self._cut_out.get(request.language), ink):
             strip = read_strip(ink, face, baseline, self._sigma)
             if best is None or strip.fit > best.fit:
                 best = strip
@@ -82,7 +92,69 @@ class TemplateModel:
             text="\n".join(span.text for span in best.spans), model=self.name, finish_reason="stop", spans=spans
         )
 
+    def _finder(self, words: Lexicon) -> FaceFinder:
+        finder = self._finders.get(words.lang)
+        if finder is None:
+            finder = self._finders[words.lang] = FaceFinder(words, self._font)
+        return finder
+
+    @staticmethod
+    def _faces(finder: FaceFinder, cut_out: Typeface | None, ink: Gray) -> Iterator[tuple[Typeface, int]]:
+        """Yield the likeliest faces of a strip, with the row of its first baseline."""
+        if cut_out is not None:
+            share, baseline = cut_out.match(ink)
+            if share > 0:
+                yield cut_out, baseline
+        yield from finder.candidates(ink)
+
     def _signature(self, lexicon: str, face: str) -> Signature:
         """Return what the bits of a strip depend on."""
         facts = {"method": self.name, "lexicon": lexicon, "prior": "unigram", "sigma": f"{self._sigma:g}", "font": face}
         return Signature({name: fact.replace("|", "-") for name, fact in facts.items()})
+
+
+def darkness(image: bytes) -> Gray:
+    """Return the darkness of an image; a RequestProblem if it is invalid."""
+    ink: Gray = 255 - np.asarray(decode_image(image).convert("L"))
+    return ink
+
+
+def cut_out_glyphs(
+    pictures: Iterable[tuple[str, bytes | None]], *, font: str | None = None, lexicon: Path | None = None
+) -> dict[str, Typeface]:
+    """Return faces of glyphs cut out of uncovered text, of the languages whose strips are in no known face.
+
+    A strip counts as of a known face if its characters explain :data:`EXPLAINED` of the uncovered ink.
+
+    Args:
+        pictures: Language and encoded image of strips in one face and size. The first of each language tell whether
+            their face is known.
+        font: As for :class:`TemplateModel`.
+        lexicon: As for :class:`TemplateModel`.
+    """
+    strips: defaultdict[str, list[Gray]] = defaultdict(list)
+    for lang, data in pictures:
+        if data is not None and len(strips[lang]) < MOST_STRIPS:
+            with suppress(RequestProblem):  # which the run counts
+                strips[lang].append(darkness(data))
+    found = {}
+    for lang, inks in sorted(strips.items()):
+        face = _look_alike(FaceFinder(load_lexicon(lang, file=lexicon), font), inks[:TRIED_STRIPS])
+        if face is not None:
+            found[lang] = harvest(face, [(ink, face.match(ink)[1]) for ink in inks])
+    return found
+
+
+def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
+    """Return the face that most of some strips are like; None if the faces of most of them are known."""
+    votes: Counter[str] = Counter()
+    faces: dict[str, Typeface] = {}
+    for ink in inks:
+        fits = [(read_strip(ink, face, at, ROUNDS[0]).fit, face) for face, at in finder.candidates(ink)]
+        fit, best = max(fits, key=lambda one: one[0], default=(0.0, None))
+        if best is not None and fit >= LEAST_ALIKE:
+            known = read_strip(ink, best, best.match(ink)[1]).fit >= EXPLAINED
+            votes["" if known else best.name] += 1
+            faces[best.name] = best
+    name = max(votes, key=lambda one: (votes[one], one), default="")
+    return faces[name] if name else None

@@ -1,0 +1,93 @@
+"""Glyphs cut out of uncovered text: strips in a face that nobody has, and VCR-WIKI's own."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from vcrgen.models.base import Request
+from vcrgen.pixels.attack import Typeface, read_strip
+from vcrgen.pixels.faces import FaceFinder
+from vcrgen.pixels.harvest import harvest
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import LEAST_FIT
+from vcrgen.predict.template import MOST_STRIPS, TemplateModel, cut_out_glyphs
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.fonts import default_chain
+from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.style import make_shaper
+
+# The covered text of each is all of its second line.
+CAPTIONS = [
+    "Every morning the baker opens his shop before the church bell rings and bread is sold.",
+    "Two boys on bicycles follow the narrow path along the river to the old wooden bridge.",
+    "The keeper of the light house wrote about storms and lost ships in his yellow book.",
+    "Heavy clouds hang over the quiet harbour while women mend their nets behind the wall.",
+    "A grey horse jumps over the fence and five dogs run quickly through the wet grass.",
+    "In winter the village square becomes a market where people buy fruit and warm coats.",
+    "Just before the exam six zealous pupils asked the teacher about the old Greek myths.",
+    "Some of the oldest maps show a wide lake where visitors now find only dry meadows.",
+]
+
+
+def strange_strip(caption: str) -> tuple[np.ndarray, str]:
+    """Draw a caption in a face with heavy horizontal strokes, its second line under white rows."""
+    shaper = make_shaper(LANGUAGES["en"], default_chain(LANGUAGES["en"].fonts, size=20))
+    layout = layout_caption(caption, shaper, width=300, max_lines=5, break_unit="word")
+    ink = 255 - render_strip(layout)
+    ink[1:] = np.maximum(ink[1:], ink[:-1])
+    first = layout.line_height
+    ink[first + 9 : first + 18] = 0
+    second = layout.lines[1]
+    return ink, layout.text[second.start : second.end].strip()
+
+
+def plain_strip(caption: str) -> np.ndarray:
+    shaper = make_shaper(LANGUAGES["en"], default_chain(LANGUAGES["en"].fonts, size=20))
+    return render_strip(layout_caption(caption, shaper, width=300, max_lines=5, break_unit="word"))
+
+
+def look_alike() -> Typeface:
+    """The face itself, without heavy strokes."""
+    return FaceFinder(load_lexicon("en"), "liberation-sans").candidates(255 - plain_strip(CAPTIONS[0]))[0][0]
+
+
+def test_a_face_that_nobody_has_is_read_by_its_own_glyphs() -> None:
+    strips = [strange_strip(caption) for caption in CAPTIONS]
+    alike = look_alike()
+    own = harvest(alike, [(ink, alike.match(ink)[1]) for ink, _ in strips])
+    for (ink, text), caption in zip(strips, CAPTIONS, strict=True):
+        strip = read_strip(ink, own, own.match(ink)[1])
+        assert [span.text for span in strip.spans] == [text], caption
+        assert strip.fit > LEAST_FIT > read_strip(ink, alike, alike.match(ink)[1]).fit
+    again = harvest(alike, [(ink, alike.match(ink)[1]) for ink, _ in strips])
+    assert again.digest == own.digest != alike.digest
+
+
+def test_glyphs_of_a_known_face_are_not_cut_out() -> None:
+    strips = [png(plain_strip(caption)) for caption in CAPTIONS[:2]]
+    assert cut_out_glyphs([("en", strip) for strip in strips], font="liberation-sans") == {}
+    assert cut_out_glyphs([("en", None), ("en", b"no image")], font="liberation-sans") == {}
+
+
+def png(strip: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(strip).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_public_strips_are_read_without_their_face(wiki_dir: Path) -> None:
+    items = json.loads((wiki_dir / "strips_en.json").read_text("utf-8"))[:MOST_STRIPS]
+    images = {item["id"]: (wiki_dir / "strips" / f"{item['id']}-hard.png").read_bytes() for item in items}
+    cut_out = cut_out_glyphs((("en", image) for image in images.values()), font="liberation-sans")
+    model = TemplateModel(font="liberation-sans", cut_out=cut_out)
+    assert model.facts["cut_out"] == {"en": cut_out["en"].digest}
+    right = total = 0
+    for item in items:
+        read = model.reply(Request(images=(images[item["id"]],), language="en")).text.splitlines()
+        right += len(set(read) & set(item["answers"]))
+        total += len(item["answers"])
+    assert right / total >= 0.95
