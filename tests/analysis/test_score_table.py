@@ -69,11 +69,53 @@ def test_what_stands_for_a_missing_score(cell: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["=1+1", "12,5", "85%", "inf", "-inf", "1e999", "1e200", True, [1], "0x10", "x" * 9999]
+    "cell", ["=1+1", "12,5", "%", "85%%", "inf%", "inf", "-inf", "1e999", "1e200", True, [1], "0x10", "x" * 9999]
 )
 def test_what_is_no_number(cell: object) -> None:
     with pytest.raises(AnalysisError, match=r"t\.csv, row 3: .{1,60} is no number; leave the cell empty"):
         parse_number(cell, "t.csv, row 3")
+
+
+@pytest.mark.parametrize("cell", ["59.1%", " 59.1 % ", "59.1", 59.1])
+def test_a_percent_sign_is_left_out(cell: object) -> None:
+    assert parse_number(cell, "here") == 59.1
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx", ".parquet"])
+def test_tables_as_pandas_writes_them(tmp_path: Path, suffix: str) -> None:
+    """The index holds the models, or numbers of rows beside a column of names, of which it may be called model."""
+    expected = read_scores([write(tmp_path, suffix, GRID)])
+    blank: Any = "__index_level_0__" if suffix == ".parquet" else None if suffix == ".xlsx" else ""
+    named = [[blank, *GRID[0][1:]], *GRID[1:]]
+    if suffix == ".parquet":  # where the index comes last
+        named = [[*row[1:], row[0]] for row in named]
+    numbered = [[blank, *GRID[0]], *([number, *row] for number, row in enumerate(GRID[1:]))]
+    other = [[blank, "name", *GRID[0][1:]], *numbered[1:]]
+    long = [[blank, *LONG[0]], *([number, *row] for number, row in enumerate(LONG[1:]))]
+    for rows in (named, numbered, other, long):
+        table = read_scores([write(tmp_path, suffix, rows)])
+        assert (table.models, table.tasks) == (expected.models, expected.tasks)
+        np.testing.assert_array_equal(table.scores, expected.scores)
+
+
+def test_numbers_may_name_models() -> None:
+    assert table_from_rows(iter([["", "C", "D"], [0, 1, 2], [1, 3, 4]]), "t").models == ("0", "1")
+
+
+def test_ignored_columns(tmp_path: Path) -> None:
+    rows = [[*row, extra] for row, extra in zip(GRID, ["Lab", "x", "y", "z"], strict=True)]
+    file = write(tmp_path, ".csv", rows)
+    assert read_scores([file], ignore=["Lab"]).tasks == ("Color", "Count")
+    with pytest.raises(AnalysisError, match=r"--ignore 'Labs' is no column of .*; there are model, Color, Count, Lab"):
+        read_scores([file], ignore=["Labs"])
+    with pytest.raises(AnalysisError, match="--ignore is for the columns of one table"):
+        read_scores([file, file], ignore=["Lab"])
+
+
+def test_a_formula_without_a_stored_value_names_its_cell(tmp_path: Path) -> None:
+    file = write(tmp_path, ".xlsx", [["model", "C"], ["A", 1], ["B", "=1+1"]])
+    with pytest.raises(VcrgenError, match=r"scores\.xlsx, cell B3: the formula has no stored value; open the file"):
+        read_scores([file])
 
 
 def test_errors_of_shares() -> None:
@@ -99,7 +141,15 @@ def test_errors_of_shares() -> None:
         ([["model", "C"], ["A" * 5000, 1]], r"t, row 2: the name of the model is longer than 80 characters"),
         ([["model", "C"], ["A\u202eB", 1]], r"t, row 2: the name of the model holds the invisible character U\+202E"),
         ([["model", "C"], ["A", "much"]], r"t, row 2, column 'C': 'much' is no number"),
-        ([["model", "task", "score", "size"], ["A", "C", 1, "7B"]], r"t: the column 'size' is not known"),
+        (
+            [["model", "task", "score", "size"], ["A", "C", 1, "7B"]],
+            r"'size' is not known; .* out with --ignore size\.",
+        ),
+        (
+            [["model", "Lab", "C", "The size"], ["A", "x", 1, "7B"], ["B", "y", 2, ""], ["C", "-", 3, "9B"]],
+            r"t: 2 columns hold text in place of scores: Lab, The size\. .* with --ignore Lab --ignore 'The size'\.",
+        ),
+        ([["model", "C"], ["A", "12,5"], ["B", "9,5"]], r"t, row 2, column 'C': '12,5' is no number"),
         ([[*LONG[0][:3]], ["A", "C", 1], ["A", "C", 2]], r"t, row 3: 'A' has a score on 'C' in row 2 already"),
         ([LONG[0], ["A", "C", 1, -1, None, "x"]], r"t, row 2, column 'se': a standard error is not below 0"),
         ([LONG[0], ["A", "C", 1, None, 0, "x"]], r"t, row 2, column 'items': a score is of one item at least"),

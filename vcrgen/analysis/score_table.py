@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +33,9 @@ LONG = ("model", "task", "score")
 OPTIONAL_COLUMNS = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
 BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature")
+_PARQUET_INDEX = "__index_level_0__"  # as pandas calls the index of a table in Parquet
+_INDEX = "(numbers of rows)"
+_NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 _BOARD = "vcrgen-board-1"  # the form of a board's JSON
 _RANKING = tuple(task.main_metrics[0] for task in TASKS.values())  # the metric that ranks, of each kind of task
 
@@ -82,12 +87,15 @@ class ScoreTable:
         return replace(self.select_models(kept), notes=(*self.notes, left))
 
 
-def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = (), private: bool = False) -> ScoreTable:
+def read_scores(
+    files: Sequence[Path], *, lower_is_better: Sequence[str] = (), ignore: Sequence[str] = (), private: bool = False
+) -> ScoreTable:
     """Read one table, one export of a board, or several files of saved scores.
 
     Args:
         files: One ``.csv``, ``.tsv``, ``.xlsx``, ``.parquet`` or ``.json`` (a board), or several ``.scores.json``.
         lower_is_better: Tasks whose scores are turned around.
+        ignore: Columns of a table that are no tasks.
         private: Whether saved scores of a hidden set are read, whose exact figures are not for publication.
 
     Raises:
@@ -99,16 +107,17 @@ def read_scores(files: Sequence[Path], *, lower_is_better: Sequence[str] = (), p
     for file in files:
         check_size(file)
     if len(files) > 1 or files[0].suffix.lower() == ".json":
+        if ignore:
+            raise AnalysisError(f"--ignore is for the columns of one table of scores, not for {files[0]}.")
         table = _read_json_files(files, private=private)
     else:
-        table = table_from_rows(read_cells(files[0]), str(files[0]))
+        table = table_from_rows(read_cells(files[0]), str(files[0]), ignore=ignore)
     return _negate(table, lower_is_better)
 
 
-def table_from_rows(rows: Iterable[Cells], source: str) -> ScoreTable:
+def table_from_rows(rows: Iterable[Cells], source: str, *, ignore: Sequence[str] = ()) -> ScoreTable:
     """The scores in a grid of cells whose first row names the columns; errors name the ``source``."""
-    rows = iter(rows)
-    heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(next(rows, []), 1)]
+    heads, rows = _named_columns(iter(rows), source, ignore)
     if doubled := [head for number, head in enumerate(heads) if head in heads[:number]]:
         raise AnalysisError(f"{source}: the column {doubled[0]!r} stands there twice; give each task its own name.")
     if set(BOARD_COLUMNS) <= set(heads):
@@ -117,14 +126,14 @@ def table_from_rows(rows: Iterable[Cells], source: str) -> ScoreTable:
         if unknown := [head for head in heads if head not in LONG + OPTIONAL_COLUMNS]:
             raise AnalysisError(
                 f"{source}: the column {unknown[0]!r} is not known; a long table has "
-                f"{', '.join(LONG + OPTIONAL_COLUMNS)}."
+                f"{', '.join(LONG + OPTIONAL_COLUMNS)}. Leave it out with {_ignored(unknown)}."
             )
         return _from_long(_long_rows(_dicts(heads, rows, source)), source)
     return _from_wide(heads, rows, source)
 
 
 def parse_number(cell: Any, place: str) -> float:
-    """A cell as a number; NaN for what is missing.
+    """A cell as a number; NaN for what is missing. A percent sign is left out: ``59.1%`` is 59.1.
 
     Raises:
         AnalysisError: It is a text that is no number, or infinite.
@@ -132,7 +141,7 @@ def parse_number(cell: Any, place: str) -> float:
     if cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING):
         return math.nan
     try:
-        value = float(cell) if not isinstance(cell, bool) else math.inf
+        value = math.inf if isinstance(cell, bool) else float(_without_percent(cell))
     except (TypeError, ValueError, OverflowError):
         value = math.inf
     if math.isinf(value) or abs(value) > 1e100:  # whose squares still are numbers
@@ -152,6 +161,50 @@ def parse_name(cell: Any, what: str, place: str) -> str:
         return check_name(text if len(text) <= MAX_TEXT else text[:MAX_TEXT], what)
     except LeaderboardError as problem:
         raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
+
+
+def _without_percent(cell: Any) -> Any:
+    return cell.strip().removesuffix("%").rstrip() if isinstance(cell, str) else cell
+
+
+def _named_columns(rows: Iterator[Cells], source: str, ignore: Sequence[str]) -> tuple[list[str], Iterator[Cells]]:
+    """Return the names of the columns and the rows below, without ignored columns.
+
+    The index of pandas, a first column without a name or the one that Parquet calls ``__index_level_0__``, names the
+    models. It is left out where a column ``model`` does so, or where it numbers the rows and a text follows.
+    """
+    first = next(rows, [])
+    index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and _is_blank(first[0]) else None
+    if index is not None:
+        kept = list(rows)
+        rows = iter(kept)
+        follows = 1 if index == 0 else 0
+        is_number = all(str(row[index]) == str(number) for number, row in enumerate(kept) if index < len(row))
+        is_extra = is_number and _is_text([row[follows] for row in kept if follows < len(row)])
+        first = [*first[:index], _INDEX if "model" in first or is_extra else "model", *first[index + 1 :]]
+    heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(first, 1)]
+    if unknown := [name for name in ignore if name not in heads]:
+        raise AnalysisError(f"--ignore {unknown[0][:80]!r} is no column of {source}; there are {_first_ten(heads)}.")
+    dropped = {number for number, head in enumerate(heads) if head in ignore or head == _INDEX}
+    if not dropped:
+        return heads, rows
+    return (
+        [head for number, head in enumerate(heads) if number not in dropped],
+        ([cell for number, cell in enumerate(row) if number not in dropped] for row in rows),
+    )
+
+
+def _is_blank(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _first_ten(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}"
+
+
+def _ignored(columns: Sequence[str]) -> str:
+    """Return the options that leave columns out, as a command line takes them."""
+    return " ".join(f"--ignore {shlex.quote(name)}" for name in columns)
 
 
 def _head(cell: Any, place: str) -> str:
@@ -176,7 +229,14 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
     models: list[str] = []
     families: list[str] = []
     scores: list[list[float]] = []
-    for place, row in _dicts(heads, rows, source):
+    read = list(_dicts(heads, rows, source))
+    if texts := [task for task in tasks if _is_text([row[task] for _, row in read])]:
+        shown = pluralize(len(texts), "column holds", "columns hold")
+        raise AnalysisError(
+            f"{source}: {shown} text in place of scores: {_first_ten(texts)}. Leave out what is no task with "
+            f"{_ignored(texts)}."
+        )
+    for place, row in read:
         models.append(parse_name(row[label], "model", place))
         if "family" in row:
             families.append(parse_name(row["family"], "family", place))
@@ -191,6 +251,12 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
             scores=np.array(scores, float).reshape(len(models), len(tasks)),
         )
     )  # fmt: skip
+
+
+def _is_text(cells: Sequence[Any]) -> bool:
+    """Tell whether a column has no number at all, and some text; a single text among numbers is a slip of its own."""
+    known = [cell for cell in cells if not (_is_blank(cell) or str(cell).strip().lower() in MISSING)]
+    return len(known) > 1 and not any(_NUMBER.match(str(cell)) for cell in known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,8 +344,7 @@ def _validate(table: ScoreTable) -> ScoreTable:
 def _negate(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
     if unknown := [task for task in tasks if task not in table.tasks]:
         raise AnalysisError(
-            f"--lower-is-better {unknown[0][:80]!r} is no task of {table.source}; there are "
-            f"{', '.join(table.tasks[:10])}{', …' if len(table.tasks) > 10 else ''}."
+            f"--lower-is-better {unknown[0][:80]!r} is no task of {table.source}; there are {_first_ten(table.tasks)}."
         )
     if not tasks:
         return table

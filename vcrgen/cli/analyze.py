@@ -13,7 +13,7 @@ import typer
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import FolderFormat, Format, Out, folder_format, report_folder, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
+from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions, TableOptions
 from vcrgen.config.base import drop_none, validate_options
 from vcrgen.errors import AnalysisError
 from vcrgen.extras import needs_extra
@@ -76,7 +76,7 @@ def map_tasks(
     require_packages()
     chosen = validate_options(MapOptions, drop_none(options))
     shown = report_format(form, out, scores or [])
-    shipped = shipped_example(example, "map", scores or [], lower_is_better=chosen.lower_is_better)
+    shipped = shipped_example(example, "map", scores or [], chosen)
     table = shipped.load() if shipped else _read(scores, chosen)
     with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
         result = make_map(
@@ -111,9 +111,7 @@ def factors(
     require_packages()
     chosen = validate_options(FactorOptions, drop_none(options))
     shown = report_format(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = shipped_example(
-        example, "factors", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
-    )
+    shipped = shipped_example(example, "factors", [*(scores or []), *([spec] if spec else [])], chosen)
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
@@ -146,9 +144,7 @@ def prune(
     require_packages()
     chosen = validate_options(PruneOptions, drop_none(options))
     shown = folder_format(form, out)
-    shipped = shipped_example(
-        example, "prune", [*(scores or []), *([spec] if spec else [])], lower_is_better=chosen.lower_is_better
-    )
+    shipped = shipped_example(example, "prune", [*(scores or []), *([spec] if spec else [])], chosen)
     with report_folder(out, shown) as write:
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = evaluate_pruning(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
@@ -159,12 +155,12 @@ def prune(
 
 
 def shipped_example(
-    name: str | None, command: str, files: Sequence[Path], *, lower_is_better: Sequence[str] = ()
+    name: str | None, command: str, files: Sequence[Path], chosen: TableOptions | None = None
 ) -> Example | None:
     """Return the shipped example of a name; None without a name.
 
     Raises:
-        AnalysisError: The command does not take it, or there are files, or tasks to turn around, as well.
+        AnalysisError: The command does not take it, or there are files, or options of their columns, as well.
     """
     from vcrgen.analysis.examples import get_example
 
@@ -172,15 +168,18 @@ def shipped_example(
         return None
     if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    if lower_is_better:
-        raise AnalysisError("--lower-is-better is for files; an example is as it is.")
+    for option in ("lower_is_better", "ignore"):
+        if getattr(chosen, option, ()):
+            raise AnalysisError(f"--{option.replace('_', '-')} is for files; an example is as it is.")
     return get_example(name, command)
 
 
-def _read(files: Sequence[Path] | None, chosen: MapOptions | FactorOptions) -> ScoreTable:
+def _read(files: Sequence[Path] | None, chosen: TableOptions) -> ScoreTable:
     from vcrgen.analysis.score_table import read_scores
 
-    return read_scores(files or [], lower_is_better=chosen.lower_is_better, private=chosen.private)
+    return read_scores(
+        files or [], lower_is_better=chosen.lower_is_better, ignore=chosen.ignore, private=chosen.private
+    )
 
 
 def _table_and_spec(

@@ -64,19 +64,24 @@ class ShortenOptions(ItemOptions):
         return tuple(sorted(set(map(int, parts))))
 
 
-class MapOptions(AnalysisOptions):
-    """Options of the map of a benchmark."""
+class TableOptions(AnalysisOptions):
+    """Reading of a table of scores."""
 
     lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
+    ignore: tuple[str, ...] = option((), "A column of the table that is no task. Repeatable.")
+
+
+class MapOptions(TableOptions):
+    """Options of the map of a benchmark."""
+
     method: Literal["pearson", "spearman", "kendall"] = option("pearson", "pearson, spearman or kendall.")
     distance: Literal["r", "abs"] = option("r", "r, or abs: tasks that rank models the other way round are near.")
     clusters: int | None = option(None, "Number of clusters.", shown="that with the best silhouette", ge=2)
 
 
-class FactorOptions(AnalysisOptions):
+class FactorOptions(TableOptions):
     """Options of a factor model, whose specification is a file."""
 
-    lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")
 
 

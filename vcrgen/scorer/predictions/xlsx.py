@@ -251,7 +251,8 @@ class _SheetRows(_TextReader):
         self._texts = texts
         self.done: list[dict[int, Any]] = []
         self._cells: dict[int, Any] = {}
-        self._kind = ""
+        self._kind = self._reference = ""
+        self._is_formula = False
         self._column = -1
         self._rows = self._counted = self._counted_in_row = self._characters = 0
 
@@ -261,9 +262,12 @@ class _SheetRows(_TextReader):
             self._counted += 1
             self._counted_in_row += 1
             self._kind = attributes.get("t", "n")
+            self._is_formula, self._reference = False, attributes.get("r", "")[:20]
             self._column = _column(attributes["r"]) if "r" in attributes else self._column + 1
             if self._counted > MAX_CELLS or max(self._counted_in_row, self._column + 1) > MAX_COLUMNS:
                 raise self._too_large(f"more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells")
+        elif name == "f":
+            self._is_formula = True
         elif name == "row":
             self._rows += 1
             if self._rows > MAX_ROWS:
@@ -284,6 +288,11 @@ class _SheetRows(_TextReader):
             raise self._too_large(f"a row of more than {MAX_LINE_BYTES >> 20} MiB")
 
     def _value(self, text: str) -> Any:
+        if self._is_formula and not text and self._kind != "str":  # which is a formula whose value is the empty text
+            raise PredictionError(
+                f"{self._file}, cell {self._reference or f'of row {self._rows}'}: the formula has no stored value; "
+                "open the file in Excel or LibreOffice and save it, or write the value in its place."
+            )
         match self._kind:
             case "s":
                 return self._texts[int(text)]
