@@ -1,6 +1,7 @@
 """Measure the leak of an eligibility pipeline on annotated text.
 
     python scripts/measure_eligibility.py --lang en --annotated FILE.jsonl [--spacy-model en_core_web_sm]
+    python scripts/measure_eligibility.py --lang hi --frequent 2000
 
 Each line of FILE.jsonl is ``{"text": str, "entities": [[start, end, label], ...]}`` with character offsets
 and the labels PERSON, ORG, PLACE (and FAC, GPE, LOC, which count as places); other labels are read and not
@@ -11,6 +12,8 @@ counted. Two figures are printed:
 
 Without ``--spacy-model`` the built-in pipeline of the language is measured. ``--split`` takes one half of the
 texts by a hash of the text, so that rules can be written on ``dev`` and judged on ``test``.
+
+``--frequent N`` lists those of the N most frequent words of wordfreq that alone are ineligible, by reason.
 """
 
 from __future__ import annotations
@@ -18,13 +21,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vcrgen.text.eligibility import selectable_ngrams
+from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline
 
@@ -109,19 +112,38 @@ def measure(nlp: Language, corpus: Iterable[AnnotatedText], n: int) -> Eligibili
     return result
 
 
+def ineligible_words(nlp: Language, words: Iterable[str]) -> dict[str, list[str]]:
+    """Return the words of which a token is ineligible if nothing else is in the text, by the first such reason."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for word in words:
+        reason = next(filter(None, map(ineligible_reason, nlp(word))), None)
+        if reason:
+            found[reason].append(word)
+    return dict(found)
+
+
 def main() -> None:
     """Parse the arguments, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lang", choices=list(LANGUAGES), required=True)
-    parser.add_argument("--annotated", type=Path, required=True, metavar="FILE.jsonl")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--annotated", type=Path, metavar="FILE.jsonl")
+    source.add_argument("--frequent", type=int, metavar="N", help="list the frequent words that are ineligible")
     parser.add_argument("--spacy-model", help="a trained spaCy pipeline instead of the built-in one")
     parser.add_argument("--ngram-size", type=int, default=5, help="tokens per n-gram (default 5)")
     parser.add_argument("--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash")
     parser.add_argument("--show", action="store_true", help="list leaking n-grams and texts without an n-gram")
     arguments = parser.parse_args()
 
-    corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
     nlp = load_pipeline(arguments.lang, arguments.spacy_model).nlp
+    if arguments.frequent:
+        import wordfreq
+
+        words = wordfreq.top_n_list(arguments.lang, arguments.frequent)
+        for reason, found in sorted(ineligible_words(nlp, words).items()):
+            print(f"{reason}  {len(found)} of {len(words)}  {' '.join(found)}")
+        return
+    corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
     result = measure(nlp, corpus, arguments.ngram_size)
     if arguments.show:
         for text, labels in result.leaking:

@@ -121,8 +121,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("text", "English: longer connections", "len(between) <= MAX_CONNECTORS", "len(between) < MAX_CONNECTORS",
       "eligibility"),
     M("text", "German: compounds are names", "if head in self.capital_nouns and", "if not head and", "language-de"),
-    M("text", "number words that spaCy does not know may be covered", '("numbers", True)', '("numbers", False)',
-      "language-de language-pt"),
+    M("text", "number words that spaCy does not know may be covered", "token.like_num or lexicons.is_number(lower) or any", "token.like_num or any", "tests/text/test_numbers.py"),
     M("text", "Chinese: a repeated name may be covered", "mark_quotes, mark_repeats,", "mark_quotes,", "eligibility"),
     M("text", "Chinese: peoples after places", "mark_suffixed, mark_peoples,", "mark_suffixed,", "eligibility"),
     M("text", "Chinese: sentences end at fewer marks", '"；"]', '"，"]', "pairs eligibility"),
@@ -137,6 +136,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "hard = { visible = 0.28, above = 0.55 }", "calibration"),
     M("text", "the band around a target", "TARGET_BAND = 0.1", "TARGET_BAND = 0.09", "card hidden"),
     M("text", "ties of written words", 'frozenset("-‐‑–\'’_/&@")', 'frozenset("-‐‑–_/&@")', "pairs variants"),
+    M("text", "numbers of several words in one are no numbers", "return not alone and self._number.fullmatch(word) is not None", "return False", "tests/text/test_numbers.py"),
+    M("text", "words are looked up as they are written", 'return unicodedata.normalize("NFC", _READING_MARKS.sub("", plain))', 'return unicodedata.normalize("NFC", plain)', "tests/text/test_normalise.py"),
     # Masks.
     M("masking", "spans may touch",
       "occupied.update(range(span.start - 1, span.end + 1))", "occupied.update(range(span.start, span.end))", "pairs"),

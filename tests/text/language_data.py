@@ -12,6 +12,7 @@ Fields of a file, of which a new language needs those that apply to it:
 - ``tents``: one tent and two tents in each colour, in the order of ``TINTS``.
 - ``clock``: from the time on a dial to its phrases.
 - ``never``: a pattern that no caption matches.
+- ``frequent_names``: those of its 2,000 most frequent words that are names all the same, as people read them.
 - ``annotated``: for ``CODE.jsonl``, the maximal share of n-grams that overlap a name, and the minimal share of texts
   with an n-gram.
 """

@@ -4,16 +4,19 @@ import hashlib
 import json
 
 import pytest
+import wordfreq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.text.language_data import FOLDER, language_data
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.lexicons import read_lexicon
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.text.sample import calibration_sample
 
 ANNOTATED = [code for code in LANGUAGES if "annotated" in language_data(code)]
+FREQUENT = [code for code in LANGUAGES if "frequent_names" in language_data(code)]
 CAPITALS = [code for code, row in LANGUAGES.items() if "capitals" in row.pipeline]
 # Characters of several scripts, with marks, ties, numbers and odd case rules, so that rules meet each other.
 PIECES = [
@@ -65,6 +68,14 @@ def test_eligible_tokens_and_entities(lang: str) -> None:
     for text, expected in data.get("entities", {}).items():
         found = {f"{entity.text}/{entity.label_}" for entity in load_pipeline(lang).nlp(text).ents}
         assert found >= set(expected), text
+
+
+@pytest.mark.parametrize("lang", FREQUENT)
+def test_an_everyday_word_is_no_name_unless_it_is_allowed_by_hand(lang: str) -> None:
+    """As lists of names are compared in lower case; in scripts with capitals, a name of such a word has its capital."""
+    lists = ("names",) if "morphemes" in LANGUAGES[lang].pipeline else ("first_names", "places", "demonyms")
+    listed = {word for name in lists for word in read_lexicon(lang, name)}
+    assert listed.intersection(wordfreq.top_n_list(lang, 2000)) == set(language_data(lang)["frequent_names"].split())
 
 
 @pytest.mark.parametrize("lang", ANNOTATED)

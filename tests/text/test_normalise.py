@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.text.normalise import normalise_caption
+from vcrgen.text.normalise import lookup_key, normalise_caption
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,20 @@ def test_every_character_beside_others() -> None:
         text = f"e{chr(code)}\u0301\u0628{chr(code)}\u200c\u0628"
         normal = normalise_caption(text)
         assert normalise_caption(normal) == normal and unicodedata.is_normalized("NFC", normal), hex(code)
+
+
+@pytest.mark.parametrize(
+    ("word", "key"),
+    [
+        ("كِتاباً", "كتابا"),
+        ("كـــان", "كان"),
+        ("\ufedb\ufe8e\ufee5", "كان"),  # presentation forms
+        ("За\u0301мок", "замок"),
+        ("йод", "йод"),
+        ("葛\U000e0100", "葛"),
+        ("Élan", "élan"),
+        ("कि", "कि"),
+    ],
+)
+def test_words_are_looked_up_without_marks_that_only_help_to_read_them(word: str, key: str) -> None:
+    assert lookup_key(word) == lookup_key(key) == key

@@ -12,8 +12,10 @@ The rules are passes over the tokens, in the order of ``PASSES``. Each marks tok
 name no language; its words are in ``vcrgen/text/CODE/lexicons``.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 import spacy
@@ -23,6 +25,7 @@ from spacy.tokens import Doc
 from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists, read_lexicon
+from vcrgen.text.normalise import lookup_key
 
 NAME = "NAME"
 # Labels of one kind: neighbours among them are one name ("Paris Hilton", GPE + NAME).
@@ -59,6 +62,19 @@ class NameLists(WordLists):
         self.quotes: dict[str, str] = dict(line.split(" ") for line in read_lexicon(language.code, "name_quotes"))
         lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
         self.label_of = {word: label for label, words in lists.items() for word in words}
+        parts = sorted(self.numbers | self.plain_numbers | self.number_links, key=len, reverse=True)
+        self._number = re.compile(f"(?:{'|'.join(map(re.escape, [*parts, '-']))})+")
+        self.is_number = lru_cache(maxsize=50_000)(self._is_number)
+
+    def _is_number(self, word: str) -> bool:
+        """Return true for a listed number or one of several in one word, in lower case: "vingt-deux", "dreihundert"."""
+        if word in self.numbers:
+            return True
+        for particle in self.attached_particles:
+            if (rest := word.removeprefix(particle)) != word and rest in self.numbers:
+                return True
+        alone = word.strip("-") != word or word in self.plain_numbers or word in self.number_links
+        return not alone and self._number.fullmatch(word) is not None
 
     def is_common(self, word: str) -> bool:
         """Return true for a listed common word in lower case, an inflected form of one, or one after a particle."""
@@ -103,16 +119,19 @@ class LabelledWords:
     def __init__(self, doc: Doc, lexicons: NameLists) -> None:
         """Start without labels; attributes of tokens are read once, as spaCy's are slow."""
         self.words: Sequence[str] = [token.text for token in doc]
-        self.lower: Sequence[str] = [word.lower() for word in self.words]
+        self.lower: Sequence[str] = [lookup_key(word) for word in self.words]
         self.capital = [any(char.isupper() or char.istitle() for char in word) for word in self.words]
-        self.numeric = [token.like_num or any(map(str.isdigit, token.text)) for token in doc]
+        self.numeric = [
+            token.like_num or lexicons.is_number(lower) or any(map(str.isdigit, lower))
+            for token, lower in zip(doc, self.lower, strict=True)
+        ]
         self.spaced = [bool(token.whitespace_) for token in doc]
         self.opening = _sentence_openings(doc)
         self.labels: list[str | None] = [None] * len(doc)
         self.lexicons = lexicons
 
     def lower_at(self, i: int) -> str:
-        """Return token i in lower case, or an empty text if there is no token i."""
+        """Return token i as the lists have it, or an empty text if there is no token i."""
         return self.lower[i] if 0 <= i < len(self.lower) else ""
 
     def is_name(self, i: int) -> bool:
@@ -182,7 +201,7 @@ def mark_capitals(text: LabelledWords) -> None:
     for i, word in enumerate(text.words):
         if text.labels[i] or not text.capital[i] or word in text.lexicons.plain_capitals:
             continue
-        only_first = word[1:] == text.lower[i][1:]
+        only_first = word[1:] == word[1:].lower()
         plain = _opens_plainly(text, i) or _is_office(text, i) or text.lexicons.is_capital_noun(text.lower[i])
         if not (only_first and plain):
             text.labels[i] = NAME
@@ -391,10 +410,9 @@ def capitals_pipeline(language: LanguageRow) -> Language:
         A pipeline that needs no trained model and no download.
     """
     nlp = spacy.blank(language.code)
-    for name, is_number in (("plain_numbers", False), ("numbers", True)):
-        for word in read_lexicon(language.code, name):
-            for written in (word, word.capitalize(), word.upper()):
-                nlp.vocab[written].like_num = is_number
+    for word in read_lexicon(language.code, "plain_numbers"):
+        for written in (word, word.capitalize(), word.upper()):
+            nlp.vocab[written].like_num = False
     nlp.add_pipe("sentencizer", config={"punct_chars": list(language.sentence_enders) or None})
     nlp.add_pipe("vcrgen_names_capitals")
     return nlp

@@ -61,8 +61,10 @@ class LabelledWords:
 
 
 def mark_words(marks: LabelledWords) -> None:
-    """Label each word by its role in the dictionary."""
+    """Label each word by its role in the dictionary; it takes some numbers for nouns: 八十, 千三."""
     for index, word in enumerate(marks.words):
+        if marks.lists.numbers.issuperset(word):
+            marks.roles[index] = "number"
         if word in marks.lists.plain:
             marks.roles[index] = "noun"
         else:

@@ -21,6 +21,22 @@ _IDLE_JOINER = regex.compile(
     rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])"
 )
 
+# What a reader may see without reading another word: variation selectors, Arabic vowel signs and the stroke that
+# lengthens a word, and stress marks on Cyrillic letters.
+_READING_MARKS = regex.compile(
+    r"[\ufe00-\ufe0f\U000e0100-\U000e01ef\u0640\u064b-\u0652\u0670]|(?<=\p{Script=Cyrillic})[\u0300\u0301]"
+)
+_PRESENTATION_FORMS = regex.compile(r"[\ufb50-\ufdff\ufe70-\ufefc]+")
+
+
+def lookup_key(word: str) -> str:
+    """Return a word as lists have it: in lower case, with plain letters, without marks that only help to read it."""
+    lower = word.lower()
+    if lower.isascii():
+        return lower
+    plain = _PRESENTATION_FORMS.sub(lambda forms: unicodedata.normalize("NFKC", forms[0]), lower)
+    return unicodedata.normalize("NFC", _READING_MARKS.sub("", plain))
+
 
 def normalise_caption(text: str) -> str:
     """Normalise a caption: NFC, single spaces, no control or format characters, no space at the ends.
