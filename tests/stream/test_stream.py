@@ -16,7 +16,7 @@ import pytest
 import vcrgen.stream.stream as module
 from vcrgen.builder.transform import VCRTransform
 from vcrgen.config.build import load_build_config
-from vcrgen.errors import ConfigError, FontError, NoPairsError, SourceError, VcrgenError
+from vcrgen.errors import ConfigError, FontError, NoPairsError, SourceError, StreamError, VcrgenError
 from vcrgen.records import Item, Reject
 from vcrgen.samples.pairs import caption, sample_pair
 from vcrgen.stream import VCRStream
@@ -271,3 +271,18 @@ def test_pairs_that_cannot_be_covered_are_counted(pairs: str) -> None:
     with pytest.raises(NoPairsError, match="no_room_for_distractors"):
         list(stream)
     assert stream.skipped["no_room_for_distractors"] >= 1
+
+
+def test_a_window_has_its_rows_from_several_places() -> None:
+    """A state of windows of other runs is refused."""
+    options = {"mode": "hard", "epochs": 1, "shard_size": 8}
+    for runs in (1, 4):
+        stream = VCRStream("samples:64", runs=runs, **options)
+        first = [int(example["source_id"].rpartition("-")[2]) for example in islice(stream, 8)]
+        assert len({number // (8 // runs) for number in first}) == runs, first
+    state = VCRStream("samples:64", runs=4, **options).state_dict()
+    assert state["runs"] == 4
+    with pytest.raises(StreamError, match="windows of 4 runs, not 2; make the stream as it was then"):
+        VCRStream("samples:64", runs=2, **options).load_state_dict(state)
+    with pytest.raises(ConfigError, match="`runs` is 0; give a count of at least 1"):
+        VCRStream("samples:64", runs=0)

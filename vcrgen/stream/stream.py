@@ -310,7 +310,10 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         if version != STATE_VERSION:
             raise StreamError(f"The state is of format {version!r}, which this version of vcrgen does not read.")
         if state.get("runs") != self._runs:
-            raise StreamError(f"The state is of windows of {state.get('runs')} runs; make the stream with runs= that.")
+            there = state.get("runs")
+            raise StreamError(
+                f"The state is of windows of {there} runs, not {self._runs}; make the stream as it was then."
+            )
         if fingerprint != self._fingerprint:
             raise StreamError("The state is of another source or of other options; make the stream as it was then.")
         return place
