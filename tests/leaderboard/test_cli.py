@@ -1,5 +1,6 @@
 """``vcrgen leaderboard``: every command as its help shows it, and one sentence for every mistake."""
 
+import errno
 import re
 import shlex
 from collections.abc import Callable
@@ -275,3 +276,20 @@ def test_a_changed_log_is_told(run: Run, board: Board) -> None:
     code, out, err = run("leaderboard", "log", board.folder)
     assert code == 2 and "Line 1 of the log was changed" in err and "the chain is whole" not in out
     assert open_board(board.folder).sets
+
+
+@pytest.mark.parametrize("place", ["vcrgen.leaderboard.vault.Vault.store", "vcrgen.leaderboard.commands.score_or_wait"])
+def test_a_full_disk_is_one_sentence(
+    place: str, board: Board, run: Run, hand: Hand, public_key: AnswerKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was a traceback, or said that the file of outputs cannot be read."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "the disk is full", "board.sqlite3")
+
+    monkeypatch.setattr(place, full)
+    file = hand(public_key)
+    code, out, err = run("leaderboard", "add", board.folder, file, "--model", "M", "--team", "T", "--set", "public")
+    assert (code, out) == (2, "")
+    assert "The disk of board.sqlite3 is full; free some space and run the same command again." in err
+    assert "Traceback" not in err and "cannot be read" not in err

@@ -3,6 +3,7 @@
 A command's module is imported when the command is called: ``vcrgen --help`` and shell completion need the table only.
 """
 
+import errno
 import inspect
 import os
 import re
@@ -197,6 +198,13 @@ class Commands(TyperGroup):
             sys.stderr.close()  # the reader of our output went away (`| head`)
             sys.exit(141)
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                where = f" of {escape(str(error.filename))}" if error.filename else ""
+                console.err.print(
+                    f"[bold red]Error:[/] The disk{where} is full; free some space and run the same command again.",
+                    soft_wrap=True,
+                )
+                sys.exit(2)
             _explain_names(error)
             raise
 
