@@ -90,7 +90,7 @@ def test_other_keys_give_the_same_public_bytes(hidden: Path, tmp_path: Path) -> 
     ours, theirs = hidden / "set" / "public", tmp_path / "set" / "public"
     assert (hidden / "set" / "key" / "answers.jsonl").read_bytes() != (tmp_path / "set/key/answers.jsonl").read_bytes()
     names = sorted(path.relative_to(ours) for path in ours.rglob("*") if path.is_file())
-    assert len(names) == ITEMS + 3
+    assert len(names) == ITEMS + 4
     for name in names:
         commitments = [read_key(folder / "key").commitment.encode() for folder in (hidden / "set", tmp_path / "set")]
         plain = [
