@@ -94,15 +94,21 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
         TemplateModel().reply(Request(images=(file.getvalue(),), language="ar"))
 
 
-def test_bars_of_capitals_are_no_covers_and_texts_end_before_uncovered_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "THE EFFECT OF a boat on the lake is small. In the East wind it drifts far away and the men wait for it."
-    covered = ["a boat on", "wait for it"]
-    monkeypatch.setitem(CAPTIONS, "en", (text, covered))
-    ink = 255 - covered_strip("en", covered, ROWS["en"])
+def test_bars_of_capitals_are_no_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "THE EFFECT OF a boat on the lake is small. In the East wind it drifts far away."
+    monkeypatch.setitem(CAPTIONS, "en", (text, []))
+    ink = 255 - covered_strip("en", ["lake is small"], range(12, 21), size=24)
     face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
     strip = read_strip(ink, face, baseline)
-    assert strip.text.replace(" \n", "\n").splitlines()[0].startswith("THE EFFECT OF")
-    assert [span.text for span in strip.spans] == covered
+    assert strip.text.startswith("THE EFFECT OF") and [span.text for span in strip.spans] == ["lake is small"]
+
+
+def test_a_text_ends_before_a_line_without_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "THE EFFECT OF a boat on the lake is small. In the East wind it drifts far away and the men wait for it."
+    monkeypatch.setitem(CAPTIONS, "en", (text, []))
+    ink = 255 - covered_strip("en", ["boat on the", "drifts far away"], ROWS["en"])  # ends of lines 1 and 3
+    face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
+    assert [span.text for span in read_strip(ink, face, baseline).spans] == ["boat on the", "drifts far away"]
 
 
 def test_an_image_without_text() -> None:

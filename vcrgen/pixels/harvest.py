@@ -23,7 +23,7 @@ from vcrgen.pixels.strips import CoveredLine, Gray
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
-ROUNDS = (40.0, 20.0, 8.0, 4.0)  # grey levels of noise, by which the text is read again and again
+ROUNDS = (40.0, 8.0, 4.0)  # grey levels of noise, by which the text is read again and again
 LEAST_READ = 0.8  # fit of a line from whose characters glyphs are cut out
 BEYOND = 4  # px that ink may reach beyond the line and the pen positions
 SAME = 0.01  # squared difference of two images of a glyph, as a share of their squares
