@@ -23,6 +23,7 @@ from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import Layout
 from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.style import make_style
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 Pixels = npt.NDArray[np.uint8]
@@ -237,3 +238,17 @@ def test_joined_scripts_have_forms(lang: str, face: str) -> None:
     items = [Item(source_id="a", image=pair.image, caption=pair.caption) for pair in pairs]
     forms = [forms_of(made, one, 1) for one in items]
     assert sum(not isinstance(form, Reject) for form in forms) >= 4
+
+
+def test_covers_of_a_font_are_calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of styles that are not kept any more, as they hold glyphs."""
+    calls = []
+
+    def counted(*args: Any, **options: Any) -> Any:
+        calls.append((args, options))
+        return make_style(*args, **options)
+
+    monkeypatch.setattr("vcrgen.hidden.forms.make_style", counted)
+    builder = maker()
+    first, made = builder._calibrated("lato", 30), len(calls)
+    assert made and builder._calibrated("lato", 30) == first and len(calls) == made

@@ -18,6 +18,7 @@ from vcrgen.records import NAMED_MODES, Item, Span
 from vcrgen.samples import sample_pair
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import calibrate
 from vcrgen.typeset.cover import WhiteRows, measure_span, span_cells
@@ -348,3 +349,15 @@ def test_a_language_can_name_another_shaper(monkeypatch: pytest.MonkeyPatch) -> 
     for mode in NAMED_MODES:
         for span in pipeline.row(built, mode)["spans"]:
             assert span["boxes"] and 0 <= span["visible_ink"] < 1
+
+
+@pytest.mark.parametrize("lang", ["en", "zh", "ru"])
+def test_glyphs_of_texts_are_counted_as_they_are_set(lang: str) -> None:
+    """Counting characters gives what setting every text gives, also with letters that no face or a second one has."""
+    language = LANGUAGES[lang]
+    shaper = make_shaper(language, default_chain(language.fonts, size=21))
+    texts = [*calibration_sample(lang)[:20], "", "aa\u0628b\ufdd0", "é → 漢字"]
+    counted, set_as_lines = shaper.count_glyphs(texts), Shaper.count_glyphs(shaper, texts)
+    assert counted.drawn == set_as_lines.drawn and counted.counts.shape == set_as_lines.counts.shape
+    columns = [counted.glyphs.index(glyph) for glyph in set_as_lines.glyphs]
+    assert (counted.counts[:, columns] == set_as_lines.counts).all() and counted.counts.sum() > 100

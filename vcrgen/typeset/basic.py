@@ -1,12 +1,16 @@
 """One glyph a character, from left to right: Pillow's BASIC layout."""
 
-from collections.abc import Callable
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from importlib.metadata import version
+
+import numpy as np
+import numpy.typing as npt
 
 from vcrgen.typeset.fonts import FontChain
 from vcrgen.typeset.records import PlacedGlyph
-from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.shaping import GlyphCounts, Shaper
 
 MAX_EXTENTS = 100_000  # words whose widths are cached
 _PLACE = partial(tuple.__new__, PlacedGlyph)  # half the time of PlacedGlyph(...), of which a build makes millions
@@ -36,6 +40,13 @@ class BasicShaper(Shaper):
                 placed.append((next_position - 1, next_position, pen, glyph))
                 pen += glyph.advance
         return tuple(map(_PLACE, placed))
+
+    def count_glyphs(self, texts: Sequence[str]) -> GlyphCounts:
+        """As :meth:`Shaper.count_glyphs`: the characters of texts are counted once for all fonts."""
+        characters, counts = _count_characters(tuple(texts))
+        found = [(number, glyph) for number, glyph in enumerate(map(self.chain.glyph, characters)) if glyph is not None]
+        drawn = frozenset(characters[number] for number, glyph in found if glyph.face == 0)
+        return GlyphCounts([glyph for _, glyph in found], counts[:, [number for number, _ in found]], drawn)
 
     def width(self, text: str, start: int, end: int) -> int:
         """As :meth:`Shaper.width`."""
@@ -71,3 +82,15 @@ class BasicShaper(Shaper):
             before = self.advance(text[:-1])
             self._extents[text] = (before + last.advance, before + last.right) if last else (before, before)
         return self._extents[text]
+
+
+@lru_cache(maxsize=8)
+def _count_characters(texts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+    """Return the characters of texts, and the number of each in each text."""
+    characters = sorted(set().union(*texts))
+    numbers = {character: number for number, character in enumerate(characters)}
+    counts = np.zeros((len(texts), len(characters)))
+    for row, text in zip(counts, texts, strict=True):
+        for character, count in Counter(text).items():
+            row[numbers[character]] = count
+    return tuple(characters), counts

@@ -7,7 +7,7 @@ Other covers have one number, the share of ink that they are expected to hide. I
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,9 +19,9 @@ from vcrgen.resources import load_object
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import CoverRule, WhiteRows
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
-from vcrgen.typeset.ink_sample import Floats, Glyphs, InkSample, measure_sample
+from vcrgen.typeset.ink_sample import Floats, InkSample, measure_sample
 from vcrgen.typeset.patterns import STEPS, PatternCover, draw_pattern, last_steps
-from vcrgen.typeset.records import WHITE, Box, Layout, Line
+from vcrgen.typeset.records import WHITE, Box, Layout, Line, PlacedGlyph
 from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper, line_length
 
@@ -155,7 +155,8 @@ class PatternCalibrator:
         self._kind, self._rows, self._pitch = kind, sample.rows, sample.pitch
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = sample.windows[:: max(1, len(sample.windows) // DRAWN_WINDOWS)]
-        drawn = (_visible_by_size(kind, seed, window, shaper, sample) for seed, window in enumerate(windows))
+        lines = (shaper.shape(window, 0, len(window)) for window in windows)
+        drawn = (_visible_by_size(kind, seed, line, shaper, sample) for seed, line in enumerate(lines))
         self._visible = np.array([shares for shares in drawn if shares is not None])  # windows x SIZES
 
     def nearest(self, target: CoverTarget) -> Calibration:
@@ -176,7 +177,9 @@ class PatternCalibrator:
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
-def _visible_by_size(kind: str, seed: int, window: Glyphs, shaper: Shaper, sample: InkSample) -> Floats | None:
+def _visible_by_size(
+    kind: str, seed: int, window: tuple[PlacedGlyph, ...], shaper: Shaper, sample: InkSample
+) -> Floats | None:
     """Return the share of a window's ink that a pattern of each of :data:`SIZES` leaves; None if there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
@@ -199,18 +202,20 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
     height = above.shape[1] - 1
     tolerance = _tolerance(height)
     mean = above.mean(axis=0)
-    best, least = range(1, height), (float("inf"), float("inf"))
-    for first in range(1, height):
-        for stop in range(first + 1, height):
-            if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE:
-                visible, balance = _medians(above, range(first, stop))
-                ink = abs(visible - target.visible)
-                error = max(0.0, ink - tolerance), ink + abs(balance - target.above)
-                if error < least:
-                    best, least = range(first, stop), error
+    likely = [
+        range(first, stop)
+        for first in range(1, height)
+        for stop in range(first + 1, height)
+        if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE
+    ] or [range(1, height)]
+    visible, balance = _medians(above, likely)
+    ink = np.abs(visible - target.visible)
+    errors = zip(np.maximum(0.0, ink - tolerance), ink + np.abs(balance - target.above), strict=True)
+    number = min(zip(errors, range(len(likely)), strict=True))[1]
+    best = likely[number]
     low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
     return Calibration(
-        rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=_medians(above, best)[1]
+        rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=float(balance[number])
     )
 
 
@@ -220,8 +225,9 @@ def _spread(shares: Floats) -> tuple[float, float, float]:
     return low, median, high
 
 
-def _medians(above: Floats, rows: range) -> tuple[float, float]:
-    """Return the median visible ink, and the median share of it above the rows."""
-    over, under = above[:, rows.start], 1 - above[:, rows.stop]
+def _medians(above: Floats, covers: Sequence[range]) -> tuple[Floats, Floats]:
+    """Return the median visible ink under each range of rows, and the median share of it above the rows."""
+    shares = np.ascontiguousarray(above.T)
+    over, under = shares[[rows.start for rows in covers]], 1 - shares[[rows.stop for rows in covers]]
     visible = over + under
-    return float(np.median(visible)), float(np.median(over / np.maximum(visible, 1e-9)))
+    return np.median(visible, axis=1), np.median(over / np.maximum(visible, 1e-9), axis=1)

@@ -8,7 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -204,13 +204,19 @@ class Face:
         Raises:
             FontError: The file has no character map that can be read.
         """
-        from fontTools.ttLib import TTFont, TTLibError
+        return _characters(self.path, self.index, self.sha256)
 
-        try:
-            with TTFont(self.path, lazy=True, fontNumber=self.index) as font:
-                return frozenset(font.getBestCmap() or ())
-        except (TTLibError, KeyError, ValueError, AssertionError) as error:
-            raise FontError(f"The character map of the font {self.path} cannot be read: {error}.") from None
+
+@lru_cache(maxsize=64)  # of all sizes of a face
+def _characters(path: Path, index: int, sha256: str) -> frozenset[int]:
+    """Return the code points that have a glyph in the face of a file with this hash; a FontError if it has no map."""
+    from fontTools.ttLib import TTFont, TTLibError
+
+    try:
+        with TTFont(path, lazy=True, fontNumber=index) as font:
+            return frozenset(font.getBestCmap() or ())
+    except (TTLibError, KeyError, ValueError, AssertionError) as error:
+        raise FontError(f"The character map of the font {path} cannot be read: {error}.") from None
 
 
 def line_height(size: int) -> int:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from vcrgen.errors import FontError
 from vcrgen.text.languages import LanguageRow
 from vcrgen.typeset.layout import line_units
-from vcrgen.typeset.records import Glyph, PlacedGlyph
-from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.records import Glyph
+from vcrgen.typeset.shaping import GlyphCounts, Shaper
 
 # Units of a window of the sample, about as long as a span of five tokens.
 WINDOW = {"word": 5, "character": 8, "uax14": 8}
@@ -24,26 +24,19 @@ MAX_MISSING = 0.05
 SAME_WIDTH = 0.6
 
 Floats = npt.NDArray[np.float64]
-Glyphs = tuple[PlacedGlyph, ...]
 
 
 class InkSample(NamedTuple):
     """A measured sample."""
 
-    windows: list[Glyphs]  # set as lines
+    windows: tuple[str, ...]  # texts
     above: Floats  # share of each window's ink above each row: windows x (line height + 1), 0 to 1
+    pitch: int  # width in pixels of most characters, as in Chinese or a monospaced face; 0 if there is none
 
     @property
     def rows(self) -> tuple[float, ...]:
         """The share of the sample's ink in each row of a line."""
         return tuple(np.diff(self.above.mean(axis=0)).tolist())
-
-    @property
-    def pitch(self) -> int:
-        """The width in pixels that most characters have, as in Chinese or a monospaced face; 0 if there is none."""
-        widths = Counter(placed.glyph.advance for window in self.windows for placed in window)
-        width, count = widths.most_common(1)[0]
-        return width if count >= SAME_WIDTH * widths.total() else 0
 
 
 def measure_sample(shaper: Shaper, language: LanguageRow, texts: Iterable[str]) -> InkSample:
@@ -70,24 +63,19 @@ class _Setting:
 @lru_cache(maxsize=16)  # a build makes its pipeline twice, to plan and to run
 def _measure(setting: _Setting) -> InkSample:
     shaper = setting.shaper
-    windows = [(window, shaper.shape(window, 0, len(window))) for window in _windows(setting.sample, setting.language)]
-    _check_letters(shaper, setting.language, windows)
-    placed = [glyphs for _, glyphs in windows]
-    above = _ink_above_each_row(shaper, placed)
+    windows = _windows(setting.sample, setting.language.break_unit)
+    found = shaper.count_glyphs(windows)
+    _check_letters(shaper, setting.language, windows, found.drawn)
+    above = _ink_above_each_row(shaper, found)
     if not len(above):
         raise FontError(
             f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
         )
-    return InkSample(placed, above)
+    return InkSample(windows, above, _pitch(found))
 
 
-def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[tuple[str, Glyphs]]) -> None:
-    letters, drawn = set[str](), set[str]()
-    for window, glyphs in windows:
-        letters.update(filter(str.isalpha, window))
-        for placed in glyphs:
-            if placed.glyph.face == 0:
-                drawn.update(window[placed.start : placed.end])
+def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[str], drawn: frozenset[str]) -> None:
+    letters = set(filter(str.isalpha, set().union(*windows)))
     missing = sorted(letters - drawn)
     if len(missing) > MAX_MISSING * len(letters):
         raise FontError(
@@ -96,26 +84,29 @@ def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[tupl
         )
 
 
-def _windows(sample: Iterable[str], language: LanguageRow) -> list[str]:
+def _pitch(found: GlyphCounts) -> int:
+    """Return the width that most characters have; 0 if there is none."""
+    widths: Counter[int] = Counter()
+    for glyph, count in zip(found.glyphs, found.counts.sum(axis=0).tolist(), strict=True):
+        widths[glyph.advance] += int(count)
+    width, count = widths.most_common(1)[0]
+    return width if count >= SAME_WIDTH * widths.total() else 0
+
+
+@lru_cache(maxsize=16)  # of all fonts
+def _windows(sample: tuple[str, ...], break_unit: str) -> tuple[str, ...]:
     windows = []
     for text in sample:
-        units = [unit for unit in line_units(text, language.break_unit) if not text[slice(*unit)].isspace()]
-        last_units = units[WINDOW[language.break_unit] - 1 :]
+        units = [unit for unit in line_units(text, break_unit) if not text[slice(*unit)].isspace()]
+        last_units = units[WINDOW[break_unit] - 1 :]
         windows += [text[start:end] for (start, _), (_, end) in zip(units, last_units, strict=False)]
-    return windows[:: max(1, len(windows) // MAX_WINDOWS)]
+    return tuple(windows[:: max(1, len(windows) // MAX_WINDOWS)])
 
 
-def _ink_above_each_row(shaper: Shaper, windows: Iterable[Glyphs]) -> Floats:
+def _ink_above_each_row(shaper: Shaper, found: GlyphCounts) -> Floats:
     """Return the share of each window's ink above each row: windows x (line height + 1), 0 to 1."""
-    profiles: dict[Glyph, Floats] = {}
-
-    def profile(glyph: Glyph) -> Floats:
-        if glyph not in profiles:
-            profiles[glyph] = _row_ink(shaper, glyph)
-        return profiles[glyph]
-
-    nothing = np.zeros(shaper.line_height)
-    ink = np.array([np.sum([nothing, *(profile(placed.glyph) for placed in window)], axis=0) for window in windows])
+    profiles = np.array([_row_ink(shaper, glyph) for glyph in found.glyphs]).reshape(-1, shaper.line_height)
+    ink = found.counts @ profiles  # exact, as these are whole numbers
     ink = ink[ink.sum(axis=1) > 0]
     above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
     shares: Floats = above / above[:, -1:]

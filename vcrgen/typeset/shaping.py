@@ -5,10 +5,23 @@ a class with one method, and nothing else changes.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from vcrgen.typeset.fonts import FontChain
-from vcrgen.typeset.records import PlacedGlyph
+from vcrgen.typeset.records import Glyph, PlacedGlyph
+
+
+class GlyphCounts(NamedTuple):
+    """The number of times that texts have glyphs."""
+
+    glyphs: list[Glyph]
+    counts: npt.NDArray[np.float64]  # whole numbers, texts x glyphs
+    drawn: frozenset[str]  # characters that the first face draws
 
 
 class Shaper(ABC):
@@ -38,6 +51,19 @@ class Shaper(ABC):
         The left end of the line is pen position 0. A glyph's ``start`` and ``end`` are offsets into ``text``. A
         character that no font can draw belongs to no glyph.
         """
+
+    def count_glyphs(self, texts: Sequence[str]) -> GlyphCounts:
+        """Count the glyphs of texts, each set as a line of its own."""
+        numbers: dict[Glyph, int] = {}
+        drawn, lines = set[str](), []
+        for text in texts:
+            placed = self.shape(text, 0, len(text))
+            lines.append(Counter(numbers.setdefault(glyph, len(numbers)) for _, _, _, glyph in placed))
+            drawn.update(*(text[start:end] for start, end, _, glyph in placed if glyph.face == 0))
+        counts = np.zeros((len(lines), len(numbers)))
+        for row, line in zip(counts, lines, strict=True):
+            row[list(line)] = list(line.values())
+        return GlyphCounts(list(numbers), counts, frozenset(drawn))
 
     def width(self, text: str, start: int, end: int) -> int:
         """Return the width of a line in pixels: from its start to its last pen position or ink."""
