@@ -210,7 +210,7 @@ def line_breaks(bench: Bench, lang: str) -> Any:
     from vcrgen.records import Reject
 
     fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("lxgw-wenkai", "ar-pl-kaiti-gb")}[lang]
-    flat = bitmap(1, 320, 16)  # quick to resize
+    flat = bitmap(1, 320, 24)  # quick to resize, and at no width lower than 16 px
     items = [replace(item, image=flat) for item in items_of(lang, range(20))]
     found: dict[str, str] = {}
     for font, size in (*((font, 20) for font in fonts), (fonts[0], 25), (fonts[0], 33)):

@@ -181,7 +181,7 @@ def test_a_hidden_set_by_its_key(tmp_path: Path, make: Callable[..., StudyStore]
         taught = " ".join(items[4].answers or ())
         answers = [answer for question in check_source(design).key.questions for answer in question.answers]
         content = (store.folder / FILE).read_bytes()
-        assert not any(answer.encode() in content for answer in answers if answer not in taught) and len(items) == 6  # with the worked example
+        assert not any(answer.encode() in content for answer in answers if answer not in taught) and len(items) == 6
     shown = make(tmp_path / "hidden", "own", limit=4)
     with shown.reading() as connection:
         assert read_design(connection).training == 0  # training items show their answers

@@ -242,7 +242,9 @@ def test_the_same_data_as_from_a_folder(
         build(str(local / here), out=tmp_path / "here", **SMALL)
         there, expected = tree(tmp_path / "there"), tree(tmp_path / "here")
         names = {name for name in expected if there[name] != expected[name]}
-        assert there.keys() == expected.keys() and names == (set() if here else {"README.md", "croissant.json", "manifest.json"})
+        assert there.keys() == expected.keys() and names == (
+            set() if here else {"README.md", "croissant.json", "manifest.json"}
+        )
         for out in ("there", "here"):
             shutil.rmtree(tmp_path / out)
 
