@@ -67,7 +67,7 @@ def climb(run: Run, seven_levels: Path) -> Run:
 
 
 def names_the_gap_around(least: float, out: str) -> bool:
-    """Tell whether a threshold is said to lie between two shares of ink, with no rise between: those next to `least`."""
+    """Tell whether a threshold is said to lie between two shares of ink: those on both sides of `least`."""
     found = re.search(r"alf of the spans are recovered at some share of ink between ([\d.]+) and ([\d.]+) %", out)
     return found is not None and 0.25 < float(found[1]) / 100 <= least < float(found[2]) / 100 < 0.4
 
