@@ -39,7 +39,7 @@ def prune_document(
         f"least {pluralize(result.bound.spec.floor, 'task')} an ability. {_power(len(result.table.models))}"
     )
     largest = max(map(len, result.bound.abilities.values()))
-    sections = [_log(result), _kept(result)]
+    sections = [_log(result), _task_section(result)]
     if result.pruning.log:
         sections += [_ranking(result), _figures(result)]
     if result.anchor is not None and result.pruning.log:
@@ -125,7 +125,7 @@ def _log(result: PruneEvaluation) -> Section:
     return Section(title="Log", text=text, tables=[table] if rows else [])
 
 
-def _kept(result: PruneEvaluation) -> Section:
+def _task_section(result: PruneEvaluation) -> Section:
     kept = set(result.pruning.kept)
     rows: list[list[TableCell]] = [
         [ability, task, "kept" if task in kept else "dropped", _percent(result.frequency[task])]

@@ -276,9 +276,9 @@ class RowReader:
         """Store the picture of a row of VLMEvalKit, for later rows that have this row's ``index`` in its place."""
         index, value = as_id(row.get("index")), row.get("image")
         if index is not None and isinstance(value, str) and len(value) > _LONGEST_INDEX:
-            self._kept(index).write_text(value, "utf-8", "replace")
+            self._stored_file(index).write_text(value, "utf-8", "replace")
 
-    def _kept(self, index: str) -> Path:
+    def _stored_file(self, index: str) -> Path:
         return self._folder / f"row-{hashlib.sha256(index.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     def picture(self, row: Row, columns: Sequence[str] = ()) -> bytes | None:
@@ -287,7 +287,7 @@ class RowReader:
         for name in columns or ((column,) if column else PICTURE_COLUMNS):
             value = row.get(name)
             if "index" in row and (index := as_id(value)) and len(index) <= _LONGEST_INDEX:
-                value = kept.read_text("utf-8") if (kept := self._kept(index)).exists() else value
+                value = kept.read_text("utf-8") if (kept := self._stored_file(index)).exists() else value
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
                     raise ItemRejected(

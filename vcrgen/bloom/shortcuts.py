@@ -57,14 +57,14 @@ def check_shortcuts(figures: Sequence[ReaderFigure]) -> None:
     """
     found = sorted((figure for figure in figures if figure.is_shortcut), key=lambda each: each.chance - each.right)
     if found:
-        listed = "; ".join(map(_said, found[:_SHOWN]))
+        listed = "; ".join(map(_figure_sentence, found[:_SHOWN]))
         raise ShortcutError(
             f"The items can be answered without their pictures: {listed}. Mend what gives the keys away, or write the "
             "set as it is with --allow-shortcuts."
         )
 
 
-def _said(figure: ReaderFigure) -> str:
+def _figure_sentence(figure: ReaderFigure) -> str:
     place = f"{figure.items:,} items{f' of {figure.category}' if figure.category else ''} in {figure.lang}"
     return f"{figure.reader}, right in {100 * figure.right:.1f} % of {place} (chance {100 * figure.chance:.1f} %)"
 
@@ -78,11 +78,11 @@ def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
     of_categories = [figure for figure in figures if figure.category]
     most = max(of_categories, key=lambda each: each.right - each.chance, default=None)
     shortcuts = [figure for figure in figures if figure.is_shortcut]
-    verdict = f"**Shortcuts: {escape_markdown('; '.join(map(_said, shortcuts)))}.**" if shortcuts else ""
+    verdict = f"**Shortcuts: {escape_markdown('; '.join(map(_figure_sentence, shortcuts)))}.**" if shortcuts else ""
     elsewhere = "items of other seeds" if learns_elsewhere else "the other pictures of the set"
     return _ABOUT.format(
         learned=f"and two that learn from {elsewhere} (sets of {MIN_LEARNED} items or more)",
         margin=100 * MARGIN, table=_HEAD + rows,
-        most=escape_markdown(_said(most)) if most else "no category has items enough",
+        most=escape_markdown(_figure_sentence(most)) if most else "no category has items enough",
         verdict=verdict or "None is a shortcut.",
     )  # fmt: skip

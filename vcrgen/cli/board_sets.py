@@ -110,7 +110,7 @@ def add_set(
 
     check_unsafe(feedback, unsafe=unsafe)
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.add(open_folder(board), *_named(data), lifecycle, protocol=protocol)])
+    print_sets([rotation.add(open_folder(board), *_parse_named_set(data), lifecycle, protocol=protocol)])
 
 
 @sets.command("retire", epilog=board_examples("sets retire board hidden-en"))
@@ -132,7 +132,7 @@ def replace_set(
 
     check_unsafe(feedback, unsafe=unsafe)
     lifecycle = rotation.make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
-    print_sets([rotation.replace_set(open_folder(board), name, *_named(data), lifecycle, protocol=protocol)])
+    print_sets([rotation.replace_set(open_folder(board), name, *_parse_named_set(data), lifecycle, protocol=protocol)])
 
 
 @sets.command("dates", epilog=board_examples("sets dates board hidden-en --closes 2027-03-15"))
@@ -160,7 +160,7 @@ def publish_key(
     console.say(f"Commitment: {commitment}", highlight=False)
 
 
-def _named(data: str) -> tuple[str, Path]:
+def _parse_named_set(data: str) -> tuple[str, Path]:
     from vcrgen.leaderboard.board import named_sets
 
     ((name, path),) = named_sets([data]).items()

@@ -31,10 +31,10 @@ def examples(*lines: str) -> str:
 
 def out_option(about: str, *, shown: str | None = None) -> Any:
     """Return the option ``--out`` of a command, with ``shown`` as its default; `-` is an error."""
-    return typer.Option("--out", "-o", help=about, show_default=shown or False, callback=_named)
+    return typer.Option("--out", "-o", help=about, show_default=shown or False, callback=_check_out)
 
 
-def _named(out: Path | None) -> Path | None:
+def _check_out(out: Path | None) -> Path | None:
     if out == Path("-"):
         raise ConfigError(
             "--out takes a name, not `-`; a command that can print what it makes does so where --out is left out."

@@ -80,7 +80,7 @@ def predict(
 
     chosen = validate_options(PredictOptions, drop_none(options))
     data = open_task_dataset(dataset)
-    choice, prompt = _asked(data, chosen)
+    choice, prompt = _select_pictures(data, chosen)
     prompt = replace(prompt, system=chosen.system)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
@@ -183,7 +183,7 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
     typer.echo(f"{result.path}: the result; {_tokens(result.spent)}.")
 
 
-def _asked(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
+def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
     """Return the selected pictures or questions of a dataset, and the prompt."""
     from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS

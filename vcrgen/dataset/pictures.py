@@ -116,7 +116,7 @@ def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool =
         order = dataset.modes.index(part.modes[0]) if part.modes else 0, file
         question = _words(row, lang, place)
         for view in choice.views:
-            data, prompt, problem = _shown(kind, row, view, lang, question)
+            data, prompt, problem = _view_picture(kind, row, view, lang, question)
             yield Picture(
                 question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
                 data=data, question=prompt, place=(*order, row_number, list(View).index(view)),
@@ -175,7 +175,7 @@ def _canary_questions(dataset: Dataset) -> Pictures:
     return Pictures(dataset=dataset, identity=identity, total=len(pictures), stream=lambda: iter(pictures))
 
 
-def _shown(
+def _view_picture(
     kind: DatasetKind, row: Mapping[str, Any], view: View, lang: str, question: str
 ) -> tuple[bytes | None, str, str]:
     """Return the image of a row in a view, its prompt, and the problem if there is no image, or an empty text."""

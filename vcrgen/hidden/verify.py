@@ -151,7 +151,7 @@ def _source_ids(answers: Answers) -> set[str]:
     return {item["source_id"] for item in answers if not _BY_CHANCE.fullmatch(item["source_id"])}
 
 
-def _shown(question_id: str) -> str:
+def _public_id(question_id: str) -> str:
     """Return an id for a detail; ids that are not random are not shown."""
     return question_id if ITEM_ID.fullmatch(question_id) else "an item without a random id"
 
@@ -212,7 +212,7 @@ def _check_images(public: Path, form: PublicFormat) -> None:
     for question_id in _ids(public):
         sizes = set()
         for view in views:
-            place = f"{view} of {_shown(question_id)}"
+            place = f"{view} of {_public_id(question_id)}"
             data = read_file(public / image_name(view, question_id))
             kinds = list(_chunks(data))
             names = [kind for kind, _ in kinds]
@@ -228,7 +228,7 @@ def _check_images(public: Path, form: PublicFormat) -> None:
             exact = len(pixels) == size and stream.eof and not stream.unused_data
             fail_if(not exact, f"{place}: data beside the pixels")
             sizes.add((width, height))
-        fail_if(len(sizes) != 1, f"{_shown(question_id)}: the two views differ in size")
+        fail_if(len(sizes) != 1, f"{_public_id(question_id)}: the two views differ in size")
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -327,7 +327,7 @@ def _check_covers(public: Path, key_folder: Path) -> None:
         height, y, alone = item["strip_height"], item["strip_y"], item["only_it_strip_y"]
         strip = stacked[y : y + height]
         same = np.array_equal(strip, only_it[alone : alone + height])
-        place = f"image {_shown(item['question_id'])}"
+        place = f"image {_public_id(item['question_id'])}"
         fail_if(not same, f"{place}: the strips of the two views differ")
         rest = np.concatenate([only_it[:alone], only_it[alone + height :]])
         fail_if((rest != 255).any(), f"{place}: TEI shows more than the strip")

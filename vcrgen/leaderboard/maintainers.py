@@ -24,7 +24,7 @@ def give_token(board: Board, name: str) -> str:
     """A new token for a maintainer, by which the page for maintainers knows them; it is shown once and kept nowhere."""
     name = check_name(name, "maintainer")
     token = new_token(PREFIX)
-    _write(board, _known(board) | {str(token_hash(token)): name})
+    _write(board, _read_names(board) | {str(token_hash(token)): name})
     with board.writing() as connection:
         record(connection, actor=maintainer(), what="maintainer added", subject="board", facts={})
     return token
@@ -36,7 +36,7 @@ def revoke(board: Board, name: str) -> int:
     Raises:
         LeaderboardError: There are none.
     """
-    known = _known(board)
+    known = _read_names(board)
     left = {hashed: who for hashed, who in known.items() if who != name}
     if len(left) == len(known):
         raise LeaderboardError(f"There is no maintainer {name[:80]!r} with a token.")
@@ -48,7 +48,7 @@ def revoke(board: Board, name: str) -> int:
 
 def maintainer_of(board: Board, token: str) -> str | None:
     """The name of the maintainer that a token belongs to, or None."""
-    return _known(board).get(token_hash(token) or "")
+    return _read_names(board).get(token_hash(token) or "")
 
 
 def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
@@ -58,7 +58,7 @@ def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
         LeaderboardError: It does not wait for one, or its set takes no more files.
     """
     with board.writing() as connection:
-        one = _held(submissions.find(connection, submission_id), submission_id)
+        one = _require_held(submissions.find(connection, submission_id), submission_id)
         lifecycle = get_set(connection, one.set).lifecycle
         if lifecycle.closing or lifecycle.retired:
             raise LeaderboardError(f"The set {one.set!r} is closed; the file can only be declined.")
@@ -76,7 +76,7 @@ def decline(board: Board, submission_id: str, reason: str, *, actor: str) -> Sub
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
         raise LeaderboardError("Say why; the team reads it.")
     with board.writing() as connection:
-        one = _held(submissions.find(connection, submission_id), submission_id)
+        one = _require_held(submissions.find(connection, submission_id), submission_id)
         problems = [f"A maintainer declined it: {reason}"]
         submissions.change(connection, one.id, status=SubmissionStatus.FAILED.value, finished=now(), problems=problems)
         record(connection, actor=actor, what="declined", subject=one.subject, facts=one.log_details)
@@ -109,13 +109,13 @@ def _changes(old: ModelFacts, new: ModelFacts) -> dict[str, str]:
     return {name: text for name, text in texts(new).items() if text != before[name]}
 
 
-def _held(one: Submission | None, submission_id: str) -> Submission:
+def _require_held(one: Submission | None, submission_id: str) -> Submission:
     if one is None or one.status is not SubmissionStatus.HELD:
         raise LeaderboardError(f"The submission {submission_id[:40]!r} does not wait for a maintainer.")
     return one
 
 
-def _known(board: Board) -> dict[str, str]:
+def _read_names(board: Board) -> dict[str, str]:
     file = board.folder / FILE
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 

@@ -200,7 +200,7 @@ class BatchClient:
             return None
         status, data = response.get("status_code"), json.dumps(response.get("body")).encode()
         if status == 200:
-            return self._checked(lambda: chat.parse_reply(data, self._address, self._redact))
+            return self._reply_or_none(lambda: chat.parse_reply(data, self._address, self._redact))
         if filtered := chat.filtered_reply(data, self._address.host):
             return filtered
         detail = (
@@ -214,7 +214,7 @@ class BatchClient:
             return None
         message, error = result.get("message"), result.get("error")
         if result.get("type") == "succeeded" and isinstance(message, dict):
-            return self._checked(lambda: anthropic.read_message(message, self._address, self._redact))
+            return self._reply_or_none(lambda: anthropic.read_message(message, self._address, self._redact))
         inner = error.get("error") if isinstance(error, dict) else None
         if isinstance(inner, dict) and inner.get("type") == "invalid_request_error":
             said = chat.error_sentence(json.dumps(error).encode(), self._redact)
@@ -222,7 +222,7 @@ class BatchClient:
         return None
 
     @staticmethod
-    def _checked(read: Any) -> Reply | None:
+    def _reply_or_none(read: Any) -> Reply | None:
         try:
             reply: Reply = read()
         except CallError:

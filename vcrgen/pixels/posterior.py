@@ -285,7 +285,7 @@ class _Lattice:
             )  # fmt: skip
         return edges
 
-    def _units_from(self, energies: Energies, cell: VisibleCell, pen: int) -> _Found:
+    def _units_from(self, energies: Energies, cell: VisibleCell, pen: int) -> _UnitMatches:
         """Walk the prefix tree from a pen position, level by level, and keep what explains the pixels."""
         templates, tree = self._templates, self._templates.lexicon.tree
         nodes = np.arange(len(tree[0].code), dtype=np.intp)
@@ -304,13 +304,13 @@ class _Lattice:
             nodes, code, end, energy = nodes[good[explains]], code[explains], end[explains], energy[explains]
             unit = level.unit[nodes]
             whole = np.flatnonzero(unit >= 0)
-            found.append(_Found(unit[whole], end[whole], energy[whole]))
+            found.append(_UnitMatches(unit[whole], end[whole], energy[whole]))
             parent, nodes = _children(level, nodes)
             if not len(nodes):
                 break
             before, begin, energy = code[parent], end[parent], energy[parent]
         units, ends, sums = zip(*found, strict=True)
-        return _Found(np.concatenate(units), np.concatenate(ends), np.concatenate(sums))
+        return _UnitMatches(np.concatenate(units), np.concatenate(ends), np.concatenate(sums))
 
     def _residual(self, energies: Energies, pen: int, end: Ints, energy: Doubles) -> Doubles:
         """Return the squared differences in the columns of beginnings of units, less those that noise makes.
@@ -323,7 +323,7 @@ class _Lattice:
         return residual
 
 
-class _Found(NamedTuple):
+class _UnitMatches(NamedTuple):
     """Units, the pen positions after them, and their energies."""
 
     unit: Ints

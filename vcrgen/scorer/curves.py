@@ -62,7 +62,7 @@ def fit_curves(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tu
         cells = sorted((c for c in result.cells if c.view is view and _level(c.variant)), key=lambda c: c.variant)
         if len(cells) < LEAST_LEVELS:
             continue
-        of_levels = [_known(ink.get(cell.variant), _level(cell.variant) or 0.0, cell.units) for cell in cells]
+        of_levels = [_ink_or_level(ink.get(cell.variant), _level(cell.variant) or 0.0, cell.units) for cell in cells]
         resamples = [result.resamples[cell.variant, view] for cell in cells]
         starts = resamples[0].starts
         image = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -95,7 +95,7 @@ def _level(mode: str) -> float | None:
     return Mode(mode).ink if is_mode(mode) else None
 
 
-def _known(ink: Floats | None, level: float, spans: int) -> Floats:
+def _ink_or_level(ink: Floats | None, level: float, spans: int) -> Floats:
     """Visible ink of the spans of a level, with the level itself where none was measured."""
     import numpy as np
 

@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[TableCell, ...]
 def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their intervals, and p-values corrected for their number."""
     rows: list[Row] = []
-    shown = _shown(task, (item.metrics for item in comparisons))
+    shown = _main_metrics(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
         leading, interval, *others = _main(shown, item.metrics, sign=True)
@@ -38,7 +38,7 @@ def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Tab
 def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     """The main metrics of every cell, and the paired differences."""
     rows: list[Row] = []
-    shown = _shown(task, (cell.metrics for _, cell in cells_of(results)))
+    shown = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
     by_chance = task.leading.chance is not None
     for result in results:
         for cell in result.cells:
@@ -105,7 +105,7 @@ def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 
 def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
     """Yield a table for each breakdown of the units."""
-    shown = _shown(task, (cell.metrics for _, cell in cells_of(results)))
+    shown = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
     for by in dict.fromkeys(group.by for _, cell in cells_of(results) for group in cell.groups):
         rows: list[Row] = [
             (*_head(result, cell), group.label, group.units, *_main(shown, group.metrics))
@@ -125,7 +125,7 @@ def by_title(by: str) -> str:
     return f"By {by}, in percent"
 
 
-def _shown(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
+def _main_metrics(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
     """Those of the two shown metrics that some results have."""
     present = {name for metrics in found for name in metrics}
     return [name for name in task.main_metrics if name in present]

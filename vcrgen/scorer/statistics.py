@@ -50,7 +50,9 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
                 by=part.by,
                 label=label,
                 units=int((part.codes[inside] == code).sum()),
-                metrics={metric: estimates[_Column(name, metric, (part.by, code))] for metric in _shown(task, present)},
+                metrics={
+                    metric: estimates[_Column(name, metric, (part.by, code))] for metric in _main_metrics(task, present)
+                },
             )
             for part in divided[cell.variant]
             for code, label in enumerate(part.labels)
@@ -157,7 +159,7 @@ def _partial_differences(a: Resamples, scores: Sequence[Floats]) -> list[tuple[B
     ]
 
 
-def _shown(task: ScoredTask, present: Sequence[str]) -> list[str]:
+def _main_metrics(task: ScoredTask, present: Sequence[str]) -> list[str]:
     """Those of the two shown metrics that a cell has."""
     return [metric for metric in task.main_metrics if metric in present]
 
@@ -214,7 +216,7 @@ class _BootstrapDraws:
         places = {column: number for number, column in enumerate(self._clusters.columns)}
         for by in (by for by in self._task.macros if by in parts):
             estimates = {}
-            for metric in _shown(self._task, self.metrics[cell]):
+            for metric in _main_metrics(self._task, self.metrics[cell]):
                 numbers = [places[_Column(cell, metric, group)] for group in parts[by].groups]
                 numbers = [number for number in numbers if self._counting[number]]
                 mean = self._means[numbers].mean(keepdims=True)
@@ -311,8 +313,8 @@ class _ClusterSums:
         kinds = 0
         for name, of_cell in scores.items():
             divided: list[tuple[Breakdown | None, Sequence[str]]] = [(None, metrics[name])]
-            divided += [(part, _shown(task, metrics[name])) for part in properties[name[0]]]
-            known_of = {metric: _known(of_cell[metric]) for metric in metrics[name]}
+            divided += [(part, _main_metrics(task, metrics[name])) for part in properties[name[0]]]
+            known_of = {metric: _score_mask(of_cell[metric]) for metric in metrics[name]}
             for part, chosen in divided:
                 labels: Sequence[tuple[str, int] | None] = part.groups if part is not None else [None]
                 for metric in chosen:
@@ -357,7 +359,7 @@ class _ClusterSums:
         return np.hstack(sums), np.hstack(counts)
 
 
-def _known(scores: Floats) -> tuple[Bits | None, bytes]:
+def _score_mask(scores: Floats) -> tuple[Bits | None, bytes]:
     """A mask of the units that have a score, and the same as bytes; None and nothing where all have one."""
     import numpy as np
 

@@ -130,11 +130,11 @@ def _common_facts(manifest: Manifest) -> dict[str, Any]:
         "rai:dataBiases": _DRAWN_BIASES if manifest.source in BUILT_IN else None,
         "prov:wasDerivedFrom": without_marks(manifest.source),
         "prov:wasGeneratedBy": f"vcrgen. Signature: {manifest.signature}. Fingerprint: {manifest.fingerprint}.",
-        "rai:dataPreprocessingProtocol": [f"{name}: {_shown(value)}" for name, value in manifest.config.items()],
+        "rai:dataPreprocessingProtocol": [f"{name}: {_format_value(value)}" for name, value in manifest.config.items()],
     }
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else "not set" if value is None else str(value)
 
 

@@ -248,7 +248,7 @@ def _credits(options: Options, weights: Floats) -> list[float]:
     ]
 
 
-class _Read(NamedTuple):
+class _QuestionWords(NamedTuple):
     """The words of a question."""
 
     path: str
@@ -257,7 +257,7 @@ class _Read(NamedTuple):
     own: Sequence[frozenset[str]]  # of each option, the words that not all options have
 
     @classmethod
-    def of(cls, path: str, question: ChoiceQuestion) -> _Read:
+    def of(cls, path: str, question: ChoiceQuestion) -> _QuestionWords:
         options = [words_of(option) for option in question.options]
         shared = frozenset.intersection(*map(frozenset, options))
         own = [frozenset(option) - shared or frozenset(option) for option in options]
@@ -268,7 +268,7 @@ def _hashed(items: Sequence[ChoiceItem], lang: str) -> tuple[Options, Options]:
     """Return the options of items with the features of the classifier, and with those of the joint reader."""
     import numpy as np
 
-    read = [_Read.of(item.path, item.questions[lang]) for item in items]
+    read = [_QuestionWords.of(item.path, item.questions[lang]) for item in items]
     frequency = Counter(word for each in read for word in set(each.stem))
     rare = [sorted(set(each.stem), key=lambda word: (frequency[word], word))[:_RARE_WORDS] for each in read]
     of_picture: dict[str, list[int]] = defaultdict(list)
@@ -294,7 +294,7 @@ def _hashed(items: Sequence[ChoiceItem], lang: str) -> tuple[Options, Options]:
     return Options(*arrays[0], *rest), Options(features, of_rows, *rest)
 
 
-def _names(one: _Read, option: int, rare: Iterable[str]) -> Iterator[str]:
+def _names(one: _QuestionWords, option: int, rare: Iterable[str]) -> Iterator[str]:
     """Yield the features of an option: n-grams, crosses with the question, its form."""
     words, path = one.options[option], one.path
     yield f"all {path} {' '.join(words)}"
@@ -312,7 +312,7 @@ def _names(one: _Read, option: int, rare: Iterable[str]) -> Iterator[str]:
     yield from _form_names(one, option)
 
 
-def _form_names(one: _Read, option: int) -> Iterator[str]:
+def _form_names(one: _QuestionWords, option: int) -> Iterator[str]:
     """Yield features of the form of an option beside the others, and of what stands behind it in the question."""
     path = one.path
     sizes = [sum(map(len, words)) for words in one.options]
@@ -332,7 +332,7 @@ def _form_names(one: _Read, option: int) -> Iterator[str]:
             yield f"behind {path} {one.stem.count(behind) > 1}"
 
 
-def _joint_names(one: _Read, option: int, other: _Read, rare: Sequence[str]) -> Iterator[str]:
+def _joint_names(one: _QuestionWords, option: int, other: _QuestionWords, rare: Sequence[str]) -> Iterator[str]:
     """Yield features of an option and another item about the same picture."""
     own, both = one.own[option], f"{one.path} {other.path}"
     in_stem = sum(word in other.stem for word in own)
@@ -365,7 +365,7 @@ def _pairs(words: Sequence[str]) -> set[tuple[str, str]]:
     return set(pairwise(words))
 
 
-def _pairs_of(other: _Read) -> set[tuple[str, str]]:
+def _pairs_of(other: _QuestionWords) -> set[tuple[str, str]]:
     return _pairs(other.stem).union(*map(_pairs, other.options))
 
 

@@ -49,7 +49,7 @@ def read_chunks(file: Path, metric: str) -> Iterator[Columns]:
         raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv, .tsv and .xlsx.")
 
 
-def _wanted(file: Path, names: Sequence[str], metric: str) -> list[str]:
+def _needed_columns(file: Path, names: Sequence[str], metric: str) -> list[str]:
     """The columns to read of evidence or of a long table, whichever it is."""
     _check_names(file, names)
     if {"question_id", "span", "outcome"} <= set(names):
@@ -91,7 +91,7 @@ def _parquet(file: Path, metric: str) -> Iterator[Columns]:
                     f"{file} has more than {MOST_COLUMNS} columns, {MOST_ROWS:,} rows or {MOST_GROUP >> 30} GiB in a "
                     "row group."
                 )
-            wanted = _wanted(file, parquet.schema_arrow.names, metric)
+            wanted = _needed_columns(file, parquet.schema_arrow.names, metric)
             for batch in parquet.iter_batches(_CHUNK, columns=wanted):
                 batch.validate(full=True)  # offsets of a hostile file may point outside of its buffers
                 yield {name: _typed(file, name, batch.column(name)) for name in batch.schema.names}
@@ -123,7 +123,7 @@ def _from_rows(file: Path, rows: Iterator[tuple[int, Mapping[str, Any]]], metric
     import pyarrow as pa
 
     while some := list(itertools.islice(rows, _CHUNK)):
-        wanted = _wanted(file, list(some[0][1]), metric)
+        wanted = _needed_columns(file, list(some[0][1]), metric)
         yield {
             name: pa.array(
                 [_cell(f"{file}, line {number}", name, row.get(name)) for number, row in some],

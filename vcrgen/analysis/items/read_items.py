@@ -99,7 +99,7 @@ class _Gathered:
         columns = {name: column.filter(pa.array(taken)) for name, column in columns.items()}
         names = pc.coalesce(columns["model"], columns["run"]) if evidence else columns["model"]
         models = _codes(file, "model", names, self.models)
-        items = self._spans(file, columns) if evidence else self._named(file, columns)
+        items = self._spans(file, columns) if evidence else self._item_codes(file, columns)
         self.rows += len(items)
         if self.rows > MOST_CELLS:
             raise AnalysisError(f"The files hold more than {MOST_CELLS:,} scores; analyse a part of the items.")
@@ -152,7 +152,7 @@ class _Gathered:
                 self.texts.setdefault(code, text or "")
         return codes
 
-    def _named(self, file: Path, columns: Columns) -> Ints:
+    def _item_codes(self, file: Path, columns: Columns) -> Ints:
         """Codes of the items of a long table; an item without an image is a group of its own."""
         codes = _codes(file, "item", columns["item"], self.items)
         if "image" in columns:

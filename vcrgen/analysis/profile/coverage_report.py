@@ -246,7 +246,7 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     for (level, subcategory), paths in parts.items():
         empty = [[path.rpartition("/")[2] for path in paths if path not in each.categories] for each in spreads]
         if any(empty):
-            rows.append((level.capitalize(), subcategory, *(_named(names, len(paths)) for names in empty)))
+            rows.append((level.capitalize(), subcategory, *(_format_categories(names, len(paths)) for names in empty)))
     counts = (f"{each.name} {sum(path not in each.categories for path in categories)}" for each in spreads)
     heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [each.name for each in spreads]))
     text = [f"Categories without an item: {', '.join(counts)}."]
@@ -259,7 +259,7 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     )  # fmt: skip
 
 
-def _named(names: Sequence[str], categories: int) -> str:
+def _format_categories(names: Sequence[str], categories: int) -> str:
     return "none" if not names else f"all {categories}" if len(names) == categories > 1 else ", ".join(names)
 
 

@@ -74,7 +74,7 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         ("model", "Categories on which models differ"),
         ("lang", "Categories on which languages differ"),
     ):
-        sections.append(_differences(title, pairs_by(_shown(data), what), what))
+        sections.append(_differences(title, pairs_by(_image_profiles(data), what), what))
     sections.append(_calibration(data))
     items = max(each.micro.items for each in data.profiles)
     return Document(
@@ -90,13 +90,13 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
     )
 
 
-def _shown(data: Profiles) -> list[ModelProfile]:
+def _image_profiles(data: Profiles) -> list[ModelProfile]:
     """The profiles with the picture, by the methods of levels and categories."""
     return [each for each in data.profiles if each.view == "image" and each.metric in SHOWN]
 
 
 def _metrics(data: Profiles) -> list[str]:
-    return [metric for metric in SHOWN if any(each.metric == metric for each in _shown(data))]
+    return [metric for metric in SHOWN if any(each.metric == metric for each in _image_profiles(data))]
 
 
 def _share(of: ShareEstimate | None, decimals: int = 1) -> Percent:
@@ -150,7 +150,7 @@ def _scores(data: Profiles) -> Section:
 
 
 def _levels(data: Profiles) -> Section | None:
-    levels, shown = data.levels, _shown(data)
+    levels, shown = data.levels, _image_profiles(data)
     if not shown:
         return None
     models = dict.fromkeys(each.model for each in shown)
@@ -167,7 +167,7 @@ def _levels(data: Profiles) -> Section | None:
 
 
 def _bars(data: Profiles) -> Section | None:
-    shown, panels = _shown(data), []
+    shown, panels = _image_profiles(data), []
     for metric, lang in [(metric, lang) for metric in _metrics(data) for lang in data.langs]:
         profiles = [each for each in shown if (each.metric, each.lang) == (metric, lang)]
         groups = []
@@ -189,7 +189,7 @@ def _bars(data: Profiles) -> Section | None:
 
 def _radar(data: Profiles, model: str) -> Chart:
     series, texts = [], []
-    for each in [each for each in _shown(data) if each.model == model][:MOST_SERIES]:
+    for each in [each for each in _image_profiles(data) if each.model == model][:MOST_SERIES]:
         name = f"{METHODS[each.metric]}, {each.lang}"
         shares = [each.levels.get(level) for level in data.levels]
         series.append((name, [of.value if of else None for of in shares]))
@@ -212,7 +212,7 @@ def _compared(title: str, pairs: Sequence[Pair], levels: Sequence[str], note: st
 
 
 def _languages(data: Profiles) -> Section | None:
-    pairs = pairs_by(_shown(data), "lang")
+    pairs = pairs_by(_image_profiles(data), "lang")
     if not pairs:
         return None
     panels = []
@@ -225,7 +225,7 @@ def _languages(data: Profiles) -> Section | None:
 
 
 def _methods(data: Profiles) -> Section | None:
-    pairs = pairs_by(_shown(data), "metric")
+    pairs = pairs_by(_image_profiles(data), "metric")
     if not pairs:
         return None
     panels = [
@@ -264,7 +264,7 @@ def _rank_correlations(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _gaps(data: Profiles) -> Section | None:
-    shown = _shown(data)
+    shown = _image_profiles(data)
     of_views = [each for each in data.profiles if each.metric in SHOWN]
     kinds: list[tuple[str, list[ProfileGap], Callable[[ProfileGap], str]]] = [
         ("Languages", [gap(*pair) for pair in pairs_by(shown, "lang")],
@@ -311,7 +311,7 @@ def _categories(data: Profiles) -> Section | None:
     panels, details, categories = [], [], data.categories
     levels = {level: [category for category in categories if category.level == level] for level in data.levels}
     for metric in _metrics(data):
-        profiles = [each for each in _shown(data) if each.metric == metric]
+        profiles = [each for each in _image_profiles(data) if each.metric == metric]
         for lang in dict.fromkeys(each.lang for each in profiles):
             of_lang = [each for each in profiles if each.lang == lang]
             groups = [(level.capitalize(), [_strip(each, of) for each in of_lang]) for level, of in levels.items()]

@@ -67,7 +67,7 @@ class CachedPage:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CacheEntry:
     page: CachedPage
     state: _State
     read: bool = False  # whether somebody has read it since it was made
@@ -88,7 +88,7 @@ class LivePages:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._state: _State | None = None
-        self._made: OrderedDict[str, _Kept] = OrderedDict()
+        self._made: OrderedDict[str, _CacheEntry] = OrderedDict()
         self._lock, self._refreshing = threading.Lock(), threading.Lock()
         self._locks = [threading.Lock() for _ in range(LOCKS)]
         self._stopping = threading.Event()
@@ -119,7 +119,7 @@ class LivePages:
                 if (kept := self._fresh(name, state)) is None:
                     if (page := self._make(name, state)) is None:  # not kept: there are very many such names
                         return None
-                    kept = _Kept(page, state)
+                    kept = _CacheEntry(page, state)
                     self._keep(name, kept)
         kept.read = True
         return kept.page
@@ -203,12 +203,12 @@ class LivePages:
         text = self._look(look, state.rows)
         return None if text is None else CachedPage.of(text)
 
-    def _fresh(self, name: str, state: _State) -> _Kept | None:
+    def _fresh(self, name: str, state: _State) -> _CacheEntry | None:
         """Return the kept page of a name; an older one will do while the thread watches, which renews it."""
         kept = self._made.get(name)
         return kept if kept is not None and (self._is_watched or kept.state is state) else None
 
-    def _keep(self, name: str, kept: _Kept) -> None:
+    def _keep(self, name: str, kept: _CacheEntry) -> None:
         """Keep a page, unless it was made of a state that is over: nobody would make it anew."""
         with self._lock:
             if kept.state is self._state:
@@ -265,7 +265,7 @@ class LivePages:
         is_table = (names.parse_name(name) or ("board",))[0] == "board"
         page = self._make(name, state) if kept and kept.read and is_table else None
         if page is not None:
-            self._keep(name, _Kept(page, state))
+            self._keep(name, _CacheEntry(page, state))
         else:
             with self._lock:
                 self._made.pop(name, None)

@@ -78,7 +78,7 @@ _TOKEN = re.compile(
 
 def tokens_of(output: str, options: Sequence[str], rotation: int) -> list[Token]:
     """Split an output; the texts of options are single tokens, and so are the phrases of ``words.txt``."""
-    known = _known(tuple(options))
+    known = _option_words(tuple(options))
     text = _with_texts(_plain(output), known.texts)
     words = _TOKEN.findall(text)
     folded = [_folded(known.shown(word)) for word in words]
@@ -94,7 +94,7 @@ def tokens_of(output: str, options: Sequence[str], rotation: int) -> list[Token]
     return tokens
 
 
-class _Known(NamedTuple):
+class _OptionWords(NamedTuple):
     """The labels and texts of four options."""
 
     labels: Mapping[str, int]
@@ -107,7 +107,9 @@ class _Known(NamedTuple):
         return self.texts[number] if number in self.common else word
 
 
-def _token(words: Sequence[str], folded: Sequence[str], place: int, known: _Known, rotation: int) -> tuple[int, Token]:
+def _token(
+    words: Sequence[str], folded: Sequence[str], place: int, known: _OptionWords, rotation: int
+) -> tuple[int, Token]:
     """The token at a place, and how many words it takes."""
     word = words[place]
     number = ord(word[0]) - _FIRST_TEXT
@@ -145,14 +147,14 @@ def _phrase(folded: Sequence[str], place: int) -> tuple[int, str]:
 
 
 @lru_cache(maxsize=256)  # an item is asked in several orders and views
-def _known(options: tuple[str, ...]) -> _Known:
+def _option_words(options: tuple[str, ...]) -> _OptionWords:
     """The labels of four options, and the texts by which each is known."""
     shown = [_plain(option).strip(" .") for option in options]
     counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
     labels = LABEL_LETTERS if counted else _LABELS
     texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
     common = frozenset(number for number, text in texts.items() if _is_common(text))
-    return _Known(labels, texts, common)
+    return _OptionWords(labels, texts, common)
 
 
 def _is_common(text: str) -> bool:
