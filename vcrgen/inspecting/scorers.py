@@ -1,18 +1,22 @@
 """Scores of samples by vcrgen's scorers, and their means over spans or items with errors clustered by image.
 
-A sample is an image, and a mean is one over spans: so a sample's value holds sums, and the metric divides them.
+A sample is an image, and a mean is one over spans: so a sample's value holds sums, and the metric divides them. Of an
+MCQ benchmark, a sample is one order of an item's options, and the metric puts the orders together.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from vcrgen.scorer.mcq.grammar import GRAMMAR, ReadingKind, read_choice
 from vcrgen.scorer.records import Outcome
 from vcrgen.scorer.scorer import make_scorer
+from vcrgen.stats.bootstrap import StoredGroupSums, group_means
+from vcrgen.tasks.bloom import LETTERS
 
 _REASONS = {Outcome.REFUSED: "refusal", Outcome.EMPTY: "no_response", Outcome.FAILED: "no_response"}
 _READINGS = {
@@ -22,51 +26,45 @@ _READINGS = {
 Sums = dict[str, float]
 
 
-@metric(name="by_group")
-def ratios(group: str, unit: str) -> Callable[[list[SampleScore]], dict[str, float]]:
-    """Return the metric: of each value of ``group`` the ratio of sums over ``unit``, and its clustered standard error.
-
-    Args:
-        group: A key of the samples' metadata, such as ``mode``.
-        unit: The key of values that counts, such as ``spans``.
-    """
+@metric(name="by_mode")
+def spans_by_mode() -> Callable[[list[SampleScore]], dict[str, float]]:
+    """Return the metric of VCR: for each mode, means over spans with standard errors clustered by image."""
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        groups: dict[str, list[tuple[str, Sums]]] = defaultdict(list)
+        modes: dict[str, list[tuple[str, Sums]]] = defaultdict(list)
         for each in scores:
-            known = each.sample_metadata or {}
-            value = each.score.value
+            known, value = each.sample_metadata or {}, each.score.value
             assert isinstance(value, dict)
             sums = {name: float(number or 0) for name, number in value.items()}
-            groups[str(known.get(group) or "all")].append((str(known.get("question_id")), sums))
+            modes[str(known.get("mode") or "all")].append((str(known.get("question_id")), sums))
         found: dict[str, float] = {}
-        for name, samples in groups.items():
-            for kind in samples[0][1]:
-                if kind != unit:
-                    mean, error = clustered_ratio([(key, sums[kind], sums[unit]) for key, sums in samples])
-                    found |= {f"{name}_{kind}": mean, f"{name}_{kind}_stderr": error}
+        for mode, samples in modes.items():
+            rows = [(image, (sums["exact"], sums["jaccard"]), sums["spans"]) for image, sums in samples]
+            for kind, (mean, error) in zip(("exact", "jaccard"), clustered_ratios(rows), strict=True):
+                found |= {f"{mode}_{kind}": mean, f"{mode}_{kind}_stderr": error}
         return found
 
     return compute
 
 
-def clustered_ratio(sums: Sequence[tuple[str, float, float]]) -> tuple[float, float]:
-    """Return a ratio of sums and its standard error over clusters: ``(cluster, numerator, denominator)`` each.
+def clustered_ratios(samples: Sequence[tuple[str, Sequence[float], float]]) -> list[tuple[float, float]]:
+    """Return ratios of sums with standard errors over clusters; a sample has a cluster, numerators and a denominator.
 
-    The error is that of a ratio by linearisation, with the factor C / (C - 1) for C clusters; NaN for one cluster.
+    The ratio is summed as `vcrgen score` sums it, so that it is the same in every digit. The error is that of a ratio
+    by linearisation, with the factor C / (C - 1) for C clusters; NaN for one cluster.
     """
-    clusters: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
-    for name, value, count in sums:
-        clusters[name] = clusters[name][0] + value, clusters[name][1] + count
-    total, units = (math.fsum(each[at] for each in clusters.values()) for at in (0, 1))
-    if not units:
-        return math.nan, math.nan
-    mean, size = total / units, len(clusters)
-    squares = math.fsum((value - mean * count) ** 2 for value, count in clusters.values())
-    return mean, math.sqrt(size / (size - 1) * squares) / units if size > 1 else math.nan
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(name for name, *_ in samples))}
+    cluster, size = [numbers[name] for name, *_ in samples], len(numbers)
+    counts = np.bincount(cluster, [count for *_, count in samples])[:, None].astype(np.float64)
+    columns = zip(*(values for _, values, _ in samples), strict=True)
+    values = np.column_stack([np.bincount(cluster, column) for column in columns]).astype(np.float64)
+    means, _ = group_means(StoredGroupSums(values, counts, [0] * values.shape[1]))
+    squares = ((values - means * counts) ** 2).sum(axis=0)
+    errors = np.sqrt(size / (size - 1) * squares) / counts.sum() if size > 1 else np.full(len(means), math.nan)
+    return list(zip(means.tolist(), errors.tolist(), strict=True))
 
 
-@scorer(metrics=[ratios("mode", "spans")])
+@scorer(metrics=[spans_by_mode()])
 def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
     """Return the scorer of Visual Caption Restoration: sums of exact matches and Jaccard indices over an image's spans.
 
@@ -79,8 +77,8 @@ def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         result = own(list(target), state.output.completion)
         sums: Sums = {
-            "exact": math.fsum(match.scores.exact for match in result.matches),
-            "jaccard": math.fsum(match.scores.jaccard for match in result.matches),
+            "exact": sum(match.scores.exact for match in result.matches),
+            "jaccard": sum(match.scores.jaccard for match in result.matches),
             "spans": float(len(result.matches)),
         }
         outcomes = [match.outcome.value for match in result.matches]
@@ -90,9 +88,38 @@ def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
     return score
 
 
-@scorer(metrics=[ratios("lang", "items")])
+@metric(name="by_language")
+def items() -> Callable[[list[SampleScore]], dict[str, float]]:
+    """Return the metric of MCQ benchmarks: accuracies in each language, with standard errors clustered by picture.
+
+    ``rae`` is of the dataset's own order of options; ``circular`` is the share of items that are right in all four.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        languages: dict[str, dict[str, dict[int, tuple[str, float]]]] = defaultdict(lambda: defaultdict(dict))
+        for each in scores:
+            known = each.sample_metadata or {}
+            readings = languages[str(known.get("lang"))][str(known.get("question_id"))]
+            readings[known["rotation"]] = str(known.get("picture")), each.score.as_float()
+        for lang, questions in languages.items():
+            turned = [list(each.values()) for each in questions.values() if len(each) == len(LETTERS)]
+            shares = {
+                "rae": [(each[0][0], each[0][1:], 1.0) for each in questions.values() if 0 in each],
+                "circular": [(each[0][0], (min(right for _, right in each),), 1.0) for each in turned],
+            }
+            for name, sums in shares.items():
+                if sums:
+                    ((mean, error),) = clustered_ratios(sums)
+                    found |= {f"{lang}_{name}": mean, f"{lang}_{name}_stderr": error}
+        return found
+
+    return compute
+
+
+@scorer(metrics=[items()])
 def choices(protocol: str = GRAMMAR) -> Scorer:
-    """Return the scorer of MCQ benchmarks: whether the option that is read in the output is right.
+    """Return the scorer of MCQ benchmarks: 1 if the option that is read in the output is right.
 
     Args:
         protocol: As ``vcrgen score --protocol``.
@@ -102,7 +129,7 @@ def choices(protocol: str = GRAMMAR) -> Scorer:
         known, output = state.metadata, state.output.completion
         reading = read_choice(output, known["options"], rotation=known["rotation"], protocol=protocol)
         return Score(
-            value={"right": float(reading.choice == int(target.text)), "items": 1.0}, answer=output,
+            value=float(reading.choice == int(target.text)), answer=output,
             reason=_READINGS.get(reading.kind), metadata={"reading": reading.kind.value},
         )  # fmt: skip
 

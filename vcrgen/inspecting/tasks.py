@@ -6,11 +6,13 @@ All pictures of the task are in memory before the first request, as Inspect AI k
 """
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError  # the one kind of error that is shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
@@ -25,20 +27,29 @@ from inspect_ai.model import (
 from vcrgen.dataset.pictures import Picture, PictureSelection
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError
+from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.inspecting.scorers import choices, spans
 from vcrgen.media import media_type
 from vcrgen.models.base import Request
 from vcrgen.predict.prompts import Prompt, make_choice_prompt, make_prompt
 from vcrgen.predict.questions import QuestionPicture, QuestionSelection, open_selection
 from vcrgen.scorer.mcq.grammar import GRAMMAR
-from vcrgen.tasks.bloom import TASK, item_of, languages_of
+from vcrgen.tasks.bloom import TASK, read_items
 from vcrgen.tasks.opening import open_task_dataset
 
 _DETAILS = ("auto", "low", "high", "original")
 
 
+@contextmanager
+def _mistakes_in_one_sentence() -> Iterator[None]:
+    try:
+        yield
+    except VcrgenError as problem:
+        raise PrerequisiteError(str(problem)) from None
+
+
 @task
+@_mistakes_in_one_sentence()
 def vcr(
     data: str,
     mode: str | None = None,
@@ -70,6 +81,7 @@ def vcr(
 
 
 @task
+@_mistakes_in_one_sentence()
 def bloom(
     data: str,
     lang: str | None = None,
@@ -96,13 +108,15 @@ def bloom(
     if dataset.kind.task != TASK:
         raise ConfigError(f"{dataset} is no MCQ benchmark; its task is vcrgen/vcr.")
     choice = QuestionSelection(views=(_view(view),), lang=lang, split=split, limit=limit, rotations=rotations)
-    prompt, keys = make_choice_prompt(preset, {}), _keys(dataset, split)
-    samples = []
+    prompt, samples = make_choice_prompt(preset, {}), []
+    keys = {} if dataset.is_hidden else {item.question_id: item for item in read_items(dataset.select(split=split))}
     for picture in _pictures(dataset, choice):
         assert isinstance(picture, QuestionPicture)
-        sample = _sample(picture, prompt, keys.get(picture.question_id, ""), f".{picture.lang}.{picture.rotation}")
+        item = keys.get(picture.question_id)
+        sample = _sample(picture, prompt, str(item.answer) if item else "", f".{picture.lang}.{picture.rotation}")
         assert sample.metadata is not None
         sample.metadata |= {"rotation": picture.rotation, "options": list(picture.options)}
+        sample.metadata |= {"picture": item.picture or item.question_id} if item else {}
         samples.append(sample)
     return _task(dataset, prompt, samples, None if dataset.is_hidden else choices(protocol))
 
@@ -125,15 +139,6 @@ def _pictures(dataset: Dataset, choice: PictureSelection) -> Iterator[Picture]:
         if picture.problem:
             raise ConfigError(f"{dataset}, question {picture.question_id}: {picture.problem}.")
         yield picture
-
-
-def _keys(dataset: Dataset, split: str | None) -> Mapping[str, str]:
-    """Return the right option of each item; nothing of a hidden set."""
-    if dataset.is_hidden:
-        return {}
-    languages = languages_of(dataset)
-    items = (item_of(row, languages) for _, row in dataset.select(split=split).rows())
-    return {item.question_id: str(item.answer) for item in items}
 
 
 def _sample(picture: Picture, prompt: Prompt, target: str | list[str], end: str = "") -> Sample:
