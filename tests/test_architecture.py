@@ -68,7 +68,7 @@ STANDS_ON: dict[str, set[str]] = {
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
     "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models", "pixels"},
-    "inspecting": {"dataset", "tasks", "models", "predict", "scorer"},
+    "inspecting": {"stats", "dataset", "tasks", "models", "predict", "scorer"},
     "leaderboard": {
         "text", "config", "work", "database", "dataset", "stats", "report", "web", "reported_results", "scorer",
         "tasks", "models", "hidden", "predict",
