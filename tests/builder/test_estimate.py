@@ -13,7 +13,7 @@ from PIL import Image
 from vcrgen.builder.estimate import BuildEstimate, estimate
 from vcrgen.builder.run import build
 from vcrgen.cli import app
-from vcrgen.config.build import BuildConfig
+from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import SourceError
 
@@ -121,3 +121,19 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     for words in ("plan nowhere.parquet", "plan samples:0", "plan samples --lang xx", "plan samples --address auto"):
         code, _, err = command(words, capsys, monkeypatch)
         assert code == 2 and err.startswith("Error: "), words
+
+
+def test_a_plan_warns_of_large_row_groups(
+    pairs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process would read them from their beginning; of a row group that is no larger than a shard, none does."""
+    monkeypatch.setattr("vcrgen.builder.estimate.COSTLY_BYTES", 1000)
+
+    def group_rows(**options: int) -> int:
+        return estimate(load_build_config(None, {"source": str(pairs / "*.parquet"), **options})).row_group_rows
+
+    assert group_rows(shard_size=20) == 60  # each file is one group
+    assert group_rows(shard_size=20, limit=40) == 40
+    assert group_rows(shard_size=60) == 0
+    _, out, _ = command(f"plan {pairs}/*.parquet --shard-size 20", capsys, monkeypatch)
+    assert "Row groups have up to 60 rows" in out and "row_group_size=1000" in out

@@ -1,4 +1,4 @@
-"""Every command of docs/predict.md runs, one after another; those of a model in this process where torch is."""
+"""Every command of the pages on predictions runs, in order; those of a model in this process where torch is."""
 
 import shutil
 from collections.abc import Callable
@@ -17,13 +17,14 @@ from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.models.presets import PRESETS
 from vcrgen.models.servers import SERVERS
 
-BLOCKS = [block for kind, block in Page("docs/predict.md").blocks if kind == "bash"]
+PAGES = [Page(f"docs/{name}.md") for name in ("predict", "predict-servers", "logprobs")]
+BLOCKS = [block for page in PAGES for kind, block in page.blocks if kind == "bash"]
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
 
 
 @pytest.mark.parametrize("name", [*SERVERS, *PRESETS])
-def test_the_page_describes_each_server_and_preset(name: str) -> None:
-    assert f"`{name}`" in Page("docs/predict.md").text
+def test_the_pages_describe_each_server_and_preset(name: str) -> None:
+    assert any(f"`{name}`" in page.text for page in PAGES)
 
 
 def test_commands(

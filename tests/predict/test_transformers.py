@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.pages import ROOT, Page, Run, succeed
+from tests.pages import ROOT, Run, succeed
+from tests.predict.test_docs import BLOCKS
 
 
 def lines(file: str | Path) -> list[dict[str, Any]]:
@@ -113,7 +114,7 @@ def test_the_commands_of_the_docs(run: Run, taught: Path, dataset: Path) -> None
     shutil.copytree(taught, "models/tiny")
     config = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
     get_peft_model(load_model(taught).model, config).save_pretrained("lora")
-    blocks = [block for kind, block in Page("docs/predict.md").blocks if kind == "bash" and "--transformers" in block]
+    blocks = [block for block in BLOCKS if "--transformers" in block]
     commands = [line for block in blocks for line in block.splitlines()]
     for line in commands:
         succeed(run, line)

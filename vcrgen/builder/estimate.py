@@ -22,6 +22,7 @@ from vcrgen.work.progress import ProgressListener
 SAMPLE = 64  # rows
 WINDOWS = 16  # places of the source that they come from
 CONDITION_ROWS = 32  # rows at each place where conditions leave out some
+COSTLY_BYTES = 64 << 20  # of a row group: what each process may well read again
 NORMAL_95 = 1.96
 
 
@@ -47,6 +48,8 @@ class BuildEstimate:
     rows: int  # rows that are read; exact
     shards: int  # tasks; exact
     shard_size: int  # rows of a task, at most
+    row_group_rows: int  # rows of the largest row group that several processes would read from its beginning; 0: none
+    row_group_bytes: int  # its size, about
     sampled: int  # rows of the sample
     skipped: int  # those that do not meet the conditions
     rejected: dict[str, int]  # number of rejected rows by reason, without duplicates
@@ -157,12 +160,15 @@ def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampledRo
         overhead = (sample.bytes[mode] - sample.file_bytes[mode]) / max(1.0, sum(images))
         sizes[mode] = _mean(images, rows).times(rows * overhead, plus=len(plan.tasks) * sample.file_bytes[mode])
     ranges = sizes.values()
+    group_rows, group_bytes = _largest_row_group(plan, source)
     return BuildEstimate(
         source=source.description,
         source_files=1 + max(task.partition for task in plan.tasks),
         rows=rows,
         shards=len(plan.tasks),
         shard_size=plan.shard_size,
+        row_group_rows=group_rows,
+        row_group_bytes=group_bytes,
         sampled=sampled,
         skipped=sample.skipped,
         rejected=dict(sample.rejected.most_common()),
@@ -173,6 +179,18 @@ def _predict(plan: Plan, source: Source, config: BuildConfig, sample: _SampledRo
         bytes={str(mode): size for mode, size in sizes.items()},
         total_bytes=Range(*(sum(ends) for ends in zip(*((s.value, s.low, s.high) for s in ranges), strict=True))),
     )
+
+
+def _largest_row_group(plan: Plan, source: Source) -> tuple[int, int]:
+    """Return the rows and bytes of the largest row group, if it is larger than a shard and costly to read again."""
+    largest = (0, 0)
+    partitions = source.partitions()
+    for number, stop in {task.partition: task.stop for task in plan.tasks}.items():
+        rows = min(source.chunk_rows(number), stop)
+        size = partitions[number].size * rows // max(1, partitions[number].rows)
+        if rows > plan.shard_size and size > COSTLY_BYTES:
+            largest = max(largest, (rows, size), key=lambda group: group[1])
+    return largest
 
 
 def _mean(values: Sequence[float], population: int, *, plus: float = 0.0) -> Range:

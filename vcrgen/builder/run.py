@@ -20,7 +20,8 @@ from vcrgen.builder.shards import (
     ShardResult,
     environment,
     make_plan,
-    process_shard,
+    neighbours,
+    process_shards,
     read_results,
 )
 from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
@@ -231,13 +232,14 @@ class Build:
         for result in results.values():
             self._listener.advance(0, result.rows, Counter(result.rejected))
         try:
-            for result in engine(todo, self._listener.advance):
-                results[result.index] = result
+            for finished in engine(neighbours(todo, source, self._engine.processes), self._listener.advance):
+                results |= {result.index: result for result in finished}
         except CrashedTasksError as error:
             names = [partition.name for partition in source.partitions()]
             shown = [
-                f"{names[task.partition]} rows {task.start} to {task.stop - 1} (shard {task.index})"
-                for task in error.tasks[:3]
+                f"{names[tasks[0].partition]} rows {tasks[0].start} to {tasks[-1].stop - 1} (shard {tasks[0].index}"
+                f"{f' to {tasks[-1].index}' if len(tasks) > 1 else ''})"
+                for tasks in error.tasks[:3]
             ]
             rest = f" and {len(error.tasks) - len(shown)} more" if len(error.tasks) > len(shown) else ""
             raise WorkerError(
@@ -260,7 +262,7 @@ def _shard_worker(plan: Plan, config: BuildConfig, source: Source, work: Folder,
                 f"The machine {platform.node()} has {name} {facts[name]}, the driver {value}; install the same "
                 "versions and fonts on all machines, or the bytes would differ."
             )
-    return partial(process_shard, plan=plan, pipeline=pipeline, source=source, work=work)
+    return partial(process_shards, plan=plan, pipeline=pipeline, source=source, work=work)
 
 
 def _absolute(value: Any) -> Any:

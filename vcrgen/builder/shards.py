@@ -17,10 +17,10 @@ import importlib.metadata
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, astuple, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ from vcrgen.work.folder import PLAN
 ROW_GROUP = 64  # rows in memory at a time, and in a row group
 MAX_SHARD = 512  # pairs, about 100 MB a mode
 MIN_SHARD, SHARDS = 16, 32  # small sources have smaller shards for several workers
+NEIGHBOURS, TURNS = 16, 2  # at most so many tasks go together; each process has at least so many groups of tasks
 # Files of a task, by its number: the part of a mode, the hashes of its pairs (an array of KEY_DTYPE in the order of the
 # rows), its rejects (one JSON object a line), and the mark that it is done.
 PART, KEYS = "parts/{:05d}-{}.parquet", "keys/{:05d}.npy"
@@ -127,6 +128,24 @@ def divide_tasks(config: BuildConfig, partitions: list[Partition]) -> tuple[int,
     return size, tuple(tasks)
 
 
+def neighbours(tasks: Sequence[Task], source: Source, processes: int) -> list[tuple[Task, ...]]:
+    """Group the tasks whose rows are decoded together, so that one process decodes them.
+
+    Row groups larger than a task are decoded from their first row on, by each process that reads in one. Each process
+    has at least :data:`TURNS` groups, so that none waits long for the others at the end.
+    """
+    most = min(NEIGHBOURS, len(tasks) // (TURNS * processes))
+    groups: list[tuple[Task, ...]] = []
+    previous: tuple[int, int] | None = None
+    for task in tasks:
+        rows = source.chunk_rows(task.partition)
+        place = (task.partition, task.start // rows)
+        alone = rows <= task.stop - task.start or place != previous or len(groups[-1]) >= most
+        groups.append((task,) if alone else (*groups.pop(), task))
+        previous = place
+    return groups
+
+
 def environment() -> dict[str, Any]:
     """Return the facts of this process that decide bytes, beside configuration and signature."""
     return {
@@ -169,18 +188,32 @@ def write_rows(writer: pq.ParquetWriter, rows: list[dict[str, Any]]) -> None:
 
 def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
     """Return the results of finished tasks by index; a task with incomplete files is unfinished."""
-
-    def read(index: int) -> ShardResult | None:
-        try:
-            result = ShardResult(**json.loads(work.read_text(DONE.format(index))))
-        except (ValueError, TypeError):
-            return None
-        whole = all(work.size(PART.format(index, mode)) == size for mode, size in result.bytes.items())
-        return result if whole and result.fingerprint == plan.fingerprint else None
-
     names = {f"manifests/{name}" for name in work.subfolder("manifests").entries()}
     done = [task.index for task in plan.tasks if DONE.format(task.index) in names]
-    return {result.index: result for result in work.map(read, done) if result}
+    results = work.map(partial(_read_result, plan=plan, work=work), done)
+    return {result.index: result for result in results if result}
+
+
+def _read_result(index: int, *, plan: Plan, work: Folder) -> ShardResult | None:
+    """Return the result of a task; None if it is unfinished or of another plan."""
+    try:
+        result = ShardResult(**json.loads(work.read_text(DONE.format(index))))
+    except (ValueError, TypeError):
+        return None
+    whole = all(work.size(PART.format(index, mode)) == size for mode, size in result.bytes.items())
+    return result if whole and result.fingerprint == plan.fingerprint else None
+
+
+def process_shards(
+    tasks: Sequence[Task], report: Report, *, plan: Plan, pipeline: Pipeline, source: Source, work: Folder
+) -> list[ShardResult]:
+    """Run tasks that go together; those of them that an earlier attempt finished are not run again."""
+    results = []
+    for task in tasks:
+        tried = len(tasks) > 1 and work.size(DONE.format(task.index)) is not None
+        done = _read_result(task.index, plan=plan, work=work) if tried else None
+        results.append(done or process_shard(task, report, plan=plan, pipeline=pipeline, source=source, work=work))
+    return results
 
 
 def process_shard(

@@ -342,8 +342,8 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
     if (request.candidates and not kind.gives_candidate_logprobs) or (request.labels and kind.protocol != "openai"):
         raise RequestProblem(NO_LOGPROBS, f"servers of the kind {address.profile} give no log-probabilities of answers")
     for image in request.images:
-        if kind.max_image_bytes is not None and len(image) > kind.max_image_bytes:
-            raise RequestProblem(RejectReason.OVERSIZED, f"larger than {kind.max_image_bytes >> 20} MiB, the limit")
+        if kind.max_image_bytes is not None and -(-len(image) // 3) * 4 > kind.max_image_bytes:
+            raise RequestProblem(RejectReason.OVERSIZED, f"in Base64 larger than {kind.max_image_bytes >> 20} MiB")
         if kind.max_image_side is not None and max(image_size(image)) > kind.max_image_side:
             raise RequestProblem(RejectReason.OVERSIZED, f"a side is longer than {kind.max_image_side} pixels")
     body: bytes = PROTOCOLS[kind.protocol].encode_request(request, address, model, candidate)

@@ -21,7 +21,7 @@ class Server:
         gives_candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
         protocol: Name of the protocol, as of :data:`vcrgen.models.connection.PROTOCOLS`.
         headers: Further headers of a request.
-        max_image_bytes: Limit of an image, in bytes; None if there is none.
+        max_image_bytes: Limit of an image in Base64, in bytes; None if there is none.
         max_image_side: Limit of an image's width and height, in pixels; None if there is none.
         max_request_bytes: Limit of a request's body; None if there is none.
     """
@@ -41,7 +41,7 @@ class Server:
     max_request_bytes: int | None = None
 
 
-# `docs/predict.md` describes each row. A new kind of server takes both, and nothing else.
+# `docs/predict-servers.md` describes each row. A new kind of server takes both, and nothing else.
 SERVERS = {
     "openai": Server(names=_NEW_NAMES, hosts=("api.openai.com",)),
     "azure": Server(

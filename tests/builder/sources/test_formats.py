@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vcrgen.builder.shards import divide_tasks, neighbours
 from vcrgen.builder.sources import Source, items_at, iter_items, limit_partitions, open_source
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
@@ -68,6 +69,28 @@ def test_a_row_group_is_decoded_once_for_all_tasks(tmp_path: Path, monkeypatch: 
             [*range(60, 130)],
             [*range(30, 95)],
         ]
+
+
+def test_tasks_of_a_row_group_go_together(tmp_path: Path) -> None:
+    """Each file is read by one process where there are files enough, and no process waits long for the others."""
+    rows = pa.table({"image": [b"%03d" % number for number in range(320)], "caption": ["words"] * 320})
+    for name in "abcdefgh":
+        pq.write_table(rows, tmp_path / f"{name}.parquet")
+
+    def groups(pattern: str, processes: int) -> list[tuple[tuple[int, int], ...]]:
+        config = BuildConfig(source=str(tmp_path / pattern), shard_size=40)
+        source = open_source(config)
+        _, tasks = divide_tasks(config, source.partitions())
+        found = neighbours(tasks, source, processes)
+        assert [task for group in found for task in group] == list(tasks)
+        return [tuple((task.partition, task.start) for task in group) for group in found]
+
+    assert groups("*.parquet", 2) == [tuple((file, start) for start in range(0, 320, 40)) for file in range(8)]
+    assert groups("a.parquet", 1) == [tuple((0, 40 * task) for task in half) for half in (range(4), range(4, 8))]
+    assert [len(group) for group in groups("a.parquet", 2)] == [2] * 4
+    assert [len(group) for group in groups("a.parquet", 8)] == [1] * 8
+    pq.write_table(rows, tmp_path / "small.parquet", row_group_size=40)
+    assert [len(group) for group in groups("small.parquet", 1)] == [1] * 8
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

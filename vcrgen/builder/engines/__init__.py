@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker
 from vcrgen.errors import ConfigError
 
+CLUSTER_PROCESSES = 64  # taken for the number of processes of a cluster, which may grow
+
 __all__ = ["CrashedTasksError", "Engine", "EngineChoice", "Report", "Worker", "open_engine"]
 
 
@@ -31,6 +33,11 @@ class EngineChoice:
         for name, engine in ENGINES.items():
             if name != self.name and getattr(self, engine.option) != engine.default:
                 raise ConfigError(f"--{engine.option} is an option of --engine {name}, not of --engine {self.name}.")
+
+    @property
+    def processes(self) -> int:
+        """Return the number of processes, as far as it is known before the engine starts."""
+        return self.workers if self.name == "local" else CLUSTER_PROCESSES
 
 
 class EngineRow(NamedTuple):

@@ -76,6 +76,20 @@ class ArrowSource(FileSource):
 class ParquetSource(ArrowSource):
     """Parquet files in a folder; a read holds one buffer a column, not a whole row group."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._chunk_rows: dict[str, int] = {}  # rows of the largest row group, by file
+
+    def _count(self, name: str) -> int:
+        with self._open(name) as (_, chunks):
+            sizes = [rows for rows, _ in chunks]
+        self._chunk_rows[name] = max(sizes, default=1)
+        return sum(sizes)
+
+    def chunk_rows(self, partition: int) -> int:
+        """As :meth:`Source.chunk_rows`: those of the largest row group."""
+        return self._chunk_rows[self.files[partition]]
+
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
         with contextlib.closing(_ParquetFile(self.folder, name)) as file:

@@ -67,6 +67,10 @@ class Source(ABC):
             SourceError: The file cannot be read, or ends before row ``stop``.
         """
 
+    def chunk_rows(self, partition: int) -> int:
+        """Return the most rows of a partition that are decoded from the first of them on; 1 where each is found."""
+        return 1
+
     def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         """Stream the rows with these ascending numbers; each row group is read once."""
         return (row for number in numbers for row in self.rows(partition, number, number + 1, columns))

@@ -1,0 +1,92 @@
+"""Measure the processor time and memory of small commands: what starting costs before any work is done.
+
+    python scripts/bench_startup.py [--rounds 5] [--imports]
+
+Aims on a quiet core: --help 0.3 s, a score of ten outputs 1.5 s, `leaderboard add` 2.5 s. Each command is a process of
+its own, and the least of the rounds is printed, as everything else on the machine only adds. Bytecode is kept, as that
+of an installed package is. --imports lists the modules that each command imports slowest, in one round more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+AIMS = {"--help": 0.3, "score": 1.5, "leaderboard add": 2.5}
+SLOWEST = 12  # modules listed by --imports
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--imports", action="store_true", help="List what each command imports slowest.")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
+        for name, words in prepare(Path(folder)).items():
+            runs = [run(words, number) for number in range(args.rounds + 1)][1:]  # the first one writes the bytecode
+            seconds, megabytes = min(run[0] for run in runs), max(run[1] for run in runs)
+            aim = f" (aim {AIMS[name]})" if name in AIMS else ""
+            print(f"{name:16} {seconds:5.2f} s of CPU, {megabytes:4.0f} MB{aim}", flush=True)
+            if args.imports:
+                print("\n".join(slowest_imports(words)), flush=True)
+
+
+def prepare(folder: Path) -> dict[str, list[str]]:
+    """Make a dataset, ten outputs and a board, and return the commands; {} stands for the number of the round."""
+    data, outputs, board = (str(folder / name) for name in ("data", "ten.jsonl", "board"))
+    vcrgen = [sys.executable, "-m", "vcrgen"]
+    subprocess.run([*vcrgen, "build", "--out", data], check=True, stdout=subprocess.DEVNULL)
+    rows = [row for file in sorted(Path(data).glob("easy/*.parquet")) for row in pq.read_table(file).to_pylist()][:10]
+    lines = [{"question_id": row["question_id"], "mode": "easy", "output": row["caption"]} for row in rows]
+    Path(outputs).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    whole = folder / "whole.jsonl"
+    subprocess.run(
+        [*vcrgen, "leaderboard", "init", board, "--data", f"public:{data}"], check=True, stdout=subprocess.DEVNULL
+    )
+    add = ["leaderboard", "add", board, str(whole), "--team", "A", "--size", "7B", "--access", "open", "--model", "m{}"]
+    whole.write_text(Path(outputs).read_text("utf-8"), "utf-8")
+    return {
+        "--help": ["--help"],
+        "build of 2 pairs": ["build", "--limit", "2", "--out", f"{folder}/two-{{}}"],
+        "score": ["score", outputs, "--data", data, "--no-json"],
+        "leaderboard add": add,
+    }
+
+
+def run(
+    words: list[str], number: int, *, python: tuple[str, ...] = (), stderr: int | None = None
+) -> tuple[float, float, str]:
+    """Run a command and return its processor time, its largest resident size in MB, and its messages."""
+    command = [sys.executable, *python, "-m", "vcrgen", *(word.format(number) for word in words)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True)
+    messages = process.stderr.read() if process.stderr else ""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status:
+        sys.exit(f"{' '.join(command)} failed. {messages}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, messages
+
+
+def slowest_imports(words: list[str]) -> list[str]:
+    """Return the modules with the longest time of their own, with what they imported in brackets."""
+    messages = run(words, -1, python=("-X", "importtime"), stderr=subprocess.PIPE)[2]
+    rows = [line.removeprefix("import time:").split("|") for line in messages.splitlines() if line.count("|") == 2]
+    times = [(int(own), int(whole), name.strip()) for own, whole, name in rows if own.strip().isdigit()]
+    times.sort(key=lambda row: -row[1])
+    return [
+        f"    {name:40} {own / 1e3:6.1f} ms, with its imports {whole / 1e3:7.1f}"
+        for own, whole, name in times[:SLOWEST]
+    ]
+
+
+if __name__ == "__main__":
+    main()
