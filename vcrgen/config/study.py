@@ -22,7 +22,7 @@ class StudyOptions(Options):
         "stacked (VI+TEI), tei or both; of an MCQ benchmark image, text-only or both.",
         shown="stacked, or image",
     )
-    raters: int = option(3, "People who see each item in each mode (or language) and view.", ge=1, le=100)
+    raters: int = option(3, "People who see each item in each mode (or language) and view.", ge=1, le=1000)
     max_items: int | None = option(None, "Items of one rater, at most.", shown="no limit", ge=1)
     training: int = option(3, "Items to learn from, with their answers; not scored.", ge=0, le=100)
     training_data: str | None = option(

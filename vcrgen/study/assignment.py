@@ -94,12 +94,18 @@ def assign(
         priority = {person: rng.random() for person in people}
         free = [person for person in people if max_items is None or len(given[person]) < max_items]
         chosen = sorted(free, key=lambda person: (len(given[person]), priority[person]))[: len(of_item[item])]
-        left = shuffled(rng, of_item[item])
+        left: dict[
+            int, list[tuple[int, int]]
+        ] = {}  # turns, each with its place by lot, of a condition; the last is next
+        for place, slot in enumerate(shuffled(rng, of_item[item])):
+            left.setdefault(slot.condition, []).append((slot.turn, place))
+        for turns in left.values():
+            turns.sort(reverse=True)
         for person in sorted(chosen, key=lambda person: (-unevenness(person), priority[person])):
-            slot = min(left, key=lambda slot: (in_condition[person][slot.condition], slot.turn))
-            left.remove(slot)
-            given[person].append(slot)
-            in_condition[person][slot.condition] += 1
+            counts = in_condition[person]
+            condition = min(filter(left.get, left), key=lambda condition: (counts[condition], left[condition][-1]))
+            given[person].append(Slot(item, condition, left[condition].pop()[0]))
+            counts[condition] += 1
     return given
 
 
