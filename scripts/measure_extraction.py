@@ -3,14 +3,15 @@
     python scripts/measure_extraction.py
 
 The corpus is tests/scorer/mcq/answers.txt, each template filled for every key letter. The table is of the half of the
-templates that a hash holds back; below it, the other half, and the kinds of which not all is read.
+templates that a hash holds back; below it, the other half, and the kinds of which not all is read. First for items of
+four options, then of ten.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -20,16 +21,24 @@ from vcrgen.tasks.bloom import LETTERS
 
 
 def main() -> None:
-    held = [each for each in answers() if each.held_back]
+    for options in (4, 10):
+        print(f"{options} options\n")
+        measure(answers(options))
+
+
+def measure(corpus: Sequence[Answer]) -> None:
+    """Print the tables of a corpus."""
+    held = [each for each in corpus if each.held_back]
     print("| key | outputs | right | wrong | unread |\n|---|---|---|---|---|")
-    for key, letter in enumerate(LETTERS):
-        print(row(letter, [each for each in held if each.key == key]))
+    for key in sorted({each.key for each in held}):
+        print(row(LETTERS[key], [each for each in held if each.key == key]))
     print(row("all", held))
-    print(f"\nNot held back:\n{row('all', [each for each in answers() if not each.held_back])}\n\nKinds, held back:")
+    print(f"\nNot held back:\n{row('all', [each for each in corpus if not each.held_back])}\n\nKinds, held back:")
     for kind in dict.fromkeys((each.lang, each.kind) for each in held):
         some = [each for each in held if (each.lang, each.kind) == kind]
         if outcomes(some)["right"] < len(some):
             print(row(" ".join(kind), some))
+    print()
 
 
 def outcomes(some: Iterable[Answer]) -> Counter[str]:

@@ -179,7 +179,9 @@ def truth(log: Sequence[tuple[str, Mapping[str, str], bytes, Any]], scenes: Mapp
                 same = [known.in_arabic(text) for text in texts] == [said["question"], *said["options"]]
                 count("author: the translation is exact", same)
             case "answer" if scene:
-                true = known.true_options(scene.kind, scene.facts, values["question"], [values[x] for x in "abcd"])
+                true = known.true_options(
+                    scene.kind, scene.facts, values["question"], [line[3:] for line in values["options"].splitlines()]
+                )
                 right = LETTERS[true[0]] if true and len(true) == 1 else "none"
                 count("judge: answers the question rightly, or says that nothing is right", said["answer"] == right)
             case "verdict" if scene:

@@ -95,10 +95,12 @@ def said(call: Call) -> Any:
         case "question":
             return {"question": f"Where is the {' '.join(rng.sample(THINGS, 5))}?", "answer": "at the left"}
         case "options":
-            right, trap, *wrong = (_drawn(rng, is_first) for is_first in (True, False, False, False))
+            others = read_prompt(text_of(call))[1]["others"].count(",") + 1
+            right, trap, *wrong = (_drawn(rng, is_first) for is_first in (True, False, *[False] * others))
             return {"right": right, "trap": trap, "wrong": wrong}
         case "translation":
-            options = [" ".join(rng.sample(ARABIC, 2)) + " " + rng.choice(ARABIC) for _ in range(4)]
+            given = json.loads(read_prompt(text_of(call))[1]["options"])
+            options = [" ".join(rng.sample(ARABIC, 2)) + " " + rng.choice(ARABIC) for _ in given]
             return {"question": f"أين {' '.join(rng.sample(ARABIC, 4))}؟", "options": options}
         case "category":
             return {"leaf": int(call.digest[:8], 16) % 107}

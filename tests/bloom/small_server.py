@@ -157,9 +157,10 @@ class _Asked:
         first, *rest = await asyncio.gather(*(self._write(f"arabic: {text}", picture=False) for text in texts))
         return {"question": first, "options": rest}
 
-    async def answer(self, question: str, a: str, b: str, c: str, d: str, **_: str) -> Any:
-        chances = await self._likely(await self._thought(question), a, b, c, d)
-        best = max(range(4), key=chances.__getitem__)
+    async def answer(self, question: str, options: str, **_: str) -> Any:
+        texts = [line[3:] for line in options.splitlines()]
+        chances = await self._likely(await self._thought(question), *texts)
+        best = max(range(len(texts)), key=chances.__getitem__)
         return {"answer": "ABCD"[best] if chances[best] > _LEAST_RIGHT else "none"}
 
     async def verdict(self, level: str, item: str, key: str, **_: str) -> Any:

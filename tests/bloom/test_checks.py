@@ -32,7 +32,7 @@ def test_a_good_item_has_none() -> None:
         ({"path": None}, "unknown_category"),
         ({"answer": "E"}, "bad_key"),
         ({"trap": "B"}, "bad_trap"),
-        ({"en": (EN[0], EN[1][:3])}, "not_four_options"),
+        ({"en": (EN[0], EN[1][:1])}, "number_of_options"),
         ({"en": changed(A="2 BOATS ")}, "equal_options"),
         ({"en": changed(A="２ boats")}, "equal_options"),  # full-width, the same in NFKC
         ({"en": changed("x" * 4001)}, "too_long"),

@@ -54,7 +54,7 @@ def choices(bench: Bench) -> Any:
         return kind.value if choice is None else LETTERS[choice]
 
     def drawn() -> tuple[tuple[float, ...], ...]:
-        return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in LETTERS)
+        return tuple(tuple(-draws.random() for _ in range(draws.randrange(1, 6))) for _ in range(4))
 
     asked, scores = (
         RequestedMetrics(outputs=True, rotations=True, logprobs=True, text_only=True, label_logprobs=True),
@@ -63,7 +63,7 @@ def choices(bench: Bench) -> Any:
     for number in range(60):
         logprobs, answer = drawn() if number else ((-1.0,),) * 4, number // 3 % 4
         blind = tuple(tuple(value - draws.random() for value in tokens) for tokens in logprobs)
-        letters = tuple(-draws.random() for _ in LETTERS)
+        letters = tuple(-draws.random() for _ in range(4))
         said = [ItemResponse(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
         scored = score_item(
             ("قطة", "cat", "بقرة", "cows"), answer, said, requested=asked, trap=(answer + 1) % 4, text_only=blind

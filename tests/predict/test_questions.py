@@ -198,8 +198,11 @@ def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: 
     [
         (["--view", "stacked"], "has no view 'stacked'; the views of such a dataset are image, text-only, both."),
         (["--lang", "fr"], "has no questions in 'fr'; it has en, ar."),
-        (["--rotations", 2], "--rotations is 1 or 4: a question that is asked in some of the orders says little"),
-        (["--rotations", 5], "rotations: Input should be less than or equal to 4"),
+        (
+            ["--rotations", 2],
+            "has items with 4 options, and --rotations is 2: a question in some of its orders says little; give 4",
+        ),
+        (["--rotations", 11], "rotations: Input should be less than or equal to 10"),
         (["--mode", "hard"], "is an MCQ benchmark, which has no modes; leave --mode out."),
         (["--split", "dev"], "has nothing of split 'dev'; it has test."),
         (

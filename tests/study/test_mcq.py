@@ -341,7 +341,7 @@ def test_outputs_are_scored_as_those_of_models(finished_steps: StudyStore, quest
 
 def test_pages_of_doubts_show_what_was_asked(make_mcq: Callable[..., StudyStore], typing: Any, tmp_path: Path) -> None:
     """They had letters only: nobody could tell whether the item is at fault. Options are hostile here."""
-    texts = {f"options_{lang}": [f"<b>{lang} {letter}</b>" for letter in LETTERS] for lang in ("en", "ar")}
+    texts = {f"options_{lang}": [f"<b>{lang} {letter}</b>" for letter in LETTERS[:4]] for lang in ("en", "ar")}
     store = make_mcq(made_set(tmp_path / "set", [row(number, **texts) for number in range(6)]), repeats=0)
     invite(store, 2, "en"), invite(store, 2, "ar")
     typing(store, lambda rater, name, _, answer: {"item-000": "CBBB"[rater - 1], "item-001": "D"}.get(name, answer))
@@ -352,7 +352,7 @@ def test_pages_of_doubts_show_what_was_asked(make_mcq: Callable[..., StudyStore]
     for page in pages:
         article, other = page.split("<article>")[1:]
         assert "item-000" in article and "item-001" in other
-        graded = {letter: re.findall(rf">{letter}</b>.*?</li>", article) for letter in LETTERS}
+        graded = {letter: re.findall(rf">{letter}</b>.*?</li>", article) for letter in LETTERS[:4]}
         assert "<b>en" not in page and article.count("data:image/png;base64,") == 1
         for number, (lang, dir) in enumerate((("en", "ltr"), ("ar", "rtl"))):
             assert f'lang="{lang}" dir="{dir}"' in article and stems[lang] in article
@@ -523,7 +523,7 @@ def test_choosing_by_keyboard(make_mcq: Callable[..., StudyStore], person: Any, 
     assert all(place.response and place.response.done for place in places)
     given = [place.response.texts[0] for place in places if place.response and place.step.kind is not StepKind.CHECK]
     unread = [place.response.unread[0] for place in places if place.response]
-    assert set(given[1:]) == {"C", ""} and given[0] in LETTERS and sum(unread) == 1
+    assert set(given[1:]) == {"C", ""} and given[0] in LETTERS[:4] and sum(unread) == 1
 
 
 @pytest.mark.browser

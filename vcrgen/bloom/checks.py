@@ -13,7 +13,7 @@ from itertools import combinations
 
 from vcrgen.bloom.numbers import may_differ, numbers_differ
 from vcrgen.bloom.rejects import ItemRejectReason
-from vcrgen.tasks.bloom import LETTERS
+from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.lexicons import read_lexicon
 
@@ -59,15 +59,19 @@ def find_problems(raw: RawItem) -> Iterator[tuple[ItemRejectReason, str]]:
     questions = complete_questions(raw)
     if raw.path is None:
         yield ItemRejectReason.UNKNOWN_CATEGORY, "the taxonomy has no such category"
-    if any(len(options) != len(LETTERS) for _, options in raw.questions.values()):
-        yield ItemRejectReason.NOT_FOUR_OPTIONS, f"{len(LETTERS)} are needed"
+    if any(not MIN_OPTIONS <= len(options) <= MAX_OPTIONS for _, options in raw.questions.values()):
+        yield ItemRejectReason.NUMBER_OF_OPTIONS, f"an item has {MIN_OPTIONS} to {MAX_OPTIONS}"
+        return
+    if len({len(options) for _, options in raw.questions.values()}) > 1:
+        yield ItemRejectReason.NUMBER_OF_OPTIONS, "not the same in all languages"
         return
     if not questions:
         yield ItemRejectReason.INCOMPLETE, "a text is empty in every language"
         return
-    if len(raw.answer) != 1 or raw.answer not in LETTERS:
-        yield ItemRejectReason.BAD_KEY, f"the key is none of {', '.join(LETTERS)}"
-    if raw.trap and (len(raw.trap) != 1 or raw.trap not in LETTERS or raw.trap == raw.answer):
+    letters = LETTERS[: len(next(iter(questions.values()))[1])]
+    if len(raw.answer) != 1 or raw.answer not in letters:
+        yield ItemRejectReason.BAD_KEY, f"the key is none of {', '.join(letters)}"
+    if raw.trap and (len(raw.trap) != 1 or raw.trap not in letters or raw.trap == raw.answer):
         yield ItemRejectReason.BAD_TRAP, "the trap is no wrong option"
     yield from find_text_problems(questions)
 

@@ -1,12 +1,12 @@
 """Import of MCQ benchmarks: the published JSON of BloomBench, tables of VLMEvalKit and lmms-eval, plain tables.
 
-Four options a question, of which one is right. A row is a record of either form:
+Two to ten options a question, of which one is right. A row is a record of either form:
 
 - *published*: ``hierarchy`` with ``lvl1`` ("Level -> Subcategory") and ``leaf``, and ``multiple_choice_qa`` with
-  ``question_en``, ``choice_A_en`` to ``choice_D_en`` and so on for each language, and ``answer``;
-- *table*: ``question``, ``A`` to ``D`` (or ``options``, a list) and ``answer``, with a language's code behind a name
-  where there are several (``question_ar``, ``A_ar``); ``category`` ("level/subcategory/leaf", or a category whose name
-  stands for one path only), or the columns ``level``, ``subcategory`` and ``leaf``.
+  ``question_en``, ``choice_A_en``, ``choice_B_en`` and so on for each language, and ``answer``;
+- *table*: ``question``, ``A``, ``B`` and so on to ``J`` (or ``options``, a list) and ``answer``, with a language's code
+  behind a name where there are several (``question_ar``, ``A_ar``); ``category`` ("level/subcategory/leaf", or a
+  category whose name stands for one path only), or the columns ``level``, ``subcategory`` and ``leaf``.
 """
 
 import ast
@@ -54,6 +54,7 @@ ID_COLUMNS = ("question_id", "index", "id")
 PICTURE_COLUMNS = ("image", "image_url", "image_path", "source_image_file", "source_image_url")
 _QUESTION = re.compile(r"question_([a-z]{2,3})")
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".tsv", ".csv", ".parquet")
+_COLUMNS = f"{LETTERS}KLMN"  # of options in tables: an item with too many is rejected, not shortened
 _EMPTY = ("", "nan")  # of a table's cell that holds nothing
 _LONGEST_INDEX = 64  # characters of a cell `image` that is the index of another row, as VLMEvalKit has it
 _CIRCLE = 1_000_000  # between the indices of an item and of its circular copies
@@ -225,7 +226,7 @@ class RowReader:
         if DIALECT in self._columns:
             converted[DIALECT] = one_line(_text(texts_of(row).get(DIALECT, row.get(DIALECT))))[:MAX_ID]
         for lang in self._languages:
-            stem, options = questions.get(lang, ("", [""] * len(LETTERS)))
+            stem, options = questions.get(lang, ("", [""] * len(raw.questions[lang][1])))
             converted[f"question_{lang}"], converted[f"options_{lang}"] = stem, list(options)
         return converted
 
@@ -250,10 +251,14 @@ class RowReader:
 
     def _raw(self, row: Row, name: str) -> RawItem:
         texts = texts_of(row)
+        found = {lang: question_in(texts, lang, plain=lang == self._options.lang) for lang in self._languages}
+        most = max(len(options) for _, options in found.values())
         return RawItem(
             question_id=name,
             path=self.path(row),
-            questions={lang: question_in(texts, lang, plain=lang == self._options.lang) for lang in self._languages},
+            questions={
+                lang: (stem, [*options, *[""] * (most - len(options))]) for lang, (stem, options) in found.items()
+            },
             answer=_text(texts.get("answer")).upper(),
             trap=_text(texts.get("trap", row.get("trap"))).upper(),
         )
@@ -336,8 +341,11 @@ def question_in(texts: Row, lang: str, *, plain: bool) -> tuple[str, list[str]]:
         names = f"choice_{letter}_{lang}", f"{letter}_{lang}", *((letter,) if plain else ())
         return next(filter(None, (_text(texts.get(name)) for name in names)), "")
 
-    more = [text for letter in "EFGH" if (text := option(letter))]
-    return stem, [*map(option, LETTERS), *more]
+    options = [option(letter) for letter in _COLUMNS]
+    # A table has columns for the options of its longest item; a field of the published form stands for an option.
+    fields = sum(f"choice_{letter}_{lang}" in texts for letter in _COLUMNS)
+    count = max((number for number, text in enumerate(options, start=1) if text), default=0)
+    return stem, options[: max(count, fields)]
 
 
 def _listed(text: str) -> Any:

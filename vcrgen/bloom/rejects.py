@@ -22,7 +22,7 @@ class ItemRejectReason(StrEnum):
     BAD_PICTURE = "bad_picture"
     UNKNOWN_CATEGORY = "unknown_category"
     INCOMPLETE = "incomplete"
-    NOT_FOUR_OPTIONS = "not_four_options"
+    NUMBER_OF_OPTIONS = "number_of_options"
     TOO_LONG = "too_long"
     BAD_KEY = "bad_key"
     BAD_TRAP = "bad_trap"

@@ -50,12 +50,13 @@ def set_figures(dataset: Dataset) -> SetFigures:
     taxonomy = set_taxonomy(dataset)
     known = frozenset(taxonomy.paths)
     pictures, positions, categories, problems = (Counter[str]() for _ in range(4))
-    traps, longest = 0, defaultdict[str, float](float)
+    traps, most, longest = 0, 0, defaultdict[str, float](float)
     lengths: dict[str, tuple[list[int], list[int]]] = {lang: ([], []) for lang in languages_of(dataset)}
     for item in read_items(dataset):
         pictures[item.picture] += 1
         categories[item.path] += 1
         traps += item.trap is not None
+        most = max(most, item.options)
         if item.answer is not None:
             positions[LETTERS[item.answer]] += 1
         problems.update({reason for reason, _ in find_problems(_raw(item, known))})
@@ -79,7 +80,7 @@ def set_figures(dataset: Dataset) -> SetFigures:
     return SetFigures(
         items=categories.total(), pictures=len(pictures), max_items_of_picture=max(pictures.values(), default=0),
         traps=traps,
-        positions={letter: positions[letter] for letter in LETTERS}, languages=languages, levels=levels,
+        positions={letter: positions[letter] for letter in LETTERS[:most]}, languages=languages, levels=levels,
         empty_categories=tuple(path for path in taxonomy.paths if path not in categories),
         unknown_categories=tuple(sorted(set(categories) - known)), problems=dict(sorted(problems.items())),
     )  # fmt: skip

@@ -30,7 +30,7 @@ from vcrgen.files import canonical_json, indented_json, sha256_file, write_text
 from vcrgen.reading import without_marks
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import LETTERS, TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
+from vcrgen.tasks.bloom import TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
 from vcrgen.tasks.croissant import croissant_of
 from vcrgen.work.folder import new_folder
 
@@ -71,15 +71,15 @@ Signature: `{signature}`
 _FILE_FACTS = ("vcrgen", "task", "set", "langs", "leaves", "items")
 
 
-def option_order(name: str, category: str, number: int, seed: int) -> list[int]:
-    """Draw the order of an item's options: of four items of a category, each has the right one at another letter.
+def option_order(name: str, category: str, number: int, seed: int, options: int) -> list[int]:
+    """Draw the order of so many options: of as many items of a category, each has the right one at another letter.
 
     Returns:
         The numbers of the options as they were written, where 0 is the right one.
     """
-    rng = rng_for(seed, "bloom/positions", f"{category}/{number // len(LETTERS)}")
-    at = rng.sample(range(len(LETTERS)), len(LETTERS))[number % len(LETTERS)]
-    order = rng_for(seed, "bloom/order", name).sample(range(1, len(LETTERS)), len(LETTERS) - 1)
+    rng = rng_for(seed, "bloom/positions", f"{category}/{number // options}")
+    at = rng.sample(range(options), options)[number % options]
+    order = rng_for(seed, "bloom/order", name).sample(range(1, options), options - 1)
     order.insert(at, 0)
     return order
 

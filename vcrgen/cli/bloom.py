@@ -359,7 +359,8 @@ def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
     for line in (
         f"{pluralize(figures.items, 'item')} about {pluralize(figures.pictures, 'picture')}: {shared:.1f} a picture, "
         f"at most {figures.max_items_of_picture}; {figures.traps:,} with a trap. Right options: {places}.",
-        "Longest is right: share of items whose right option is the longest; 25 % where length tells nothing.",
+        "Longest is right: share of items whose right option is the longest; 25 % with four options where length tells "
+        "nothing.",
         "Categories without items: "
         f"{len(empty)}{': ' if empty else ''}{'; '.join(empty[:3])}{' ...' * (len(empty) > 3)}",
     ):

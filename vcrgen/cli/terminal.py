@@ -111,7 +111,8 @@ def show_scores(
         for table in (table for section in sections for table in (*section.tables, *section.details)):
             if table.title == SCORES:
                 note = ", as published" if task is VCR_TASK else ""
-                chance = f"; chance {percent(known)}" if (known := task.metrics[task.main_metrics[0]].chance) else ""
+                known = sorted({percent(share) for cell in result.cells if (share := cell.chance_of(task))}, key=float)
+                chance = f"; chance {' to '.join(dict.fromkeys((known[0], known[-1])))}" if known else ""
                 title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
                 table = replace(table, title=title)
             if groups or not table.title.startswith("By ") or table.title in _ALWAYS:

@@ -74,6 +74,7 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
 
     lang: str = option("en,ar", "Languages of the items; the first one is written, the others are translated.")
     per_category: int = option(20, "Items to generate for each category.", ge=1, le=10_000)
+    options: int = option(4, "Options of an item: the right one, the trap, and others.", ge=3, le=10)
     per_picture: int = option(4, "Items about one picture, at most.", ge=1, le=100)
     pictures: int = option(3, "Pictures to try for one item, at most.", ge=1, le=20)
     themes: Path | None = option(None, "YAML of themes and their shares, as `Arab: 2`.", shown="none")

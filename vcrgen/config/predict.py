@@ -43,7 +43,10 @@ class PredictOptions(ServerOptions):
     limit: int | None = option(None, "Only the first N questions.", shown="all", ge=1)
     lang: str | None = option(None, "Of an MCQ benchmark: only this language.", shown="all")
     rotations: int = option(
-        1, "Of an MCQ benchmark: 1, or 4 to send each question with its options in four orders.", ge=1, le=4
+        1,
+        "Of an MCQ benchmark: 1, or the number of options (4 of most) to send each question in all their orders.",
+        ge=1,
+        le=10,
     )
     open_answers: bool = option(
         False, "Of an MCQ benchmark: do not show the options; score with --protocol bloom-open.", names="--open-answers"
@@ -69,7 +72,7 @@ class PredictOptions(ServerOptions):
         panel=PANEL_SERVER,
     )
     label_logprobs: bool = option(
-        False, "Of an MCQ benchmark: request log-probabilities of the labels A to D.", names="--label-logprobs"
+        False, "Of an MCQ benchmark: request log-probabilities of the labels (A, B, ...).", names="--label-logprobs"
     )
     staircase: bool = option(
         False,
@@ -113,8 +116,6 @@ class PredictOptions(ServerOptions):
             raise ValueError("--batch gives no log-probabilities and no --staircase; leave one of them out")
         if self.batch and len(self.endpoint) > 1:
             raise ValueError("--batch takes one --endpoint, as a batch is fetched where it was submitted")
-        if self.rotations not in (1, 4):
-            raise ValueError("--rotations is 1 or 4: a question that is asked in some of the orders says little")
         if self.open_answers and (self.label_logprobs or self.rotations > 1):
             raise ValueError("--open-answers shows no options, so leave out --rotations and --label-logprobs")
         _ = self.parameters

@@ -64,6 +64,6 @@ class ScoreOptions(Options):
             raise ValueError("a judge takes --judge ADDRESS and --judge-model NAME")
         if self.judge_model is not None and ("|" in self.judge_model or not self.judge_model.isprintable()):
             raise ValueError("--judge-model is a name of printable characters without |")
-        if self.judge is not None and self.protocol is not None:
-            raise ValueError("--judge is a protocol of its own; leave --protocol out")
+        if self.judge is not None and self.protocol not in (None, "bloom-v2", "bloom-open"):
+            raise ValueError("--judge reads on where bloom-v2 or bloom-open reads nothing; leave --protocol out")
         return self

@@ -151,7 +151,7 @@ def _hide(
 
 def hidden_item(item: ChoiceItem, secret: Secret) -> dict[str, Any]:
     """Return the item of the key, with its options in a secret order that does not depend on the right one."""
-    order = secret.random("options", item.question_id).sample(range(len(LETTERS)), len(LETTERS))
+    order = secret.random("options", item.question_id).sample(range(item.options), item.options)
     assert item.answer is not None
     line: dict[str, Any] = {
         "question_id": secret.token("question", item.question_id), "source_id": item.question_id, "path": item.path,
@@ -180,16 +180,17 @@ def mcq_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> di
     """Return the public row of an item."""
     row: dict[str, Any] = {"question_id": item["question_id"], "canary": manifest["canary"]}
     row["image_file_name"] = image_name("image", item["question_id"])
+    options = max(len(item.get(f"options_{lang}", ())) for lang in manifest["languages"])
     for lang in manifest["languages"]:
         row[f"question_{lang}"] = item.get(f"question_{lang}", "")
-        row[f"options_{lang}"] = item.get(f"options_{lang}", [""] * len(LETTERS))
+        row[f"options_{lang}"] = item.get(f"options_{lang}", [""] * options)
     return row
 
 
 def _mcq_title(manifest: Mapping[str, Any]) -> str:
     return f"""# Hidden MCQ benchmark ({", ".join(manifest["languages"])})
 
-{manifest["items"]} questions about pictures, each with four options, of which one is right. Which one is kept secret;
+{manifest["items"]} questions about pictures, each with options of which one is right. Which one is kept secret;
 send outputs as JSON Lines with `question_id`, `lang`, `view` (`image`, or `text-only` for the question without its
 picture) and `output`.
 """

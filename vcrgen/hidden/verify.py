@@ -41,7 +41,7 @@ from vcrgen.hidden.public import (
 from vcrgen.hidden.reference import caption_start
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.splits import draw_splits
-from vcrgen.tasks.bloom import LETTERS, TASK
+from vcrgen.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 
@@ -196,7 +196,8 @@ def _check_questions(public: Path, form: PublicFormat) -> None:
         for lang in manifest.get("languages", ()):
             question, options = row[f"question_{lang}"], row[f"options_{lang}"]
             texts = isinstance(options, list) and all(isinstance(text, str) for text in (question, *options))
-            fail_if(not texts or len(options) != len(LETTERS), f"row {number}: not a question with four options")
+            known = texts and MIN_OPTIONS <= len(options) <= MAX_OPTIONS
+            fail_if(not known, f"row {number}: not a question with {MIN_OPTIONS} to {MAX_OPTIONS} options")
     ids = [row["question_id"] for row in rows]
     fail_if(ids != sorted(ids), "the rows are not sorted by id, so their order may tell something")
     fail_if(len(set(ids)) != len(ids), "an id comes twice")

@@ -11,7 +11,7 @@ from vcrgen.models.base import Request, RequestProblem, Sampling
 from vcrgen.models.pictures import encode_image
 from vcrgen.models.presets import DEFAULT, PRESETS, Preset, preset_names
 from vcrgen.predict.questions import QuestionPicture
-from vcrgen.tasks.bloom import LETTERS, shown_option
+from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, shown_option
 
 NO_ANSWER = "no_answer"
 _INTEGERS = {"max_tokens", "seed"}  # of the fields of `Sampling`
@@ -65,7 +65,7 @@ class Frame:
     """The words around a question and its options: English in every language, as in published evaluations."""
 
     name: str  # with a version, which changes with any word
-    labels: str  # a character for each option; none where they are not shown
+    labels: tuple[str, ...]  # of the most options that an item may have; none where they are not shown
     option: str  # a line of the list of options
     words: str  # around the question and the list
     alone: str  # around the question without options, for log-probabilities of the options' texts
@@ -74,15 +74,15 @@ class Frame:
 _FRAMES = (
     Frame(
         name="letters-1",
-        labels=LETTERS,
+        labels=tuple(LETTERS),
         option="{label}. {text}",
         words="{question}\n\n{options}\n\nAnswer with the letter of the right option only.",
         alone="{question}\n\nGive the answer only.",
     ),
-    # The published code of BloomBench in other words: a role, the question, options 1 to 4, the number alone.
+    # The published code of BloomBench in other words: a role, the question, numbered options, the number alone.
     Frame(
         name="numbers-1",
-        labels="1234",
+        labels=tuple(str(number) for number in range(1, MAX_OPTIONS + 1)),
         option="{label}) {text}",
         words="You look at pictures and answer questions about them.\nQuestion: {question}\n{options}\n"
         "Reply with the number of the right option and nothing else.\nAnswer: ",
@@ -91,7 +91,7 @@ _FRAMES = (
 )
 FRAMES = {frame.name: frame for frame in _FRAMES}
 _OPEN_FRAME = Frame(
-    name="open-1", labels="", option="", words="{question}\n\nGive the answer only, in a few words.",
+    name="open-1", labels=(), option="", words="{question}\n\nGive the answer only, in a few words.",
     alone="{question}\n\nGive the answer only.",
 )  # fmt: skip
 
@@ -111,9 +111,10 @@ class ChoicePrompt(Prompt):
         request = Prompt.request(replace(self, answer_logprobs=False), picture)
         if not isinstance(picture, QuestionPicture):  # a question for the canary
             return request
-        frame, listed = self.frame, []
-        for number, label in enumerate(frame.labels):
-            text = picture.options[shown_option(number, picture.rotation)]
+        frame, count, listed = self.frame, len(picture.options), []
+        labels = frame.labels[:count]
+        for number, label in enumerate(labels):
+            text = picture.options[shown_option(number, picture.rotation, count)]
             listed.append(frame.option.format(label=label, text=text))
         # No options are shown for these, so one request serves all rotations.
         alone = self.answer_logprobs and picture.rotation == 0
@@ -122,7 +123,7 @@ class ChoicePrompt(Prompt):
             text=frame.words.format(question=picture.question, options="\n".join(listed)),
             candidates=tuple(option.strip() for option in picture.options) if alone else (),
             candidates_text=frame.alone.format(question=picture.question) if alone else "",
-            labels=tuple(frame.labels) if self.label_logprobs else (),
+            labels=labels if self.label_logprobs else (),
         )
 
     @property

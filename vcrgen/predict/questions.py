@@ -9,6 +9,7 @@ For example, all questions in English, each in four orders of its options:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -19,7 +20,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import QUESTION_VIEWS, View
 from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of, languages_of
+from vcrgen.tasks.bloom import MAX_OPTIONS, ChoiceItem, item_of, languages_of
 
 _VIEWS = QUESTION_VIEWS["both"]
 
@@ -30,7 +31,9 @@ class QuestionSelection(PictureSelection):
 
     views: tuple[View, ...] = (View.IMAGE,)
     lang: str | None = None  # only this language
-    rotations: int = 1  # orders of the options, each a question of its own: 4 for all, 1 for the dataset's own
+    rotations: int = (
+        1  # orders of the options, each a question of its own: 1 for the dataset's own, else all of an item
+    )
 
     def includes(self, other: Self) -> bool:
         """Return whether this selection surely includes all questions of another."""
@@ -59,7 +62,8 @@ def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
     Items that are incomplete in a language are skipped in it.
 
     Raises:
-        ConfigError: The dataset has nothing of that split, language, mode or view.
+        ConfigError: The dataset has nothing of that split, language, mode or view, or items with more options than
+            the orders that are asked for.
         DatasetError: A file is damaged, or holds a question that is none.
     """
     if choice.canary:
@@ -85,13 +89,20 @@ def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
 
     def stream() -> Iterator[Picture]:
         for file, row, data, item in items(images=shows_images):
-            for lang, view, rotation in product(asked, choice.views, range(choice.rotations)):
+            for lang, view, rotation in product(asked, choice.views, range(min(choice.rotations, item.options))):
                 if lang in item.questions:
-                    order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * len(LETTERS) + rotation
+                    order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * MAX_OPTIONS + rotation
                     yield _picture(item, lang, view, rotation, data, (0, file, row, order))
 
-    complete = sum(lang in item.questions for *_, item in items(images=False) for lang in asked)
-    total = complete * len(choice.views) * choice.rotations
+    orders = Counter(
+        item.options for *_, item in items(images=False) for lang in asked if lang in item.questions
+    )  # fmt: skip
+    if 1 < choice.rotations < (most := max(orders, default=0)):
+        raise ConfigError(
+            f"{dataset} has items with {most} options, and --rotations is {choice.rotations}: a question in some of "
+            f"its orders says little; give {most}, or 1."
+        )
+    total = sum(min(choice.rotations, options) * count for options, count in orders.items()) * len(choice.views)
     return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
 
 

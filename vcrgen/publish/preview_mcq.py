@@ -59,7 +59,7 @@ def _item(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
             "lang": lang, "direction": direction(lang), "text": question.text,
             "options": [
                 {"letter": letter, "text": text, "mark": marks.get(number, "")}
-                for number, (letter, text) in enumerate(zip(LETTERS, question.options, strict=True))
+                for number, (letter, text) in enumerate(zip(LETTERS, question.options, strict=False))
             ],
         }
         for lang, question in item.questions.items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -132,7 +132,9 @@ class _BlockWorker:
     ) -> None:  # fmt: skip
         self._context, self._make_matcher, self._file = context, make_matcher, file
         self._named, self._evidence = named, evidence
-        self._seen: dict[CellName, bytearray] = {}  # as large as the key, so that it is not made for each block
+        self._seen: dict[
+            CellName, MutableSequence[int]
+        ] = {}  # as large as the key, so that it is not made for each block
 
     def __call__(self, block: Block) -> _BlockResult | None:
         """Score a block; None where the first process has to say what is wrong with it."""

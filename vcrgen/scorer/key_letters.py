@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from vcrgen.report.table import Percent, percent
@@ -22,6 +22,7 @@ class KeyLetter:
     units: int
     right: int
     unread: int  # outputs in which no option was read
+    options: int = 4  # that the items have: a letter stands once for each number of options
 
 
 class KeyLetterTest(NamedTuple):
@@ -32,11 +33,27 @@ class KeyLetterTest(NamedTuple):
 
 
 def letter_test(letters: Sequence[KeyLetter]) -> KeyLetterTest:
-    """Test a cell: the letters of its items are exchanged."""
-    sizes = [each.units for each in letters]
+    """Test a cell: letters are exchanged among its items of one number of options."""
+    sizes, strata = [each.units for each in letters], [each.options for each in letters]
     return KeyLetterTest(
-        exchange_p([each.right for each in letters], sizes), exchange_p([each.unread for each in letters], sizes)
+        exchange_p([each.right for each in letters], sizes, strata),
+        exchange_p([each.unread for each in letters], sizes, strata),
     )
+
+
+def by_letter(letters: Sequence[KeyLetter]) -> tuple[KeyLetter, ...]:
+    """Return the items of each letter together, whatever their number of options."""
+    found: dict[str, KeyLetter] = {}
+    for each in letters:
+        known = found.get(each.letter)
+        found[each.letter] = (
+            each
+            if known is None
+            else replace(
+                each, units=known.units + each.units, right=known.right + each.right, unread=known.unread + each.unread
+            )
+        )
+    return tuple(sorted(found.values(), key=lambda each: each.letter))
 
 
 def key_letter_warnings(cells: Sequence[tuple[str, Sequence[KeyLetter]]]) -> Iterator[str]:
@@ -46,7 +63,7 @@ def key_letter_warnings(cells: Sequence[tuple[str, Sequence[KeyLetter]]]) -> Ite
     for number, (where, letters, _) in enumerate(tests):
         for kind, p in zip(KeyLetterTest._fields, corrected[2 * number : 2 * number + 2], strict=True):
             if p < ALARM:
-                found = ", ".join(f"{each.letter} {_share(each, kind)} %" for each in letters)
+                found = ", ".join(f"{each.letter} {_share(each, kind)} %" for each in by_letter(letters))
                 of = "right" if kind == "right" else "not read"
                 yield f"{where}: the letter of the key matters. {of.capitalize()} are {found} (p = {p:.4f}, by Holm)."
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from vcrgen.dataset.views import View
@@ -37,7 +38,7 @@ PROBLEMS: Mapping[str, str] = {
     "replaced": "[output|outputs] with U+FFFD: wrongly decoded text, probably",
     "other_lang": "[output|outputs] of another language (left out)",
     "not_in_language": "[output|outputs] for items that are not complete in their language (left out)",
-    "not_four": "[list|lists] of likelihoods that are not of four options (not used)",
+    "not_four": "[list|lists] of likelihoods that are not one for each option (not used)",
     "not_logarithms": "[list|lists] of likelihoods that are no logarithms of probabilities (not used)",
     "no_tokens": "[list|lists] of likelihoods of an option without a token (not used)",
     "token_counts": "[item|items] whose options have other numbers of tokens in another line "
@@ -84,7 +85,8 @@ class MatchedOutput(NamedTuple):
     @property
     def mark(self) -> int:
         """Its bit in :attr:`OutputMatcher.seen`."""
-        return SEEN << self.prediction.rotation
+        rotation = self.prediction.rotation
+        return SEEN << (rotation + (rotation > 6))  # without the bit of `NOT_IN_CELL`
 
 
 @dataclass
@@ -98,7 +100,7 @@ class OutputMatcher:
     counts: Counter[str] = field(default_factory=Counter)  # problems by kind
     examples: dict[str, list[str]] = field(default_factory=dict)  # the first places of each kind
     # for each mode and view, which questions have an output
-    seen: dict[CellName, bytearray] = field(default_factory=dict)
+    seen: dict[CellName, MutableSequence[int]] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
@@ -181,10 +183,9 @@ class OutputMatcher:
         for (mode, view), seen in self.seen.items():
             if missing := seen.count(0):
                 self.counts["missing"] += missing
-                places, row = self.examples.setdefault("missing", []), seen.find(0)
-                while row >= 0 and len(places) < EXAMPLES:
+                places = self.examples.setdefault("missing", [])
+                for row in islice((row for row, mark in enumerate(seen) if not mark), EXAMPLES - len(places)):
                     places.append(f"{self.key.question(row).question_id!r} ({view}, {mode})")
-                    row = seen.find(0, row + 1)
 
     def note(self, kind: str, place: str) -> None:
         """Count a problem and keep the first few places."""
@@ -216,8 +217,8 @@ class OutputMatcher:
         seen[row] |= matched.mark
         return matched
 
-    def _unseen(self, variant: str) -> bytearray:
-        """A byte for each question, without outputs; or marked as not in the cell."""
+    def _unseen(self, variant: str) -> MutableSequence[int]:
+        """A number for each question, without outputs; or marked as not in the cell."""
         return bytearray(len(self.key))
 
     def _row(self, prediction: Prediction) -> int | None:

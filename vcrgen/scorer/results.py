@@ -56,12 +56,19 @@ class CellResult:
     length_ratio: float | None  # characters of the outputs over characters of the answers
     groups: tuple[GroupResult, ...]  # the same scores for parts of the units
     key_letters: tuple[KeyLetter, ...] = ()  # of an MCQ benchmark with outputs, unless its key is hidden
+    chance: float | None = None  # of a random choice, where it is not the task's: items with more or fewer options
+
+    def chance_of(self, task: ScoredTask) -> float | None:
+        """Return the expected value of a random choice in this cell; None where there is no such figure."""
+        return task.leading.chance if self.chance is None else self.chance
 
     def as_json(self) -> dict[str, Any]:
         """The cell as JSON values, with the p-values of its key letters."""
-        if not self.key_letters:
-            return {name: value for name, value in asdict(self).items() if name != "key_letters"}
-        return {**asdict(self), "key_letters_p": letter_test(self.key_letters)._asdict()}
+        found = asdict(self)
+        for name in ("key_letters", "chance"):
+            if not found[name]:
+                del found[name]
+        return found | ({"key_letters_p": letter_test(self.key_letters)._asdict()} if self.key_letters else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

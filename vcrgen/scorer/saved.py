@@ -31,7 +31,7 @@ from vcrgen.scorer.statistics import contrasts, estimate_saved
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
-from vcrgen.tasks.bloom import LETTERS
+from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
 from vcrgen.tasks.task import TASKS, ScoredTask
 
 if TYPE_CHECKING:
@@ -263,6 +263,7 @@ def _is_whole(task: ScoredTask, cell: CellResult) -> bool:
     groups = all(set(group.metrics) == present & set(task.main_metrics) for group in cell.groups)
     known = cell.view in task.views
     groups = groups and (not cell.key_letters or _are_the_letters(cell))
+    groups = groups and (cell.chance is None or 1 / MAX_OPTIONS <= cell.chance <= 1 / MIN_OPTIONS)
     return groups and named and known and 0 < cell.clusters <= MAX_UNITS and 0 < cell.units <= MAX_UNITS
 
 
@@ -272,8 +273,9 @@ def _are_the_letters(cell: CellResult) -> bool:
     whole = all(each.right >= 0 and each.unread >= 0 and each.right + each.unread <= each.units for each in letters)
     unread = sum(cell.outcomes.get(kind, 0) for kind in UNREAD)
     sums = tuple(sum(getattr(each, name) for each in letters) for name in ("units", "right", "unread"))
-    names = [each.letter for each in letters]
-    return whole and sums == (cell.units, cell.outcomes.get("right"), unread) and names == list(LETTERS[: len(names)])
+    names = [(each.options, each.letter) for each in letters]
+    known = [(count, letter) for count in dict.fromkeys(each.options for each in letters) for letter in LETTERS[:count]]
+    return whole and sums == (cell.units, cell.outcomes.get("right"), unread) and names == known
 
 
 def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from vcrgen.dataset.views import View
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
-from vcrgen.scorer.key_letters import letter_test, shares
+from vcrgen.scorer.key_letters import by_letter, letter_test, shares
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult
 from vcrgen.scorer.statistics import MACRO
 from vcrgen.tasks.task import ScoredTask
@@ -42,7 +42,7 @@ def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     by_chance = task.leading.chance is not None
     for result in results:
         for cell in result.cells:
-            chance = [Percent(task.leading.chance)] if by_chance else []
+            chance = [Percent(cell.chance_of(task))] if by_chance else []
             rows.append((*_head(result, cell), cell.units, *_main(shown, cell.metrics, deviations=True), *chance))
         for each in result.differences:
             figures = _main(shown, each.metrics, sign=True, deviations=True)
@@ -88,13 +88,14 @@ def outputs_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     """Right and unread outputs by the letter of the key, with the p-values of a test of position."""
     rows: list[Row] = []
+    names = sorted({each.letter for _, cell in cells_of(results) for each in cell.key_letters})
     for result, cell in cells_of(results):
-        if letters := cell.key_letters:
-            test = letter_test(letters)
-            right, unread = (tuple(shares(letters, kind)) for kind in ("right", "unread"))
+        if cell.key_letters:
+            test, letters = letter_test(cell.key_letters), by_letter(cell.key_letters)
+            none = [None] * (len(names) - len(letters))
+            right, unread = ((*shares(letters, kind), *none) for kind in ("right", "unread"))
             rows.append((*_head(result, cell), *right, PValue(test.right), *unread, PValue(test.unread)))
-    names = next((cell.key_letters for _, cell in cells_of(results) if cell.key_letters), ())
-    heads = [f"{each.letter} {kind}" for kind in ("right", "unread") for each in names]
+    heads = [f"{name} {kind}" for kind in ("right", "unread") for name in names]
     for place in (len(names), len(heads) + 1):
         heads.insert(place, "p")
     return Table(

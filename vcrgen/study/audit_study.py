@@ -86,12 +86,14 @@ def is_answered(response: Response) -> bool:
     return bool(response.texts[0]) or response.unread[0]
 
 
-def audit_response_error(texts: Sequence[str], unread: Sequence[bool], done: bool, stored: Response | None) -> str:
+def audit_response_error(
+    texts: Sequence[str], unread: Sequence[bool], done: bool, stored: Response | None, letters: str
+) -> str:  # fmt: skip
     """Return the problem of a response, given the stored one; empty for none."""
     answer, verdict, note = texts
     cannot = unread[0]
-    if answer not in ("", *LETTERS) or (answer and cannot) or any(unread[1:]):
-        return "An answer is one of four options, or none."
+    if answer not in ("", *letters) or (answer and cannot) or any(unread[1:]):
+        return f"An answer is one of {len(letters)} options, or none."
     if verdict not in ("", *AuditVerdict) or len(note) > MAX_NOTE:
         return f"A verdict is one of {len(AuditVerdict)}, and a note has at most {MAX_NOTE} characters."
     answered = stored is not None and is_answered(stored)

@@ -3,8 +3,8 @@
 CONSENT = {
     "en": """You are invited to look at questions about pictures, and to say which of them are in order.
 
-You will see pictures, each with a question and four options, and answer it yourself. After that you see which option \
-is meant to be right, and say whether picture, question, options and translation are in order.
+You will see pictures, each with a question and several options, and answer it yourself. After that you see which \
+option is meant to be right, and say whether picture, question, options and translation are in order.
 We keep what you choose and write, how long you spend on an item, and the languages you name; no name, no address.
 You may stop at any time, and ask us to remove what you said. The name at the top of the page is enough for that.
 
@@ -12,7 +12,7 @@ You may stop at any time, and ask us to remove what you said. The name at the to
 """,
     "ar": """ندعوك إلى مراجعة أسئلة حول الصور، وبيان ما هو سليم منها.
 
-سترى صورًا، مع كل منها سؤال وأربعة خيارات، وتجيب عنه بنفسك. بعد ذلك يظهر لك الخيار الذي يُعدّ صحيحًا، وتقول هل الصورة \
+سترى صورًا، مع كل منها سؤال وعدة خيارات، وتجيب عنه بنفسك. بعد ذلك يظهر لك الخيار الذي يُعدّ صحيحًا، وتقول هل الصورة \
 والسؤال والخيارات والترجمة سليمة.
 نحفظ ما تختاره وما تكتبه، والوقت الذي تقضيه في كل سؤال، واللغات التي تذكرها؛ ولا نحفظ اسمًا ولا عنوانًا.
 يمكنك التوقف في أي وقت، وأن تطلب منا حذف ما قلته. يكفي لذلك الرمز الظاهر في أعلى الصفحة.
@@ -47,7 +47,7 @@ ITEM: dict[str, dict[str, str]] = {
         "choices": "Options", "choicesHint": "not exactly one of them is right, or the key is wrong",
         "translation": "Translation", "translationHint": "the languages do not say the same",
         "note": "Note (optional)",
-        "keys": "Keys: 1 to 4 answer, 0 cannot tell, then 5 to 9 judge, Enter next, arrows go back and forth, Escape "
+        "keys": "Keys: numbers answer, 0 cannot tell, then 5 to 9 judge, Enter next, arrows go back and forth, Escape "
                 "leaves the note.",
     },
     "ar": {

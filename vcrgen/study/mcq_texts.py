@@ -7,7 +7,7 @@ from vcrgen.study import vcr_texts
 CONSENT = {
     "en": """You are invited to take part in a study of how people answer questions about pictures.
 
-You will see pictures, each with a question and four options, and choose the option that you think is right.
+You will see pictures, each with a question and several options, and choose the option that you think is right.
 We keep what you choose, how long you spend on a question, and the languages you name; no name, no address.
 You may stop at any time, and ask us to remove what you chose. The name at the top of the page is enough for that.
 
@@ -15,7 +15,7 @@ You may stop at any time, and ask us to remove what you chose. The name at the t
 """,
     "zh": """诚邀您参加一项关于人们如何回答图片问题的研究。
 
-您会看到一些图片，每张图片有一个问题和四个选项，请选择您认为正确的一项。
+您会看到一些图片，每张图片有一个问题和若干选项，请选择您认为正确的一项。
 我们保存您的选择、在每个问题上所用的时间，以及您填写的语言；不保存姓名和地址。
 您可以随时停止，也可以要求我们删除您的选择，只需告诉我们页面顶端的编号。
 
@@ -23,7 +23,7 @@ You may stop at any time, and ask us to remove what you chose. The name at the t
 """,
     "ar": """ندعوك إلى المشاركة في دراسة عن كيفية إجابة الناس عن أسئلة حول الصور.
 
-سترى صورًا، مع كل منها سؤال وأربعة خيارات، وتختار ما تظنه صحيحًا.
+سترى صورًا، مع كل منها سؤال وعدة خيارات، وتختار ما تظنه صحيحًا.
 نحفظ ما تختاره، والوقت الذي تقضيه في كل سؤال، واللغات التي تذكرها؛ ولا نحفظ اسمًا ولا عنوانًا.
 يمكنك التوقف في أي وقت، وأن تطلب منا حذف ما اخترته. يكفي لذلك الرمز الظاهر في أعلى الصفحة.
 
@@ -31,18 +31,18 @@ You may stop at any time, and ask us to remove what you chose. The name at the t
 """,
 }
 INSTRUCTIONS = {
-    "en": """Look at the picture, read the question, and choose one of the four options. Exactly one of them is right.
-The keys 1 to 4 choose an option as well, and so do the arrow keys; Enter goes on.
+    "en": """Look at the picture, read the question, and choose one of the options. Exactly one of them is right.
+The number keys choose an option as well (1 the first), and so do the arrow keys; Enter goes on.
 
 Please concentrate. Where you cannot tell, say so instead of guessing. Do not ask anybody, and do not search the web.
 """,
-    "zh": """请看图片，阅读问题，从四个选项中选择一项。只有一项是正确的。
-也可以用数字键 1 到 4 或方向键选择，按回车键继续。
+    "zh": """请看图片，阅读问题，从选项中选择一项。只有一项是正确的。
+也可以用数字键（1 为第一项）或方向键选择，按回车键继续。
 
 请集中精神。无法判断时请如实选择，不要猜。请不要询问他人，也不要上网搜索。
 """,
-    "ar": """انظر إلى الصورة، واقرأ السؤال، واختر واحدًا من الخيارات الأربعة. واحد منها فقط صحيح.
-يمكنك الاختيار أيضًا بالمفاتيح من 1 إلى 4 أو بمفاتيح الأسهم، ومفتاح الإدخال للمتابعة.
+    "ar": """انظر إلى الصورة، واقرأ السؤال، واختر واحدًا من الخيارات. واحد منها فقط صحيح.
+يمكنك الاختيار أيضًا بمفاتيح الأرقام (1 للأول) أو بمفاتيح الأسهم، ومفتاح الإدخال للمتابعة.
 
 نرجو التركيز. إن لم تستطع التحديد فقل ذلك ولا تخمّن. لا تسأل أحدًا، ولا تبحث في الإنترنت.
 """,

@@ -135,7 +135,7 @@ class StudyDesign:
 
     @property
     def is_mcq(self) -> bool:
-        """True if people choose one of four options, and type nothing."""
+        """True if people choose one of the options, and type nothing."""
         return self.task == MCQ_TASK.name and self.draw is None
 
     @property

@@ -177,7 +177,7 @@ def _notes(
         yield f"Only the first {MAX_KEYS} of {keys} answers that may be wrong are shown."
     intervals = "Intervals are of a two-way bootstrap over images and raters."
     if design.is_mcq:
-        yield f"RAE is the share of questions with the right option; guessing gives 25 %. {intervals}"
+        yield f"RAE is the share of questions with the right option; guessing gives 25 % with four options. {intervals}"
         return
     yield (
         f"{intervals} Lenient match ignores case, quotes, full width and spaces; it cannot be compared with a model's "

@@ -1,7 +1,7 @@
 """Multiple-choice (MCQ) benchmarks by Bloom's levels: the columns of their datasets, and an item.
 
-An item is a picture, a question about it in one or more languages, and four options of which one is right. It has a
-category of a taxonomy, such as ``apply/basic logic operation/negation understanding``.
+An item is a picture, a question about it in one or more languages, and two to ten options of which one is right. It has
+a category of a taxonomy, such as ``apply/basic logic operation/negation understanding``.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ from vcrgen.text.languages import LANGUAGES
 
 T = TypeVar("T")
 TASK = "bloom"  # in manifests
-LETTERS = "ABCD"  # the labels of the four options
+LETTERS = "ABCDEFGHIJ"  # the labels of options; an item has the first ones
+MIN_OPTIONS, MAX_OPTIONS = 2, len(LETTERS)
 SCENE_MAKER = "scenes-"  # begins the maker of a set of built-in scenes, in signatures
 FORM_NOTE = (
     "Questions about built-in scenes: from apply on, the form of an item is that of its level, not the skill. A model "
@@ -34,7 +35,7 @@ class ChoiceQuestion(NamedTuple):
     """A question in one language."""
 
     text: str  # the stem
-    options: tuple[str, ...]  # four texts, in the dataset's order, which is the same in all languages
+    options: tuple[str, ...]  # their texts, in the dataset's order, which is the same in all languages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +50,24 @@ class ChoiceItem:
     trap: int | None  # number of the wrong option that a shallow reader takes; None where no option is marked so
 
     @property
+    def options(self) -> int:
+        """The number of options, which is that of every language."""
+        return len(next(iter(self.questions.values())).options) if self.questions else 0
+
+    @property
     def level(self) -> str:
         """The first part of the path, such as ``apply``."""
         return self.path.partition("/")[0]
 
 
-def shown_option(label: int, rotation: int) -> int:
-    """Return the number of the option beside a label: in rotation 1, option 1 stands beside label 0."""
-    return (label + rotation) % len(LETTERS)
+def shown_option(label: int, rotation: int, options: int) -> int:
+    """Return the number of the option beside a label, of so many: in rotation 1, option 1 stands beside label 0."""
+    return (label + rotation) % options
 
 
 def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
     """Reorder values of the labels, first to last, to the order of the options beside them."""
-    return [shown[(option - rotation) % len(LETTERS)] for option in range(len(LETTERS))]
+    return [shown[(option - rotation) % len(shown)] for option in range(len(shown))]
 
 
 def level_note(signature: Mapping[str, str]) -> str:
@@ -84,8 +90,8 @@ def question_kind(languages: Sequence[str]) -> DatasetKind:
     }
     for lang in languages:
         columns[f"question_{lang}"] = (STRING, f"the question in `{lang}`; empty where the item is not complete in it")
-        columns[f"options_{lang}"] = ([STRING], f"the four options in `{lang}`, in the same order in all languages")
-    columns["answer"] = (STRING, "the right option: `A`, `B`, `C` or `D`")
+        columns[f"options_{lang}"] = ([STRING], f"its options in `{lang}`, in the same order in all languages")
+    columns["answer"] = (STRING, "the letter of the right option: `A` for the first one")
     columns["trap"] = (STRING, "the wrong option that a shallow reader takes, or empty where none is marked")
     return DatasetKind(
         features={name: feature for name, (feature, _) in columns.items()},
@@ -145,15 +151,19 @@ def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
         text, options = row.get(f"question_{lang}"), row.get(f"options_{lang}")
         if not text and not options:
             continue
-        if not isinstance(text, str) or not isinstance(options, list) or len(options) != len(LETTERS):
-            raise ValueError(f"no question with {len(LETTERS)} options in {lang!r}")
+        if not isinstance(text, str) or not isinstance(options, list) or not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
+            raise ValueError(f"no question with {MIN_OPTIONS} to {MAX_OPTIONS} options in {lang!r}")
         if text and all(isinstance(option, str) and option for option in options):
             questions[lang] = ChoiceQuestion(text, tuple(options))
+    counts = {len(question.options) for question in questions.values()}
+    if len(counts) > 1:
+        raise ValueError("its languages have other numbers of options")
+    letters = LETTERS[: next(iter(counts), MAX_OPTIONS)]
     data = image_bytes(row.get("image"))
     return ChoiceItem(
         question_id=_text(row, "question_id"), path=_text(row, "path") if "path" in row else "", questions=questions,
         picture=hashlib.sha256(data).hexdigest() if data else "",
-        answer=_letter(row, "answer"), trap=_letter(row, "trap"),
+        answer=_letter(row, "answer", letters), trap=_letter(row, "trap", letters),
     )  # fmt: skip
 
 
@@ -164,11 +174,11 @@ def _text(row: Mapping[str, Any], column: str) -> str:
     return value
 
 
-def _letter(row: Mapping[str, Any], column: str) -> int | None:
+def _letter(row: Mapping[str, Any], column: str, letters: str) -> int | None:
     """Return the number of the option that a column names, from 0."""
     value = row.get(column)
     if value in (None, ""):
         return None
-    if not isinstance(value, str) or len(value) != 1 or value not in LETTERS:
-        raise ValueError(f"its `{column}` is none of {', '.join(LETTERS)}")
-    return LETTERS.index(value)
+    if not isinstance(value, str) or len(value) != 1 or value not in letters:
+        raise ValueError(f"its `{column}` is none of {', '.join(letters)}")
+    return letters.index(value)

@@ -24,6 +24,10 @@ class TaskWording:
     outcomes: Mapping[str, str]  # words for the outcomes of the task
 
 
+LBS_WINDOW = (
+    "Window of LBS: all tokens of an option's text and no others, from the first one of the model's turn, after the "
+    "question without its options."
+)
 _WORDING = {
     VCR_TASK.name: TaskWording(
         title="Visual Caption Restoration",
@@ -60,14 +64,14 @@ _WORDING = {
         size="{units:,} questions",
         basis="{units:,} questions",
         task_description=(
-            "An image has a question with four options, of which one is right. A model has to choose it. A set may ask "
-            "in several languages, each of which has a table of its own."
+            "An image has a question with several options, of which one is right. A model has to choose it. A set may "
+            "ask in several languages, each of which has a table of its own."
         ),
         scoring_description=(
             "A multiple-choice benchmark (MCQ) has two scores. RAE (regex-based answer extraction) is the share of "
-            "questions of which the output names the right option, by protocol bloom-v2; guessing gives 25 %. LBS "
-            "(likelihood-based scoring) takes the option with the highest mean log-probability of a token, where a "
-            "file has log-probabilities."
+            "questions of which the output names the right option, by protocol bloom-v2; guessing gives 25 % with four "
+            "options. LBS (likelihood-based scoring) takes the option with the highest mean log-probability of a "
+            f"token, where a file has log-probabilities. {LBS_WINDOW}"
         ),
         human_activity="answered questions",
         outcomes={

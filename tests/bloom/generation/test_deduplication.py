@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, strategies
 
 from vcrgen.bloom.generation.deduplication import (
+    GUESSES,
     longest_keys,
     near_duplicates,
-    right_of_twelve,
+    right_of_guesses,
     surplus_of_pictures,
 )
 from vcrgen.bloom.generation.item_checks import is_uneven, quotes_prompt
@@ -104,11 +105,11 @@ def test_the_longest_option_is_right_in_a_quarter_at_most_in_each_language() -> 
 
 
 @pytest.mark.parametrize(
-    ("lengths", "right"),
-    [((6, 5, 5, 5), 12), ((6, 6, 5, 5), 6), ((6, 5, 6, 6), 4), ((5, 5, 5, 5), 3), ((5, 6, 5, 5), 0), ((4, 5, 5, 6), 0)],
+    ("lengths", "shared"),
+    [((6, 5, 5, 5), 1), ((6, 6, 5, 5), 2), ((6, 5, 6, 6), 3), ((5, 5, 5, 5), 4), ((5, 6, 5, 5), 0), ((4, 5, 5, 6), 0)],
 )
-def test_how_often_the_longest_option_is_right(lengths: Sequence[int], right: int) -> None:
-    assert right_of_twelve(of_lengths(0, lengths), "en") == right
+def test_how_often_the_longest_option_is_right(lengths: Sequence[int], shared: int) -> None:
+    assert right_of_guesses(of_lengths(0, lengths), "en") == (GUESSES // shared if shared else 0)
 
 
 def about(number: int, digest: str, bits: int) -> GeneratedItem:

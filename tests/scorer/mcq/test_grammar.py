@@ -118,7 +118,7 @@ def test_the_table(options: tuple[str, ...], output: str, expected: int | Readin
 
 @pytest.mark.parametrize("rotation", range(4))
 def test_labels_stand_beside_rotated_options_and_texts_do_not_move(rotation: int) -> None:
-    shown = [shown_option(label, rotation) for label in range(4)]
+    shown = [shown_option(label, rotation, 4) for label in range(4)]
     assert sorted(shown) == [0, 1, 2, 3] and shown[0] == rotation
     for label, letter in enumerate("ABCD"):
         for output in (letter, f"Answer: {letter}", f"{letter}.", str(label + 1)):

@@ -48,7 +48,7 @@ def test_missing_is_wrong_where_it_was_asked_and_nothing_where_not() -> None:
 
 def test_circular_is_right_in_all_four_orders() -> None:
     asked = RequestedMetrics(outputs=True, rotations=True)
-    labels = {shown_option(label, rotation): label for rotation in range(1) for label in range(4)}
+    labels = {shown_option(label, rotation, 4): label for rotation in range(1) for label in range(4)}
     assert labels == {0: 0, 1: 1, 2: 2, 3: 3}
     said = [ItemResponse("ABCD"[(1 - rotation) % 4], rotation) for rotation in range(4)]
     assert known(score_item(OPTIONS, 1, said, requested=asked).scores) == {"rae": 1.0, "circular": 1.0}

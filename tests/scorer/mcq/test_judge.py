@@ -118,7 +118,7 @@ def test_options_that_do_not_fit(data: Path) -> None:
     for wrong in ({"judge": "http://h/v1"}, {"judge_model": "J"}, {"judge_key_env": "KEY"}):
         with pytest.raises(ConfigError, match="--judge ADDRESS and --judge-model NAME"):
             Options(**wrong)
-    with pytest.raises(ConfigError, match="protocol of its own"):
+    with pytest.raises(ConfigError, match="where bloom-v2 or bloom-open reads nothing"):
         Options(judge="http://h/v1", judge_model="J", protocol="bloom-code")
     with pytest.raises(ConfigError, match="without"):
         Options(judge="http://h/v1", judge_model="a|b")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from vcrgen.scorer.mcq.likelihood import (
     NO_TOKENS,
-    NOT_FOUR,
     NOT_LOGARITHMS,
+    NOT_THE_OPTIONS,
     likeliest,
     likelihood_scores,
     parse_label_logprobs,
@@ -87,10 +87,10 @@ GOOD = [[-0.5], [-1, -2.5], [-9999.0], [0.0]]
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("[[-1],[-1],[-1]]", NOT_FOUR),
-        ("[[-1],[-1],[-1],[-1],[-1]]", NOT_FOUR),
-        ('{"0": [-1]}', NOT_FOUR),
-        ("null", NOT_FOUR),
+        ("[[-1],[-1],[-1]]", NOT_THE_OPTIONS),
+        ("[[-1],[-1],[-1],[-1],[-1]]", NOT_THE_OPTIONS),
+        ('{"0": [-1]}', NOT_THE_OPTIONS),
+        ("null", NOT_THE_OPTIONS),
         ("[[-1],[-1],[-1],[]]", NO_TOKENS),
         ("[[-1],[-1],[-1],-1]", NOT_LOGARITHMS),
         ("[[-1],[-1],[-1],[NaN]]", NOT_LOGARITHMS),
@@ -110,12 +110,12 @@ GOOD = [[-0.5], [-1, -2.5], [-9999.0], [0.0]]
     ],
 )
 def test_figures_that_are_no_likelihoods_are_named(written: str, problem: str) -> None:
-    assert parse_logprobs(json.loads(written)) == problem
+    assert parse_logprobs(json.loads(written), 4) == problem
 
 
 def test_good_figures_come_back() -> None:
-    assert parse_logprobs(GOOD) == ((-0.5,), (-1, -2.5), (-9999.0,), (0.0,))
-    assert parse_logprobs([[-0.5], [-1], [0.0004], [0]]) == ((-0.5,), (-1,), (0.0,), (0,))  # rounded figures
+    assert parse_logprobs(GOOD, 4) == ((-0.5,), (-1, -2.5), (-9999.0,), (0.0,))
+    assert parse_logprobs([[-0.5], [-1], [0.0004], [0]], 4) == ((-0.5,), (-1,), (0.0,), (0,))  # rounded figures
 
 
 @pytest.mark.parametrize(
@@ -124,16 +124,16 @@ def test_good_figures_come_back() -> None:
         ([-0.1, -2, -3.5, -9999.0], (-0.1, -2, -3.5, -9999.0)),
         ([None, -0.2, None, None], (-math.inf, -0.2, -math.inf, -math.inf)),
         ([None] * 4, NOT_LOGARITHMS),
-        ([-1, -1, -1], NOT_FOUR),
-        ([-1] * 5, NOT_FOUR),
+        ([-1, -1, -1], NOT_THE_OPTIONS),
+        ([-1] * 5, NOT_THE_OPTIONS),
         ([-1, -1, -1, math.nan], NOT_LOGARITHMS),
         ([-1, -1, -1, 2], NOT_LOGARITHMS),
         ([-1, -1, -1, "A"], NOT_LOGARITHMS),
-        ("ABCD", NOT_FOUR),
+        ("ABCD", NOT_THE_OPTIONS),
     ],
 )
 def test_letters(given_letters: object, found: object) -> None:
-    assert parse_label_logprobs(given_letters) == found
+    assert parse_label_logprobs(given_letters, 4) == found
 
 
 def test_counts_of_tokens_are_the_same_in_each_reading() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from vcrgen.analysis.profile.differences import NAMED, CategoryDifference, Pair, category_differences, pairs_by
 from vcrgen.analysis.profile.profiles import (
-    CHANCE,
     METHODS,
     SHOWN,
     Category,
@@ -25,6 +24,7 @@ from vcrgen.report.document import Chart, ChartRows, Document, Section
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.stats.calibration import ReliabilityCurve
 from vcrgen.stats.ranking import pearson, spearman
+from vcrgen.tasks.wording import LBS_WINDOW
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -36,8 +36,8 @@ FEW_COLUMNS = 4  # up to which the scores of categories have their intervals bes
 FEWEST_MODELS = 4  # of a rank correlation
 LBS_NOTE = (
     "LBS is likelihood-based scoring: the answer is the option with the highest mean log-probability of its tokens. "
-    "The published code of BloomBench puts the option at the end of the user's turn, so a chat template that closes "
-    "that turn shifts the scored tokens. The printed LBS may therefore differ from the LBS that vcrgen computes. "
+    f"{LBS_WINDOW} Window of BloomBench's printed LBS, by its code: as many of the last tokens of the prompt as the "
+    "option has, so that about five tokens of the chat template are scored in place of as many of the option. "
     "Languages are not ranked by LBS, as the number of tokens of a word differs between them."
 )
 RAE_NOTE = "RAE is regex-based answer extraction: the option that the output names."
@@ -135,7 +135,7 @@ def _scores(data: Profiles) -> Section:
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
     text = [
         "Micro is the accuracy over all items with its 95 % interval, macro the mean of the levels, categories the "
-        f"mean of the categories. Chance is {100 * CHANCE:g} %."
+        f"mean of the categories. Chance is {100 * data.chance:.3g} %."
     ]
     table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
     more: list[Sequence[TableCell]] = [
@@ -159,7 +159,7 @@ def _levels(data: Profiles) -> Section | None:
     ]
     heads = ("Model", "Language", "Method", *(level.capitalize() for level in levels))
     table = Table(
-        title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=range(3, len(heads)), middle=CHANCE
+        title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=range(3, len(heads)), middle=data.chance
     )
     radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
     about = "The middle of a radar is 0, its outer circle 100 %, and its broken circle is chance."
@@ -195,7 +195,7 @@ def _radar(data: Profiles, model: str) -> Chart:
         series.append((name, [of.value if of else None for of in shares]))
         texts.append(f"{name}: " + ", ".join(f"{level} {percent(of.value, 0)} %" for level, of in each.levels.items()))
     axes = [level.capitalize() for level in data.levels]
-    return Chart(title=model, svg=radar(axes, series, ring=CHANCE, text=f"{model}. {'; '.join(texts)}"))
+    return Chart(title=model, svg=radar(axes, series, ring=data.chance, text=f"{model}. {'; '.join(texts)}"))
 
 
 def _compared(title: str, pairs: Sequence[Pair], levels: Sequence[str], note: str) -> ChartRows:
@@ -241,7 +241,7 @@ def _methods(data: Profiles) -> Section | None:
         r = pearson(
             *np.array([(rae.categories[category].value, lbs.categories[category].value) for category in both]).T
         )
-        below = [sum(of.high < CHANCE for of in each.categories.values()) for each in (rae, lbs)]
+        below = [sum(of.high < each.chance for of in each.categories.values()) for each in (rae, lbs)]
         rows.append((rae.model, rae.lang, len(both), Number(r), *below))
     heads = ("Model", "Language", "Categories", "r over categories", "RAE below chance", "LBS below chance")
     text = [
@@ -332,11 +332,15 @@ def _strip(profile: ModelProfile, categories: Sequence[Category]) -> tuple[str, 
         for category in categories
     ]
     if not found:
-        return profile.model, strip(fields, middle=CHANCE, text="no category has items"), DASH
+        return profile.model, strip(fields, middle=profile.chance, text="no category has items"), DASH
     low, high = (pick(found.items(), key=lambda item: item[1]) for pick in (min, max))
     ends = [f"{percent(share, 0)} % ({category.name})" for category, share in (low, high)]
     text = f"{pluralize(len(found), 'category', 'categories')}, from {ends[0]} to {ends[1]}"
-    return profile.model, strip(fields, middle=CHANCE, text=text), f"{percent(low[1], 0)} to {percent(high[1], 0)}"
+    return (
+        profile.model,
+        strip(fields, middle=profile.chance, text=text),
+        f"{percent(low[1], 0)} to {percent(high[1], 0)}",
+    )
 
 
 def _category_table(categories: Sequence[Category], metric: str, profiles: Sequence[ModelProfile]) -> Table:
@@ -357,7 +361,7 @@ def _category_table(categories: Sequence[Category], metric: str, profiles: Seque
         labels=3,
         rows=rows,
         shaded=shaded,
-        middle=CHANCE,
+        middle=profiles[0].chance,
     )
 
 
@@ -422,10 +426,10 @@ def _calibration(data: Profiles) -> Section | None:
     return Section(
         title="Calibration of LBS",
         text=[
-            "Confidence is the softmax of the mean log-probabilities per token of the four options. ECE, the expected "
+            "Confidence is the softmax of the mean log-probabilities per token of the options. ECE, the expected "
             "calibration error, is the mean distance between confidence and accuracy over ten bins, in points; the "
-            "expected ECE is that of a calibrated model. The Brier score is over all four options: 0 is best, 0.75 "
-            "that of four equal probabilities.",
+            "expected ECE is that of a calibrated model. The Brier score is over all options: 0 is best, "
+            f"{1 - data.chance:.3g} that of equal probabilities.",
             "Likelihoods of texts are not meant as probabilities of a correct answer, so use this to compare models.",
         ],
         panels=panels,

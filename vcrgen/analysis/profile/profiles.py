@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from vcrgen.stats.intervals import difference_interval, mean_interval
 from vcrgen.stats.paired import paired_difference
 from vcrgen.tasks.task import MCQ_TASK
 
-CHANCE = 0.25  # what guessing gives: one option of four is right
+CHANCE = 0.25  # accuracy of random choices among four options
 LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001
 SHOWN = MCQ_TASK.main_metrics  # the methods of levels and categories: answers that were read, and likelihoods
 # All methods by which an item is right or wrong, by their names in files.
@@ -57,6 +58,7 @@ class ModelProfile:
     levels: Mapping[str, ShareEstimate]
     categories: Mapping[Category, ShareEstimate]
     resampled: BootstrapMean | None = None  # of all items, where the scores of single items are known
+    chance: float = CHANCE  # accuracy of random choices
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -77,6 +79,11 @@ class Profiles:
     def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
         """The profile of a key; None where there is none, which is a gap and not a 0."""
         return next((each for each in self.profiles if each.key == (model, lang, view, metric)), None)
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of random choices, over all profiles."""
+        return fmean(each.chance for each in self.profiles) if self.profiles else CHANCE
 
     @property
     def models(self) -> list[str]:

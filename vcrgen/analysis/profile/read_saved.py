@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vcrgen.analysis.profile.profiles import METHODS, Category, ModelProfile, ShareEstimate
+from vcrgen.analysis.profile.profiles import CHANCE, METHODS, Category, ModelProfile, ShareEstimate
 from vcrgen.analysis.score_table import parse_name
 from vcrgen.errors import AnalysisError
 from vcrgen.files import sha256_file
@@ -73,6 +73,7 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
                 levels={parse_name(label, "level", run.name): of for label, of in levels.items()},
                 categories={_category(run, label): of for label, of in categories.items()},
                 resampled=resampled.means[metric] if resampled else None,
+                chance=CHANCE if cell.chance is None else cell.chance,
             )  # fmt: skip
 
 

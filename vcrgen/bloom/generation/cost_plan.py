@@ -29,11 +29,10 @@ _VALUES = [
     "answer",
     "options",
     "target",
-    "a",
-    "b",
-    "c",
-    "d",
     "item",
+    "wrong",
+    "others",
+    "form",
     "key",
 ]
 

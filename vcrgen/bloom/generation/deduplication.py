@@ -23,6 +23,7 @@ NEAR_RECALL = (
     "Of pairs of items that differ in one word this finds all, with two other words in the question 56 %, with a "
     "question that begins otherwise 85 %; of 182 different sentences of Wikipedia none"
 )
+GUESSES = 2_520  # a multiple of every number of options
 _BITS = 62  # of a number that tells of which words a text is
 Numbers = npt.NDArray[np.int64]
 
@@ -144,7 +145,7 @@ def surplus_of_pictures(items: Sequence[GeneratedItem], most: int, seed: int) ->
 
 
 def longest_keys(items: Sequence[GeneratedItem], seed: int) -> set[str]:
-    """Draw the items to reject, so that the longest option is right in at most a quarter of the items, rounded up.
+    """Draw the items to reject, so that the longest option is right in no more items than by chance, rounded up.
 
     The draw is among the items in which the longest option is right more often than a random one, in any language, in
     the order of the set. Removal for one language may leave too many in another one, so it is repeated until nothing
@@ -155,19 +156,20 @@ def longest_keys(items: Sequence[GeneratedItem], seed: int) -> set[str]:
     while before < len(removed):
         before = len(removed)
         for lang in items[0].questions if items else ():
-            left = {item.slot.name: right_of_twelve(item, lang) for item in items if item.slot.name not in removed}
-            right, count = sum(left.values()), len(left)
-            for name in shuffled(rng_for(seed, "bloom/longest", lang), [name for name in left if left[name] > 3]):
-                if right <= 12 * math.ceil(count / 4):
+            left = {item.slot.name: right_of_guesses(item, lang) for item in items if item.slot.name not in removed}
+            right, count, options = sum(left.values()), len(left), len(items[0].questions[lang].options)
+            often = [name for name in left if left[name] * options > GUESSES]
+            for name in shuffled(rng_for(seed, "bloom/longest", lang), often):
+                if right <= GUESSES * math.ceil(count / options):
                     break
                 removed.add(name)
                 right, count = right - left[name], count - 1
     return removed
 
 
-def right_of_twelve(item: GeneratedItem, lang: str) -> int:
-    """Return how many of 12 guesses "the longest option" are right, where two to four as long share them.
+def right_of_guesses(item: GeneratedItem, lang: str) -> int:
+    """Return how many of 2,520 guesses "the longest option" are right, where two to ten as long share them.
 
-    Of 12, so that all of these are whole numbers, whose sums are exact.
+    Of so many, so that all of these are whole numbers, whose sums are exact.
     """
-    return round(12 * right_by_length([len(option) for option in item.questions[lang].options], item.answer))
+    return round(GUESSES * right_by_length([len(option) for option in item.questions[lang].options], item.answer))

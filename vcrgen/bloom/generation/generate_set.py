@@ -189,9 +189,9 @@ class _SetRun:
             return found
         planned = [(slot, next(scenes[slot.theme])) for slot in slots if slot.theme in scenes]
         offers: list[PictureOffers] = yield LocalWork(lambda: pictures.offer(number, planned))
-        judges = len(options.judge_names)
+        how = {"options": options.options, "judges": len(options.judge_names), "seed": options.seed}
         found.extend(
-            (slot, generate_item(slot, scene, few, languages=options.languages, judges=judges, seed=options.seed))
+            (slot, generate_item(slot, scene, few, languages=options.languages, **how))
             for (slot, scene), few in zip(planned, offers, strict=True)
         )
         return found
@@ -297,6 +297,7 @@ def _config(
         "themes": dict(themes), "licence": options.license, "licence_column": options.license_column,
         "lang": options.lang, "per_leaf": options.per_category, "per_picture": options.per_picture,
         "pictures": options.pictures, "seed": options.seed, "limit": options.limit,
+        **({"options": options.options} if options.options != 4 else {}),
     }  # fmt: skip
     for name in ("where", "source_split"):
         if (value := getattr(options, name)) != BloomGenerationOptions.model_fields[name].default:

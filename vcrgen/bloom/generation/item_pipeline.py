@@ -22,7 +22,8 @@ FIRST_JUDGE = 1
 
 
 def generate_item(
-    slot: ItemSlot, scene: Scenario, offers: PictureOffers, *, languages: Sequence[str], judges: int, seed: int
+    slot: ItemSlot, scene: Scenario, offers: PictureOffers, *, languages: Sequence[str], options: int, judges: int,
+    seed: int,
 ) -> StageCoroutine[GeneratedItem]:  # fmt: skip
     """Take an item through all stages.
 
@@ -32,7 +33,7 @@ def generate_item(
     found = yield from choose_picture(slot, scene, offers)
     facts = item_facts(found.candidate)
     try:
-        return (yield from _write_and_judge(slot, scene, found, facts, languages, judges, seed))
+        return (yield from _write_and_judge(slot, scene, found, facts, languages, options, judges, seed))
     except ItemRejected as rejected:
         rejected.about = facts
         raise
@@ -40,15 +41,15 @@ def generate_item(
 
 def _write_and_judge(
     slot: ItemSlot, scene: Scenario, found: OfferedPicture, facts: dict[str, Any], languages: Sequence[str],
-    judges: int, seed: int,
+    count: int, judges: int, seed: int,
 ) -> StageCoroutine[GeneratedItem]:  # fmt: skip
     """Run the stages from the question on; ``facts`` takes the texts before they are checked."""
     candidate, picture = found
     first = languages[0]
     text, right = yield from stages.write_question(slot.path, scene, picture, first)
     facts |= item_facts(candidate, text)
-    options = yield from stages.write_options(text, right, picture, first)
-    order = option_order(slot.name, slot.path, slot.number, seed)
+    options = yield from stages.write_options(text, right, picture, first, count)
+    order = option_order(slot.name, slot.path, slot.number, seed, count)
     answer, trap = order.index(0), order.index(1)
     questions = {first: ChoiceQuestion(text, tuple(options[number] for number in order))}
     facts |= item_facts(candidate, text, questions[first].options)

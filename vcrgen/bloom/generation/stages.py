@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.bloom.generation.item_records import AUTHOR, InvalidReply, Scenario, StageCoroutine, StageRequest
@@ -63,6 +64,7 @@ _MAX_KEYWORDS = 12
 MAX_SCENE = 400  # characters
 MAX_QUESTION, MAX_ANSWER = 600, 300  # characters
 _FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL)
+_COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _NO_OPTIONS = "(no options are given)"
 _OTHER_ANSWER = "none"  # where a judge finds no right option, or several
 PARTS = {
@@ -95,12 +97,15 @@ def write_question(path: str, scene: Scenario, picture: bytes, lang: str) -> Sta
     return (yield from _ask("question", AUTHOR, values, (picture,), read))
 
 
-def write_options(question: str, answer: str, picture: bytes, lang: str) -> StageCoroutine[list[str]]:
-    """Return four options: the right one, the trap, and two others."""
-    values = {"question": question, "answer": answer, "language": language_name(lang)}
+def write_options(question: str, answer: str, picture: bytes, lang: str, count: int) -> StageCoroutine[list[str]]:
+    """Return so many options: the right one, the trap, and others."""
+    values = {
+        "question": question, "answer": answer, "language": language_name(lang),
+        "count": _COUNTS[count], "wrong": _COUNTS[count - 1], "others": _blanks(count - 2),
+    }  # fmt: skip
 
     def read(reply: Mapping[str, Any]) -> list[str]:
-        wrong = _texts(reply, "wrong", 2, MAX_ANSWER)
+        wrong = _texts(reply, "wrong", count - 2, MAX_ANSWER)
         return [_text(reply, "right", MAX_ANSWER), _text(reply, "trap", MAX_ANSWER), *wrong]
 
     return (yield from _ask("options", AUTHOR, values, (picture,), read))
@@ -108,13 +113,15 @@ def write_options(question: str, answer: str, picture: bytes, lang: str) -> Stag
 
 def translate_item(question: ChoiceQuestion, lang: str, target: str) -> StageCoroutine[ChoiceQuestion]:
     """Return the item in another language; its options keep their order."""
+    count = len(question.options)
     values = {
         "language": language_name(lang), "target": language_name(target), "question": question.text,
         "options": json.dumps(question.options, ensure_ascii=False),
+        "count": _COUNTS[count], "form": _blanks(count),
     }  # fmt: skip
 
     def read(reply: Mapping[str, Any]) -> ChoiceQuestion:
-        options = _texts(reply, "options", len(LETTERS), 2 * MAX_ANSWER)
+        options = _texts(reply, "options", count, 2 * MAX_ANSWER)
         return ChoiceQuestion(_text(reply, "question", 2 * MAX_QUESTION), tuple(options))
 
     return (yield from _ask("translation", AUTHOR, values, (), read))
@@ -128,14 +135,13 @@ def judge_item(
     The judge answers the question before it is shown the key, since a model that has seen a key agrees too easily.
     """
     first = next(iter(questions.values()))
-    values = {"question": first.text, **dict(zip("abcd", first.options, strict=True))}
-    if (yield from _ask("answer", judge, values, (picture,), _letter)) != answer:
+    count = len(first.options)
+    values = {"question": first.text, "options": _lettered(first.options)}
+    read = partial(_letter, letters=LETTERS[:count])
+    if (yield from _ask("answer", judge, values, (picture,), read)) != answer:
         return ItemRejectReason.JUDGE_DISAGREES
-    item = "\n\n".join(
-        "\n".join([f"[{lang}] {one.text}", *(f"{x}) {text}" for x, text in zip(LETTERS, one.options, strict=True))])
-        for lang, one in questions.items()
-    )
-    values = category_values(path) | {"item": item, "key": LETTERS[answer]}
+    item = "\n\n".join(f"[{lang}] {one.text}\n{_lettered(one.options)}" for lang, one in questions.items())
+    values = category_values(path) | {"item": item, "key": LETTERS[answer], "wrong": _COUNTS[count - 1]}
     verdict = yield from _ask("verdict", judge, values, (picture,), _verdict)
     return next((PARTS[part] for part, good in verdict.items() if not good), None)
 
@@ -144,10 +150,19 @@ def classify_item(
     question: str, options: Sequence[str], pictures: tuple[bytes, ...], categories: str, role: int
 ) -> StageCoroutine[int]:
     """Return the category of an item of any set: its number in a list, from 1; 0 for none of them."""
-    shown = "\n".join(f"{chr(ord('A') + number)}) {option}" for number, option in enumerate(options))
-    values = {"leaves": categories, "question": question, "options": shown or _NO_OPTIONS}
+    values = {"leaves": categories, "question": question, "options": _lettered(options) or _NO_OPTIONS}
     most = categories.count("\n") + 1
     return (yield from _ask("category", role, values, pictures, lambda reply: _number(reply, "leaf", 0, most)))
+
+
+def _lettered(options: Sequence[str]) -> str:
+    """Return options with letters, one a line; a set to be classified may have more than ten."""
+    return "\n".join(f"{chr(ord('A') + number)}) {option}" for number, option in enumerate(options))
+
+
+def _blanks(count: int) -> str:
+    """Return so many empty texts, as the form of a reply shows them."""
+    return ", ".join(['"..."'] * count)
 
 
 def _ask(
@@ -223,13 +238,13 @@ def _number(reply: Mapping[str, Any], name: str, least: int, most: int) -> int:
     return value
 
 
-def _letter(reply: Mapping[str, Any]) -> int | None:
+def _letter(reply: Mapping[str, Any], letters: str) -> int | None:
     value = reply.get("answer")
     if isinstance(value, str) and value.strip().lower() == _OTHER_ANSWER:
         return None
-    if not isinstance(value, str) or len(value.strip()) != 1 or value.strip() not in LETTERS:
-        raise InvalidReply("`answer` is none of A, B, C, D and none")
-    return LETTERS.index(value.strip())
+    if not isinstance(value, str) or len(value.strip()) != 1 or value.strip() not in letters:
+        raise InvalidReply(f"`answer` is none of {', '.join(letters)} and none")
+    return letters.index(value.strip())
 
 
 def _verdict(reply: Mapping[str, Any]) -> dict[str, bool]:

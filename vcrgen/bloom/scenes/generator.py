@@ -21,7 +21,7 @@ from vcrgen.samples.pairs import picture, scene_and_facts
 from vcrgen.tasks.bloom import FORM_NOTE, LETTERS, SCENE_MAKER, ChoiceItem, item_of
 from vcrgen.work.progress import ProgressListener
 
-GENERATOR = f"{SCENE_MAKER}2"  # the forms of questions; another number when they make other items
+GENERATOR = f"{SCENE_MAKER}3"  # the forms of questions; another number when they make other items
 MAX_ITEMS_OF_PICTURE = 4
 _APART = 1_000_000  # pictures between the first ones of two seeds
 MAX_SCANNED = _APART  # pictures that are scanned for a set; the largest set needs half of them
@@ -124,7 +124,7 @@ def _give_away(told: frozenset[str], subjects: frozenset[str]) -> bool:
 
 def _row(name: str, category: str, draft: Draft, number: int, seed: int, index: int) -> Row:
     """Return a row with its options in order."""
-    order = option_order(name, category, number, seed)
+    order = option_order(name, category, number, seed, len(draft.options))
     row: Row = {"question_id": name, "path": category, "source": f"samples {index}"}
     for place, lang in enumerate(QUESTION_LANGUAGES):
         row[f"question_{lang}"] = draft.stem[place]

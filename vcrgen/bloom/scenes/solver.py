@@ -37,7 +37,7 @@ _VALUES: Mapping[str, Callable[[Any], Any]] = {
     "number of towers": lambda f: f.towers,
     "colour of the flags": lambda f: f.flag,
     "number of boats": lambda f: len(f.boats),
-    "colour of the stripes": lambda f: f.stripe,
+    "colour of the stripes on the lighthouse": lambda f: f.stripe,
     "number of yachts": lambda f: len(f.sails),
 }
 _PLACES = {
@@ -128,7 +128,7 @@ _FORMS: Sequence[tuple[str, Callable[..., bool]]] = (
     (r"Count the players of both teams together\. Two of them leave",
      lambda f, option: int(option) + 2 == f.attacker_count + f.defender_count),
     (r"Which statement about the picture is false", lambda f, option: not _holds(f, option)),
-    (r"A note on the picture says: (.*)\. In which point is the note wrong\?", _wrong_point),
+    (r"A note about the picture says: (.*)\. In which point is the note wrong\?", _wrong_point),
     (r"Look for a fire and a lake", _sight),
     (r"Which description is right about", _holds),
     (r'A friend asks about the picture: "What is the (.*), and what is the (.*)\?"', _replied),

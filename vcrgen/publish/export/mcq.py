@@ -1,10 +1,10 @@
 """An MCQ benchmark in the formats of VLMEvalKit and lmms-eval: a file for each split and language.
 
 VLMEvalKit reads a TSV of a name that it does not know as multiple choice, with the columns ``index``, ``image``
-(base64), ``question``, ``A`` to ``D`` and ``answer``, and reports accuracy by ``category`` and ``l2-category``; further
-columns stay in the tables that it writes. For lmms-eval there is a Parquet file and a task, which needs no Python: a
-column's name is a valid ``doc_to_visual``, ``doc_to_text`` and ``doc_to_target``, and the metric ``bypass`` only keeps
-the outputs.
+(base64), ``question``, ``A``, ``B`` and so on, and ``answer``, and reports accuracy by ``category`` and
+``l2-category``; further columns stay in the tables that it writes. For lmms-eval there is a Parquet file and a task,
+which needs no Python: a column's name is a valid ``doc_to_visual``, ``doc_to_text`` and ``doc_to_target``, and the
+metric ``bypass`` only keeps the outputs.
 
 ``vcrgen bloom import`` reads both again, and finds the same items in one language.
 """
@@ -30,9 +30,8 @@ from vcrgen.publish.export_formats import ExportFormat
 from vcrgen.resources import load_object
 from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, item_of, languages_of
 
-# How lmms-eval and VLMEvalKit frame four options, in every language.
+# How lmms-eval and VLMEvalKit frame options, in every language.
 _ASK = "Answer with the option's letter from the given choices directly."
-_TABLE = ("index", "image", "question", *LETTERS, "answer", "category", "l2-category")
 _OURS = ("question_id", "trap", "lang", "view")
 _KIND = DatasetKind(
     features=dict.fromkeys(("question_id", "question", "prompt", "answer", "category", "trap", "lang", "view"), STRING)
@@ -92,12 +91,16 @@ def _rows(dataset: Dataset, lang: str) -> Iterator[tuple[Row, ChoiceQuestion, by
 def write_vlmevalkit(dataset: Dataset, lang: str, folder: Path, name: str) -> int:
     """Write a TSV, and return the number of its rows."""
     count = 0
+    most = max((len(row[f"options_{lang}"]) for _, row in dataset.rows([f"options_{lang}"])), default=0)
     with (folder / f"{name}.tsv").open("x", encoding="utf-8", newline="") as handle:
         table = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
-        table.writerow((*_TABLE, *_OURS))
+        table.writerow(
+            ("index", "image", "question", *LETTERS[:most], "answer", "category", "l2-category", *_OURS)
+        )  # fmt: skip
         for count, (row, question, data) in enumerate(_rows(dataset, lang), start=1):
             image, level = base64.b64encode(data).decode("ascii"), row["path"].partition("/")[0]
-            options = (*question.options, row["answer"], row["path"], level)
+            empty = [""] * (most - len(question.options))
+            options = (*question.options, *empty, row["answer"], row["path"], level)
             table.writerow((count, image, question.text, *options, row["question_id"], row["trap"], lang, "image"))
     return count
 
@@ -118,7 +121,7 @@ def write_lmms_eval(dataset: Dataset, lang: str, folder: Path, name: str) -> int
 
 def _document(row: Row, question: ChoiceQuestion, data: bytes, lang: str) -> dict[str, Any]:
     """Return a row in the form of lmms-eval's tasks."""
-    options = [f"{letter}. {option}" for letter, option in zip(LETTERS, question.options, strict=True)]
+    options = [f"{letter}. {option}" for letter, option in zip(LETTERS, question.options, strict=False)]
     return {
         "question_id": row["question_id"], "question": question.text, "options": list(question.options),
         "prompt": "\n".join([question.text, *options, _ASK]), "answer": row["answer"], "category": row["path"],

@@ -46,20 +46,21 @@ class Claims(NamedTuple):
 
 
 _QUESTION = frozenset("?؟？")
+_NO_WAIT = _QUESTION | frozenset(";؛")
 _NO = frozenset(("no", "nope", "لا", "non", "nein", "нет"))
 _CAN = frozenset(("cannot", "can't", "couldn't", "لا", "لم", "لن"))
 
 
-def read_claims(tokens: Sequence[Token], rotation: int) -> Claims:
-    """Return the claims of an output, in their order."""
-    return _Reader(tokens, rotation).read()
+def read_claims(tokens: Sequence[Token], rotation: int, options: int) -> Claims:
+    """Return the claims of an output about so many options, in their order."""
+    return _Reader(tokens, rotation, options).read()
 
 
 class _Reader(MentionReader):
     """One pass over the tokens of an output."""
 
-    def __init__(self, tokens: Sequence[Token], rotation: int) -> None:
-        super().__init__(tokens, rotation)
+    def __init__(self, tokens: Sequence[Token], rotation: int, options: int) -> None:
+        super().__init__(tokens, rotation, options)
         self.claims: list[Claim] = []
         self.section = 0
         self.sentence = 0  # number of claims before this sentence
@@ -137,8 +138,8 @@ class _Reader(MentionReader):
             self.pending = frozenset()
         if token.kind != END or len(self.claims) > self.sentence:
             self.sentence = len(self.claims)
-        waits = clause.declared and not clause.gap and not clause.denied
-        self.clause = Clause(declared=waits and token.word not in _QUESTION)
+        waits = clause.declared and not clause.gap and not clause.denied and token.word not in _NO_WAIT
+        self.clause = Clause(declared=waits)
 
     def _is_reply(self, place: int) -> bool:
         """Tell whether a word is a "no" or "yes" that stands alone."""
@@ -195,6 +196,7 @@ class _Reader(MentionReader):
     def _claim(self, place: int, group: Group) -> int:
         """Add the claim of a group, with what is said behind it; return the place behind that."""
         clause, said = self.clause, self.predicate(group.end)
+        self.pair = group.options if len(group.options) == 2 else self.pair
         adds = clause.adds or said.adds
         level = self._level(place, group, said.verdict)
         if level is not None:

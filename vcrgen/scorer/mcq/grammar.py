@@ -11,7 +11,7 @@ says of the options that it names that they are declared, only named, merely pos
 1. Behind the last correction ("no, wait") the strongest claims count: declared ones before a line that is nothing but
    an option, before an option that is only named, before one that is merely possible.
 2. Of declared options the last one wins. Of weaker ones that are not denied there has to be a single one.
-3. Where three options are denied and none is named otherwise, the fourth is read.
+3. Where all options but one are denied and none is named otherwise, that one is read.
 
 Where a declared answer names two options, or 2 finds two, the output is ambiguous; no lot is drawn. Letters are
 labels before they are texts. Digits are labels only where no option has one of them as a word of its text.
@@ -29,7 +29,7 @@ from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, clean, is_refusal
 from vcrgen.scorer.mcq.clauses import Claim, Level, read_claims
 from vcrgen.scorer.mcq.open_answers import match_open
 from vcrgen.scorer.mcq.tokens import LABEL_LETTERS, tokens_of
-from vcrgen.tasks.bloom import LETTERS, shown_option
+from vcrgen.tasks.bloom import shown_option
 
 GRAMMAR, PUBLISHED, OPEN = "bloom-v2", "bloom-code", "bloom-open"  # the protocols
 
@@ -56,28 +56,30 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
 
     Args:
         output: What the model wrote.
-        options: The texts of the four options in the dataset's order.
+        options: The texts of the options in the dataset's order.
         rotation: The order in which it saw them, as of :func:`vcrgen.tasks.bloom.shown_option`.
         protocol: ``bloom-v2`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
-            one of the digits 1 to 4 in the whole output is the label; with none or several, nothing is chosen. With
-            ``bloom-open`` the model saw no options, and the output is matched to their texts (``open_answers.py``).
+            one of the digits 1 to 4, or as many as there are options, in the whole output is the label; with none or
+            several, nothing is chosen. With ``bloom-open`` the model saw no options, and the output is matched to their
+            texts (``open_answers.py``).
 
     Raises:
         ScoreError: There is no such protocol.
     """
     if protocol == PUBLISHED:
-        return _published(output, rotation)
+        return _published(output, rotation, len(options))
     if protocol == OPEN:
         return _open(output, options)
     if protocol != GRAMMAR:
         raise ScoreError(f"Unknown protocol {protocol!r} of MCQ benchmarks; known: {GRAMMAR}, {PUBLISHED}, {OPEN}.")
-    if (label := LABEL_LETTERS.get(output.strip())) is not None:  # most outputs are one letter
-        return Reading(shown_option(label, rotation), ReadingKind.CHOSEN)
+    count = len(options)
+    if (label := LABEL_LETTERS.get(output.strip(), count)) < count:  # most outputs are one letter
+        return Reading(shown_option(label, rotation, count), ReadingKind.CHOSEN)
     text = clean(output, strip_thinking=True, cut_prefix=False).text[:LONGEST_OUTPUT]
     if not text.strip():
         return Reading(None, ReadingKind.EMPTY)
-    claims, refuses = read_claims(tokens_of(text, options, rotation), rotation)
-    found = _weighed(claims)
+    claims, refuses = read_claims(tokens_of(text, options, rotation), rotation, count)
+    found = _weighed(claims, count)
     if len(found) == 1:
         return Reading(min(found), ReadingKind.CHOSEN)
     if found:
@@ -85,10 +87,12 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
     return Reading(None, ReadingKind.REFUSED if refuses or is_refusal(text, _REFUSALS) else ReadingKind.INVALID)
 
 
-def _published(output: str, rotation: int) -> Reading:
-    digits = re.findall("[1-4]", output)
+def _published(output: str, rotation: int, options: int) -> Reading:
+    digits = [
+        number for number in map(int, re.findall("10|[1-9]" if options > 9 else "[1-9]", output)) if number <= options
+    ]
     if len(digits) == 1:
-        return Reading(shown_option(int(digits[0]) - 1, rotation), ReadingKind.CHOSEN)
+        return Reading(shown_option(digits[0] - 1, rotation, options), ReadingKind.CHOSEN)
     kind = ReadingKind.AMBIGUOUS if digits else ReadingKind.INVALID if output.strip() else ReadingKind.EMPTY
     return Reading(None, kind)
 
@@ -108,9 +112,9 @@ def _open(output: str, options: Sequence[str]) -> Reading:
 _REFUSALS = (*REFUSALS, "can't", "cannot", "unable to", "لا أستطيع", "لا يمكنني", "عذر", "آسف")
 
 
-def _weighed(claims: Sequence[Claim]) -> frozenset[int]:
-    """The options that an output chooses by its claims."""
-    claims, echoed = _without_echo(claims)
+def _weighed(claims: Sequence[Claim], options: int) -> frozenset[int]:
+    """The options that an output chooses by its claims, of so many."""
+    claims, echoed = _without_echo(claims, options)
     denied: set[int] = set()  # options that no weak claim brings back
     best: frozenset[int] = frozenset()
     for section in range(claims[-1].section if claims else -1, -1, -1):
@@ -123,7 +127,7 @@ def _weighed(claims: Sequence[Claim]) -> frozenset[int]:
     if best or echoed:
         return best or echoed
     refused = {option for claim in claims if claim.level == Level.DENIED for option in claim.options}
-    return frozenset(range(len(LETTERS))) - refused if len(refused) == len(LETTERS) - 1 else frozenset()
+    return frozenset(range(options)) - refused if len(refused) == options - 1 else frozenset()
 
 
 def _strongest(claims: Sequence[Claim], denied: set[int]) -> tuple[Level, frozenset[int]]:
@@ -141,9 +145,9 @@ def _strongest(claims: Sequence[Claim], denied: set[int]) -> tuple[Level, frozen
     return Level.DOUBTED, frozenset()
 
 
-def _without_echo(claims: Sequence[Claim]) -> tuple[Sequence[Claim], frozenset[int]]:
+def _without_echo(claims: Sequence[Claim], options: int) -> tuple[Sequence[Claim], frozenset[int]]:
     """The claims without the lines that repeat the options of the question; and the options of these lines."""
     first = {next(iter(claim.options)): place for place, claim in reversed(list(enumerate(claims))) if claim.echo}
-    if len(first) < len(LETTERS) - 1:
+    if len(first) < max(options - 1, 2):
         return claims, frozenset()
     return [claim for place, claim in enumerate(claims) if place not in first.values()], frozenset(first)

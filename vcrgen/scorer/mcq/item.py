@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from vcrgen.scorer.mcq.grammar import GRAMMAR, Reading, read_choice
 from vcrgen.scorer.mcq.likelihood import OTHER_COUNTS, TIED, Logprobs, likeliest, likelihood_scores, same_counts
-from vcrgen.tasks.bloom import LETTERS
 
 NAN = math.nan
 
@@ -20,7 +19,7 @@ class ItemScores(NamedTuple):
     """
 
     rae: float = NAN  # regex-based answer extraction: the option read in the output is right
-    circular: float = NAN  # it is right in all four orders of the options
+    circular: float = NAN  # it is right in all orders of the options, as many as there are options
     trap: float = NAN  # of a wrong option: whether it is the trap
     lbs: float = NAN  # likelihood-based scoring
     lbs_sum: float = NAN
@@ -73,7 +72,7 @@ def score_item(
     """Score an item.
 
     Args:
-        options: The texts of the four options in the dataset's order.
+        options: The texts of the options in the dataset's order.
         answer: Number of the right one, from 0.
         responses: The responses in this language and view, at most one for each rotation.
         requested: The metrics of the cell; the others are NaN.
@@ -95,7 +94,7 @@ def score_item(
         if choice not in (None, answer) and trap is not None:
             found["trap"] = float(choice == trap)
     if requested.rotations:
-        found["circular"] = float(sum(each.choice == answer for each in readings.values()) == len(LETTERS))
+        found["circular"] = float(sum(each.choice == answer for each in readings.values()) == len(options))
     problems: list[str] = []
     if requested.logprobs:
         found |= _likelihoods(options, answer, responses, text_only, requested, problems)

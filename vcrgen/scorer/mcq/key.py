@@ -33,6 +33,11 @@ class KeyItem(NamedTuple):
     part: str = ""  # of a hidden set: `feedback` or `final`; empty where a set is not divided
 
     @property
+    def options(self) -> int:
+        """The number of options, which is that of every language."""
+        return len(next(iter(self.questions.values())).options) if self.questions else 0
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The letter of the right option."""
         return (LETTERS[self.answer],)

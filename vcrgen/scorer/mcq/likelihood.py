@@ -1,4 +1,4 @@
-"""The likeliest of four options, by several normalisations of the same option log-probabilities.
+"""The likeliest of the options, by several normalisations of the same option log-probabilities.
 
     logprobs = [[-0.1, -0.2], [-1.5], [-0.9, -2.0, -0.4], [-3.0]]     # of each option's tokens
     found = likelihood_scores(logprobs, answer=0, texts=("a cat", "dog", "a horse", "cow"))
@@ -14,13 +14,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from vcrgen.tasks.bloom import LETTERS
-
 MAX_TOKENS = 4096  # of one option
 ROUNDING = 1e-3  # so far above 0 may a logarithm of a probability be that was rounded
 _LOWEST = -1e9  # below this, a figure is none that a model computes; "a probability of 0" is often -9999
 # What may be wrong with likelihoods, by name. Such likelihoods are not used.
-NOT_USED = NOT_FOUR, NOT_LOGARITHMS, NO_TOKENS = "not_four", "not_logarithms", "no_tokens"
+NOT_USED = NOT_THE_OPTIONS, NOT_LOGARITHMS, NO_TOKENS = "not_four", "not_logarithms", "no_tokens"
 OTHER_COUNTS = "token_counts"  # other ones than in another line; the item is scored as wrong
 TIED = "tied"  # scored as wrong; many say that whoever computed them gave no real likelihoods
 Logprobs = tuple[tuple[float, ...], ...]
@@ -34,7 +32,7 @@ class Likelihoods(NamedTuple):
             a token, ``lbs_sum`` by the sum, ``lbs_byte`` and ``lbs_char`` by the sum over the bytes (UTF-8) and the
             characters of the option's text, and ``lbs_pmi`` by the sum minus the sum without the picture. Then
             ``confidence``, the probability of the likeliest option by a softmax of the means, and ``brier``, the sum
-            of the squared differences of the four probabilities from 1 for the right option and 0 for the others.
+            of the squared differences of the probabilities from 1 for the right option and 0 for the others.
         tied: True where two options have the highest mean, which is no choice.
     """
 
@@ -92,10 +90,10 @@ def softmax(values: Sequence[float]) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def parse_logprobs(value: Any) -> Logprobs | str:
+def parse_logprobs(value: Any, options: int) -> Logprobs | str:
     """Log-probabilities as a file gives them, for each option a list of figures, or the name of what is wrong."""
-    if not isinstance(value, list) or len(value) != len(LETTERS):
-        return NOT_FOUR
+    if not isinstance(value, list) or len(value) != options:
+        return NOT_THE_OPTIONS
     found = []
     for tokens in value:
         if not isinstance(tokens, list) or len(tokens) > MAX_TOKENS:
@@ -108,13 +106,13 @@ def parse_logprobs(value: Any) -> Logprobs | str:
     return tuple(found)
 
 
-def parse_label_logprobs(value: Any) -> tuple[float, ...] | str:
-    """The log-probabilities of the four labels, or the name of what is wrong with them.
+def parse_label_logprobs(value: Any, options: int) -> tuple[float, ...] | str:
+    """The log-probabilities of the labels of so many options, or the name of what is wrong with them.
 
     A label that a server does not tell, as it is not among its likeliest tokens, is null: less likely than all others.
     """
-    if not isinstance(value, list) or len(value) != len(LETTERS):
-        return NOT_FOUR
+    if not isinstance(value, list) or len(value) != options:
+        return NOT_THE_OPTIONS
     known = [figure for figure in value if figure is not None]
     if not known or not _are_logarithms(known):
         return NOT_LOGARITHMS

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from vcrgen.scorer.mcq.tokens import CLOSING, END, MARK, OPENING, Token
+from vcrgen.scorer.mcq.tokens import ARABIC_LETTERS, CLOSING, END, MARK, OPENING, Token, place_of
 from vcrgen.tasks.bloom import shown_option
 
 STOPS = frozenset(".!?؟;؛。！？")
@@ -19,6 +19,26 @@ _SKIPPED = frozenset(("is", "filler", "option", "it", "fix", "only", "number-1")
 _BETWEEN_MARKS = frozenset(":-–—(|=\"'»)]")
 _ADJECTIVES = frozenset(("correct", "right", "true", "best", "better", "wrong", "false", "closer", "suitable", "valid"))
 _BEHIND_NUMBER = frozenset((MARK, END, "or", "joined", "because", "so", "but", "than", "not", "though", "if"))
+_RANGE = frozenset(("to", "through", "إلى"))
+# Verbs that nobody says of himself: "I fits" speaks of an option.
+_OF_OTHERS = frozenset(
+    [
+        "is",
+        "fits",
+        "matches",
+        "does",
+        "seems",
+        "appears",
+        "looks",
+        "has",
+        "works",
+        "makes",
+        "describes",
+        "remains",
+        "shows",
+        "isn't",
+    ]
+)
 _FAR = 12
 _END = Token("\n", END)
 
@@ -77,9 +97,11 @@ class Clause:
 class MentionReader:
     """The options at each place of an output, under what its clause has said so far."""
 
-    def __init__(self, tokens: Sequence[Token], rotation: int) -> None:
+    def __init__(self, tokens: Sequence[Token], rotation: int, options: int) -> None:
         self.tokens = tokens
         self.rotation = rotation
+        self.options = options  # their number
+        self.pair: tuple[int, ...] = ()  # the two that are compared, of which one is "the latter"
         self.clause = Clause()
         self.ordinals = False  # whether an ordinal was a label before
 
@@ -106,6 +128,9 @@ class MentionReader:
             place += 1
         comma = self.at(place).word in COMMAS
         link = self.at(place + comma)
+        if link.word in _RANGE and self.at(place - 2).kind == "option":  # "options A to D"
+            element = self._element(place + 1, listed=True)
+            return None if element is None else (element._replace(options=tuple(range(self.options))), True)
         joined = link.kind in ("or", "joined")
         if not comma and not joined:
             return None
@@ -123,13 +148,16 @@ class MentionReader:
             if not self._is_label(place, listed=listed):
                 return None
             return self._with_text(place, token.label)
-        head, _, number = token.kind.partition("-")
+        if token.kind in ("former", "latter") and len(self.pair) == 2:
+            return Group((self.pair[token.kind == "latter"],), place + 1, has_label=True)
+        head, number = token.kind.partition("-")[0], place_of(token.kind, self.options)
         if not (self._is_ordinal(place) if head == "ordinal" else head == "number" and self._is_counted(place)):
             return None
+        assert number is not None  # of others the token has no kind
         self.ordinals = self.ordinals or head == "ordinal"
         following = self.at(place + 1)
         noun = head == "ordinal" and (following.kind in ("option", "answer") or following.word.lower() == "one")
-        return self._with_text(place + noun, shown_option(int(number) - 1, self.rotation))
+        return self._with_text(place + noun, shown_option(number, self.rotation, self.options))
 
     def _with_text(self, place: int, label: int) -> Group:
         """A label, with the text of an option that stands behind it."""
@@ -185,8 +213,14 @@ class MentionReader:
             return False
         if token.word == "A":
             return self._is_letter_a(place)
-        if token.word in "BCD" or token.word in "أبجدا":
+        if token.word == "I":
+            return self._is_letter_i(place)
+        if token.word == "و":
+            return self._is_letter_waw(place)
+        if token.word in "BCDEFGHJ" or (token.word in f"{ARABIC_LETTERS}ا" and token.word != "ه"):
             return True
+        if token.word == "ه":  # behind a year it stands for the calendar
+            return not before.word.isdigit()
         if before.kind == "option" or (before.word in OPENING and after.word in CLOSING):
             return True
         if token.word.isdigit():
@@ -202,12 +236,35 @@ class MentionReader:
         before, after = self.at(place - 1), self.at(place + 1)
         if after.kind in (MARK, END) or after.option is not None:
             return True
+        if before.kind == "or" and after.kind == "" and self.at(place - 2).option is None:  # "and A picture"
+            return False
         starts = before.kind in (MARK, END) and before.word not in COMMAS
         if not starts:  # an article in titles and in capitals
             return after.kind != "" or not (before.word.istitle() or after.word.isupper())
         if after.kind in ("filler", "number-1", "if", "option"):
             return self.at(place + 2).kind != ""
         return after.kind != "" and after.word.lower() not in _ADJECTIVES
+
+    def _is_letter_i(self, place: int) -> bool:
+        """Tell whether a capital I is a label, and not who speaks."""
+        before, after = self.at(place - 1), self.at(place + 1)
+        if before.kind in ("option", "or", "except") or after.kind in ("or", "than", "because"):
+            return True
+        second = self.at(place + 2)
+        if after.word in COMMAS:
+            return second.option is not None or second.kind in ("not", "than", "because", "but", "though")
+        if after.kind in (MARK, END) or after.option is not None:  # but "World War I"
+            return before.kind != "" or not before.word.istitle()
+        if "be" in (*after.word.split(), second.word):  # "I would be the answer"
+            return self.predicate(place + 1).verdict is Verdict.RIGHT
+        return after.word.split()[0] in _OF_OTHERS or not after.word.isascii()  # as Arabic, or a tick
+
+    def _is_letter_waw(self, place: int) -> bool:
+        """Tell whether the Arabic letter is a label, and not the word "and"."""
+        before, after = self.at(place - 1), self.at(place + 1)
+        if after.kind in (MARK, END):
+            return True
+        return all(each.kind != "" and each.option is None for each in (before, after))
 
     def _is_number(self, place: int, *, listed: bool) -> bool:
         """Tell whether a digit is the label of an option, and not of a step or a count."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median_low
 from typing import NamedTuple
 
 from vcrgen.config.score import ScoreOptions
@@ -31,6 +34,7 @@ from vcrgen.scorer.tally import Cell, Tally
 from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceQuestion
 from vcrgen.tasks.opening import is_mcq_dataset
 from vcrgen.tasks.task import MCQ_TASK
+from vcrgen.tasks.wording import LBS_WINDOW
 
 
 def is_mcq(data: Path) -> bool:
@@ -70,14 +74,22 @@ class ItemMatcher(OutputMatcher):
 
     key: ItemKey
 
-    def _unseen(self, variant: str) -> bytearray:
+    def _unseen(self, variant: str) -> MutableSequence[int]:
         complete = (variant in self.key.question(row).questions for row in range(len(self.key)))
-        return bytearray(0 if each else NOT_IN_CELL for each in complete)
+        return array("H", (0 if each else NOT_IN_CELL for each in complete))  # bytes have no room for ten orders
 
     def _match(self, prediction: Prediction) -> MatchedOutput | tuple[str, str]:
         if self.mode is not None and prediction.lang not in (None, self.mode):
             return "other_lang", f"{prediction.place}: {prediction.lang}"
-        return super()._match(prediction)
+        found = super()._match(prediction)
+        if isinstance(found, MatchedOutput) and prediction.rotation:
+            options = self.key.question(found.question).options
+            if prediction.rotation >= options:
+                raise PredictionError(
+                    f"{self._file.path}, {prediction.place}: its `rotation` is {prediction.rotation}, and its item has "
+                    f"{options} options, so it goes to {options - 1}."
+                )
+        return found
 
     def _variant(self, prediction: Prediction) -> str:
         """The language to file it under."""
@@ -148,7 +160,7 @@ class ItemSession(BaseScoringSession):
     @property
     def protocol(self) -> str:
         """The protocol, with its version."""
-        return self._rules if self.options.judge is None else JUDGED
+        return self._rules if self.options.judge is None else JUDGED[self._rules]
 
     @property
     def _rules(self) -> str:
@@ -204,14 +216,15 @@ class ItemSession(BaseScoringSession):
         for kind, count in problems.items():
             matcher.counts[kind] += count
         whole = self._result(run, matcher, tally, model)
-        return whole if judgement is None else replace(whole, notes=(*whole.notes, judgement.note))
+        notes = [*_window_notes(lines), *([] if judgement is None else [judgement.note])]
+        return replace(whole, notes=(*whole.notes, *notes))
 
     def _judged(self, run: Run, lines: Mapping[CellName, CellResponses]) -> Judgement | None:
         """The readings of the judge, if there is one."""
         if self._judge is None:
             return None
         outputs = (
-            Output(each.output, self.key.question(row).questions[lang], each.rotation)
+            Output(each.output, self.key.question(row).questions[lang], each.rotation, self._rules)
             for (lang, _), here in lines.items()
             for row, responses in here.responses.items()
             for each in responses
@@ -222,27 +235,36 @@ class ItemSession(BaseScoringSession):
     def _summarised(self, tally: Tally) -> tuple[list[CellResult], Mapping[CellName, Resamples]]:
         """The cells, with their counts by key letter; not those of a hidden set, as they tell of its key."""
         cells, resamples = super()._summarised(tally)
+        cells = [replace(cell, chance=self._chance(cell.variant)) for cell in cells]
         if self.key.hidden:
             return cells, resamples
-        keys = [item.answer for item in self.key.questions]
         return [
-            replace(cell, key_letters=self._key_letters(tally.cell((cell.variant, cell.view)), keys))
+            replace(cell, key_letters=self._key_letters(tally.cell((cell.variant, cell.view))))
             if "rae" in cell.metrics
             else cell
             for cell in cells
         ], resamples
 
-    def _key_letters(self, cell: Cell, keys: Sequence[int]) -> tuple[KeyLetter, ...]:
-        codes, found = cell.outcomes, [Counter[str]() for _ in LETTERS]
-        for answer, code in zip(keys, codes.tolist(), strict=True):
+    def _chance(self, lang: str) -> float | None:
+        """The expected accuracy of random choices in a language; None where it is the task's."""
+        counts = [item.options for item in self.key.questions if lang in item.questions]
+        chance = math.fsum(1 / count for count in counts) / len(counts)
+        return None if math.isclose(chance, self.task.leading.chance or 0) else chance
+
+    def _key_letters(self, cell: Cell) -> tuple[KeyLetter, ...]:
+        found: dict[int, list[Counter[str]]] = {}
+        for item, code in zip(self.key.questions, cell.outcomes.tolist(), strict=True):
             if code != ABSENT:
-                found[answer][self.task.outcomes[code]] += 1
+                counts = found.setdefault(item.options, [Counter() for _ in range(item.options)])
+                counts[item.answer][self.task.outcomes[code]] += 1
         return tuple(
             KeyLetter(
-                letter=letter, units=counts.total(), right=counts["right"], unread=sum(counts[kind] for kind in UNREAD)
+                letter=letter, units=each.total(), right=each["right"], unread=sum(each[kind] for kind in UNREAD),
+                options=options,
             )
-            for letter, counts in zip(LETTERS, found, strict=True)
-        )
+            for options, counts in sorted(found.items())
+            for letter, each in zip(LETTERS, counts, strict=False)
+        )  # fmt: skip
 
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
         """The responses to some items with their scores."""
@@ -263,9 +285,9 @@ class ItemSession(BaseScoringSession):
             here, output = lines[cell], None if prediction.failed else prediction.output
             if output is None and prediction.rotation == 0 and (prediction.failed or "null" in prediction.flaws):
                 here.failures[row] = "failed" if prediction.failed else "null"
-            logprobs = None if prediction.logprobs is None else parse_logprobs(prediction.logprobs)
-            labels = prediction.label_logprobs
-            labels = None if labels is None else parse_label_logprobs(labels)
+            options, labels = self.key.question(row).options, prediction.label_logprobs
+            logprobs = None if prediction.logprobs is None else parse_logprobs(prediction.logprobs, options)
+            labels = None if labels is None else parse_label_logprobs(labels, options)
             for wrong in (logprobs, labels):
                 if isinstance(wrong, str):
                     matcher.note(wrong, prediction.place)
@@ -317,7 +339,7 @@ class ItemSession(BaseScoringSession):
                 trap=item.trap,
                 text_only=next((each.logprobs for each in without if each.logprobs), None),
                 protocol=self._rules,
-                judged=_readings(judgement, question, responses),
+                judged=self._readings(judgement, question, responses),
             )
             problems.update(scored.problems)
             if responses:
@@ -327,6 +349,19 @@ class ItemSession(BaseScoringSession):
                     problems["no_likelihoods"] += 1
             outcome = _outcome(scored, requested, bool(responses), here.failures.get(row))
             yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
+
+    def _readings(
+        self, judgement: Judgement | None, question: ChoiceQuestion, responses: Sequence[ItemResponse]
+    ) -> Mapping[int, Reading]:
+        """The readings of a judge of the responses to an item, by rotation."""
+        if judgement is None:
+            return {}
+        return {
+            each.rotation: judgement.readings[output]
+            for each in responses
+            if each.output is not None
+            and (output := Output(each.output, question, each.rotation, self._rules)) in judgement.readings
+        }
 
     def _keep(
         self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: CellName,
@@ -356,14 +391,18 @@ class ItemSession(BaseScoringSession):
                 yield f"{where}: {pluralize(missing, one, many)}."
 
 
-def _readings(
-    judgement: Judgement | None, question: ChoiceQuestion, responses: Sequence[ItemResponse]
-) -> Mapping[int, Reading]:
-    """The readings of a judge of the responses to an item, by rotation."""
-    if judgement is None:
-        return {}
-    outputs = (Output(each.output, question, each.rotation) for each in responses if each.output is not None)
-    return {each.rotation: judgement.readings[each] for each in outputs if each in judgement.readings}
+def _window_notes(lines: Mapping[CellName, CellResponses]) -> Iterator[str]:
+    """Say which window of tokens is scored, where a file has log-probabilities of options."""
+    counts = sorted(
+        len(tokens)
+        for here in lines.values()
+        for responses in here.responses.values()
+        for each in responses
+        for tokens in each.logprobs or ()
+    )
+    if counts:
+        sizes = f"{counts[0]} to {counts[-1]} tokens here, the median one {median_low(counts)}"
+        yield f"{LBS_WINDOW} An option has {sizes}."
 
 
 _CHOSEN_BY = ("output", "likelihood")

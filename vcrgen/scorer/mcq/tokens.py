@@ -9,12 +9,19 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from vcrgen.tasks.bloom import LETTERS, shown_option
+from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, shown_option
 
 # Letters and digits by the place of the label. Arabic letters are in the order of lists, not of the alphabet.
-LABEL_LETTERS = {letter: number for row in ("ABCD", "abcd", "أبجد") for number, letter in enumerate(row)} | {"ا": 0}
-_DIGITS = {digit: number for row in ("1234", "١٢٣٤", "۱۲۳۴") for number, digit in enumerate(row)}
-_LABELS = LABEL_LETTERS | _DIGITS
+ARABIC_LETTERS = "أبجدهوزحطي"
+LABEL_LETTERS = {
+    letter: number for row in (LETTERS, LETTERS.lower(), ARABIC_LETTERS) for number, letter in enumerate(row)
+} | {"ا": 0}  # fmt: skip
+_DIGITS = {
+    "".join(digits[int(digit)] for digit in str(number)): number - 1
+    for digits in ("0123456789", "٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹")
+    for number in range(1, MAX_OPTIONS + 1)
+}
+_WITH_WORDS = "هوي"  # Arabic letters that are words with a particle before them: "له", "لو", "في"
 _ARTICLES = frozenset(("a", "an", "the"))
 END = "\n"
 MARK = "mark"
@@ -23,6 +30,7 @@ OPENING, CLOSING = frozenset("([\"'“‘«{"), frozenset(")]\"'”’»}")
 _FIRST_TEXT = 0xE000  # the private character that stands for the text of option 0; the next one for option 1, ...
 _BOXED = re.compile(r"\\boxed\b|<answer>", re.IGNORECASE)
 _TAG = re.compile(r"\\[a-z]+\b|</?[a-z]+>", re.IGNORECASE)
+_STRUCK = re.compile(r"~~[^~\n]+~~")
 _EMPHASIS = re.compile(r"[*`$~_#]+")
 # Marks of direction, joiners, stretching and vowel signs change nothing of what a text says.
 _UNSEEN = re.compile(
@@ -71,8 +79,8 @@ _HAN_WORDS = "|".join(
     sorted((word for word in _PHRASES if re.match(f"[{_HAN}]{{2}}", word)), key=lambda word: -len(word))
 )
 _TOKEN = re.compile(
-    rf"[\ue000-\ue003]|\n|{_HAN_WORDS}|[{_HAN}]|[{_ARABIC}]+"
-    rf"|[^\W{_HAN}{_ARABIC}]+(?:['’&+-][^\W{_HAN}{_ARABIC}]+)*|[^\w\s\ue000-\ue003]"
+    rf"[\ue000-\ue009]|\n|{_HAN_WORDS}|[{_HAN}]|[{_ARABIC}]+"
+    rf"|[^\W{_HAN}{_ARABIC}]+(?:['’&+-][^\W{_HAN}{_ARABIC}]+)*|[^\w\s\ue000-\ue009]"
 )
 
 
@@ -95,8 +103,9 @@ def tokens_of(output: str, options: Sequence[str], rotation: int) -> list[Token]
 
 
 class _OptionWords(NamedTuple):
-    """The labels and texts of four options."""
+    """The labels and texts of the options of an item."""
 
+    options: int  # their number
     labels: Mapping[str, int]
     texts: Mapping[int, str]  # by option, as they are looked for
     common: frozenset[int]  # options whose text is a word of running text
@@ -113,7 +122,7 @@ def _token(
     """The token at a place, and how many words it takes."""
     word = words[place]
     number = ord(word[0]) - _FIRST_TEXT
-    if 0 <= number < len(LETTERS):
+    if 0 <= number < known.options:
         if number not in known.common:
             return 1, Token(word, text=number)
         length, kind = _phrase(folded, place)
@@ -121,17 +130,33 @@ def _token(
             kind = kind or _phrase([_folded(each) for each in _TOKEN.findall(known.texts[number])], 0)[1]
             return 1, Token(known.texts[number], kind, text=number, common=True)
         return length, Token(" ".join(folded[place : place + length]), kind)
-    if word in known.labels:
-        return 1, Token(word, label=shown_option(known.labels[word], rotation))
     length, kind = _phrase(folded, place)
+    if word in known.labels and (word not in "Ii" or length == 1):  # "I think" names no option
+        label = shown_option(known.labels[word], rotation, known.options)
+        return 1, Token(word, "or" if word == "و" else "", label=label)
     if not kind and word[0] in "وفبل" and len(word) > 1:  # particles that are written with their word
-        if (rest := word[1:]) in known.labels:
-            return 1, Token(rest, "joined" if word[0] == "و" else "", label=shown_option(known.labels[rest], rotation))
+        if (rest := word[1:]) in known.labels and rest not in _WITH_WORDS:
+            label = shown_option(known.labels[rest], rotation, known.options)
+            return 1, Token(rest, "joined" if word[0] == "و" else "", label=label)
         length, kind = _phrase([_folded(rest), *folded[place + 1 : place + 4]], 0)
+    if place_of(kind, known.options) is None:  # "fifth" of four options
+        kind = ""
     if not kind:
         kind = "not" if folded[place].endswith("n't") else END if word == END else "mark" if _is_mark(word) else ""
         kind = "or" if word == "و" else kind
     return length, Token(word if length == 1 else " ".join(folded[place : place + length]), kind)
+
+
+def place_of(kind: str, count: int) -> int | None:
+    """Return the place of the label that the heading of an ordinal or a number word names, or -1 where it names none.
+
+    None where there are not so many options.
+    """
+    head, _, number = kind.partition("-")
+    if head not in ("ordinal", "number"):
+        return -1
+    place = count if number == "last" else int(number)
+    return place - 1 if place <= count else None
 
 
 def _is_mark(word: str) -> bool:
@@ -148,13 +173,17 @@ def _phrase(folded: Sequence[str], place: int) -> tuple[int, str]:
 
 @lru_cache(maxsize=256)  # an item is asked in several orders and views
 def _option_words(options: tuple[str, ...]) -> _OptionWords:
-    """The labels of four options, and the texts by which each is known."""
+    """The labels of options, and the texts by which each is known."""
     shown = [_plain(option).strip(" .") for option in options]
-    counted = any(word in _DIGITS for option in shown for word in _TOKEN.findall(option))
-    labels = LABEL_LETTERS if counted else _LABELS
+    letters, digits = (
+        {label: number for label, number in every.items() if number < len(options)}
+        for every in (LABEL_LETTERS, _DIGITS)
+    )
+    counted = any(word in digits for option in shown for word in _TOKEN.findall(option))
+    labels = letters if counted else letters | digits
     texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
     common = frozenset(number for number, text in texts.items() if _is_common(text))
-    return _OptionWords(labels, texts, common)
+    return _OptionWords(len(options), labels, texts, common)
 
 
 def _is_common(text: str) -> bool:
@@ -168,7 +197,7 @@ def _plain(text: str) -> str:
         text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
     if "\\" in text or "<" in text:
         text = _TAG.sub(" ", _BOXED.sub(" answer: ", text))
-    return _EMPHASIS.sub("", text)
+    return _EMPHASIS.sub("", _STRUCK.sub(" ", text) if "~~" in text else text)
 
 
 def _without_article(text: str) -> str:

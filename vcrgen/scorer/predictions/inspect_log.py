@@ -11,6 +11,7 @@ from vcrgen.extras import needs_extra
 from vcrgen.reading import as_id, encodable
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
+from vcrgen.tasks.bloom import MAX_OPTIONS
 
 _CUT = ("max_tokens", "model_length")  # reasons to stop at the model's limit of tokens
 
@@ -42,7 +43,7 @@ def read_inspect_log(file: Path) -> Iterator[Prediction]:
                 place=place, question_id=question_id, view=read_view(known.get("view"), place) or View.STACKED,
                 mode=read_mode(known.get("mode"), place), model=encodable(header.eval.model), output=output,
                 flaws=(*flaws, *cut), lang=known.get("lang") if isinstance(known.get("options"), list) else None,
-                rotation=rotation if type(rotation) is int and 0 <= rotation < 4 else 0,
+                rotation=rotation if type(rotation) is int and 0 <= rotation < MAX_OPTIONS else 0,
             )  # fmt: skip
     except PredictionError:
         raise

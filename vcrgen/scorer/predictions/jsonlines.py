@@ -12,6 +12,7 @@ from vcrgen.reading import ALL_LINES, LineBlock, as_id, as_texts, describe, enco
 from vcrgen.records import is_mode
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
+from vcrgen.tasks.bloom import MAX_OPTIONS
 
 
 def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Prediction]:
@@ -32,8 +33,8 @@ def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Predict
         for name, value in (("model", model), ("lang", lang)):
             if value is not None and not isinstance(value, str):
                 raise PredictionError(f"{place}: `{name}` is {describe(value)}; it has to be text.")
-        if type(rotation) is not int or not 0 <= rotation < 4:
-            raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0, 1, 2 or 3.")
+        if type(rotation) is not int or not 0 <= rotation < MAX_OPTIONS:
+            raise PredictionError(f"{place}: `rotation` is {describe(rotation)}; it has to be 0 to {MAX_OPTIONS - 1}.")
         yield Prediction(
             place=f"line {number}",
             question_id=question_id,

@@ -204,10 +204,11 @@ class RaterRoutes:
             fields = self._fields(place)
             if not len(sent.texts) == len(sent.unread) == fields:
                 raise Refusal(400, f"This step has {pluralize(fields, 'field')}.")
-            if self._design.is_mcq and place.step.kind is not StepKind.CHECK and sent.texts[0] not in ("", *LETTERS):
-                raise Refusal(400, "This step has four options.")
+            letters = self._letters(place)
+            if self._design.is_mcq and place.step.kind is not StepKind.CHECK and sent.texts[0] not in ("", *letters):
+                raise Refusal(400, f"This step has {pluralize(len(letters), 'option')}.")
             if self._design.draw and (
-                problem := audit_response_error(sent.texts, sent.unread, sent.done, place.response)
+                problem := audit_response_error(sent.texts, sent.unread, sent.done, place.response, letters)
             ):
                 raise Refusal(400, problem)
             over = place.step.kind is StepKind.TRAINING and place.done
@@ -335,6 +336,11 @@ class RaterRoutes:
             "questions": [each and {"text": each.text, "options": each.options} for each in questions],
             "cannot": texts["cannot"], "lang": lang, "dir": direction(lang),
         }  # fmt: skip
+
+    def _letters(self, place: RaterStep) -> str:
+        """Return the letters of the options of a step; "" where it has none, as a check has."""
+        found = (question for (item, _), question in self._questions.items() if item == place.step.item)
+        return LETTERS[: len(question.options)] if (question := next(found, None)) else ""
 
     def _shown_answer(self, place: RaterStep, answer: str) -> str:
         """Return an answer for training: of a question the letter with the option's text."""

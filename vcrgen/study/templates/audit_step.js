@@ -8,7 +8,7 @@
   if (!holder) return;
   const { audit } = JSON.parse(holder.textContent);
 
-  const LETTERS = "ABCD";
+  const LETTERS = "ABCDEFGHIJ";
   const id = (name) => document.getElementById(name);
 
   function make(tag, text, className) {
@@ -22,12 +22,12 @@
     for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
   }
 
-  // `said` has the rater's own `answer` (0 to 3, -1 for none, or nothing yet), the `verdict` and the `note`; where it is
+  // `said` has the rater's own `answer` (from 0, -1 for none, or nothing yet), the `verdict` and the `note`; where it is
   // `open` for a verdict, the `key` and the `trap` are shown.
   function drawItem(item, said, text, { choose, judge }) {
     id("category").textContent = item.path.split("/").join(" › ");
     drawQuestions(item, said, text);
-    drawChoices(said, text, choose);
+    drawChoices(item.questions[0].options.length, said, text, choose);
     drawVerdicts(said, text, judge);
   }
 
@@ -56,12 +56,13 @@
     }));
   }
 
-  function drawChoices({ answer }, text, choose) {
+  function drawChoices(count, { answer }, text, choose) {
     const known = answer !== undefined;
-    id("choices").replaceChildren(...[0, 1, 2, 3, -1].map((number) => {
+    id("choices").replaceChildren(...[...Array(count).keys(), -1].map((number) => {
       const button = make("button");
       button.type = "button";
-      button.append(make("kbd", String(number + 1)), " ", number < 0 ? text("cannot") : LETTERS[number]);
+      if (number < 9) button.append(make("kbd", String(number + 1)), " "); // a tenth option has no key
+      button.append(number < 0 ? text("cannot") : LETTERS[number]);
       button.disabled = known; // after the key was seen an answer says nothing
       if (known) button.setAttribute("aria-pressed", String(number === answer));
       button.addEventListener("click", () => choose(number));
@@ -101,8 +102,9 @@
       const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
       const forward = document.documentElement.dir === "rtl" ? "ArrowLeft" : "ArrowRight";
       if (digit !== undefined && !event.repeat) {
-        if (digit < 5) choose(digit - 1);
-        else judge(audit.verdicts[digit - 5]);
+        const { open, options } = current();
+        if (digit <= options && !(open && digit > 4)) choose(digit - 1);
+        else if (digit > 4) judge(audit.verdicts[digit - 5]);
       } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") go(event.key === forward ? 1 : -1);
       else if (event.key === "Enter" && isDone() && !event.target.closest?.(own)) go(1);
       else return;
@@ -130,7 +132,8 @@
     const own = field(0);
     const answer = own.box.checked ? -1 : own.text.value ? LETTERS.indexOf(own.text.value) : undefined;
     const open = answer !== undefined && shownLetter(0) !== undefined;
-    return { answer, verdict: field(1).text.value, note: field(2).text.value, open, key: shownLetter(0), trap: shownLetter(1) };
+    const options = audit.items[id("progress").value]?.questions[0]?.options.length ?? 0;
+    return { options, answer, verdict: field(1).text.value, note: field(2).text.value, open, key: shownLetter(0), trap: shownLetter(1) };
   };
   const draw = () => {
     if (fields.children.length !== 3) return;

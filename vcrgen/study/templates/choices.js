@@ -1,11 +1,11 @@
-// Questions with four options: a group of radio buttons stands for the field of a step, and writes the letter of the
+// Questions with options: a group of radio buttons stands for the field of a step, and writes the letter of the
 // option into it. Keeping and sending what was chosen is the same as for texts.
 "use strict";
 (() => {
   const holder = document.getElementById("data");
   if (!holder) return;
   const { questions, cannot, lang, dir } = JSON.parse(holder.textContent);
-  const LETTERS = "ABCD";
+  const LETTERS = "ABCDEFGHIJ";
   const fields = document.getElementById("fields");
   const radios = () => [...fields.querySelectorAll("[type=radio]")];
 
@@ -60,7 +60,7 @@
   }).observe(fields, { childList: true, subtree: true, attributes: true, attributeFilter: ["readonly"] });
 
   document.getElementById("step").addEventListener("keydown", (event) => {
-    const radio = radios()["1234".indexOf(event.key)];
+    const radio = radios().slice(0, -1)["1234567890".indexOf(event.key)]; // the last one is no option
     if (!radio || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || radio.matches(":disabled")) return;
     event.preventDefault();
     radio.focus();
