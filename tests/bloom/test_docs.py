@@ -1,4 +1,4 @@
-"""The commands of docs/bloom.md run, and its examples hold."""
+"""The commands of the pages on building MCQ benchmarks run, and their examples hold."""
 
 import json
 import shlex
@@ -19,11 +19,19 @@ from vcrgen.tasks.opening import open_task_dataset
 
 # Verdicts of simulated raters, by the first letter of the level.
 FIRST = defaultdict(lambda: "approve", c="choices")
-PAGE = Page("docs/bloom.md")
+# Later pages use what the commands of earlier ones have made.
+PAGES = [
+    Page(f"docs/{name}")
+    for name in (
+        "bloom.md", "bloom-generate.md", "bloom-pictures.md", "bloom-import.md", "bloom-audit.md", "bloom-coverage.md",
+    )
+]  # fmt: skip
+COMMANDS = [line for page in PAGES for line in page.commands]
+SERVED = [text for page in PAGES for kind, text in page.blocks if kind == "sh"]
 
 
 def test_every_example_holds() -> None:
-    assert PAGE.execute() >= 3
+    assert sum(page.execute() for page in PAGES) >= 7
 
 
 def test_every_command_runs(run: Run) -> None:
@@ -31,7 +39,7 @@ def test_every_command_runs(run: Run) -> None:
     Path("pictures/red.png").write_bytes(png())
     Path("questions.json").write_text(json.dumps([published(0), published(1)]))
     Path("categories.csv").write_text("question_id,leaf\nq0,poem\nq1,\n")
-    for line in PAGE.commands:
+    for line in COMMANDS:
         if "audit report" in line:  # what `study export` writes
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
         if "--blind" in line:  # what `predict --view text-only` writes
@@ -53,7 +61,7 @@ def test_every_command_runs(run: Run) -> None:
 def test_the_walk_through_with_a_server(run: Run) -> None:
     mmmu("MMMU.parquet")
     with FaultServer(good) as server:
-        blocks = "".join(text for kind, text in PAGE.blocks if kind == "sh" and "--image-model" not in text)
+        blocks = "".join(text for text in SERVED if "--image-model" not in text)
         lines = blocks.replace("http://127.0.0.1:8000/v1", server.url).splitlines()
         codes = [run(*shlex.split(line)[1:])[0] for line in lines]
     assert codes == [3, 0, 0, 0, 0]
@@ -63,7 +71,7 @@ def test_the_walk_through_with_a_server(run: Run) -> None:
 
 
 def test_the_set_with_generated_pictures(run: Run) -> None:
-    (block,) = [text for kind, text in PAGE.blocks if kind == "sh" and "--image-model" in text]
+    (block,) = [text for text in SERVED if "--image-model" in text]
     with FaultServer(good) as words, FaultServer(good) as images:
         block = block.replace("http://127.0.0.1:8000/v1", words.url).replace("http://127.0.0.1:8001/v1", images.url)
         Path("few.csv").write_text("level,subcategory,leaf\nremember,core object recognition,animals\n")

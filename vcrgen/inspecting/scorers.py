@@ -16,7 +16,6 @@ from vcrgen.scorer.mcq.grammar import GRAMMAR, ReadingKind, read_choice
 from vcrgen.scorer.records import Outcome
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.stats.bootstrap import StoredGroupSums, group_means
-from vcrgen.tasks.bloom import LETTERS
 
 _REASONS = {Outcome.REFUSED: "refusal", Outcome.EMPTY: "no_response", Outcome.FAILED: "no_response"}
 _READINGS = {
@@ -92,18 +91,20 @@ def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
 def items() -> Callable[[list[SampleScore]], dict[str, float]]:
     """Return the metric of MCQ benchmarks: accuracies in each language, with standard errors clustered by picture.
 
-    ``rae`` is of the dataset's own order of options; ``circular`` is the share of items that are right in all four.
+    ``rae`` is of the dataset's own order of options; ``circular`` is the share that is right in all orders.
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         found: dict[str, float] = {}
+        orders: dict[str, int] = {}  # by item, as many as it has options
         languages: dict[str, dict[str, dict[int, tuple[str, float]]]] = defaultdict(lambda: defaultdict(dict))
         for each in scores:
             known = each.sample_metadata or {}
             readings = languages[str(known.get("lang"))][str(known.get("question_id"))]
             readings[known["rotation"]] = str(known.get("picture")), each.score.as_float()
+            orders[str(known.get("question_id"))] = len(known["options"])
         for lang, questions in languages.items():
-            turned = [list(each.values()) for each in questions.values() if len(each) == len(LETTERS)]
+            turned = [list(each.values()) for name, each in questions.items() if len(each) == orders[name]]
             shares = {
                 "rae": [(each[0][0], each[0][1:], 1.0) for each in questions.values() if 0 in each],
                 "circular": [(each[0][0], (min(right for _, right in each),), 1.0) for each in turned],

@@ -1,4 +1,4 @@
-"""The examples of docs/bloom-scores.md are true, and its commands run."""
+"""The examples of the pages on scoring MCQ benchmarks are true, and their commands run."""
 
 import json
 from pathlib import Path
@@ -10,11 +10,12 @@ from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_task_dataset
 
-PAGE = Page("docs/bloom-scores.md")
+PAGES = Page("docs/bloom-answers.md"), Page("docs/bloom-scores.md")
+COMMANDS = [line for page in PAGES for line in page.commands]
 
 
 def test_every_example_holds() -> None:
-    assert PAGE.execute() == 10
+    assert sum(page.execute() for page in PAGES) == 10
 
 
 def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
@@ -27,7 +28,7 @@ def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
         ]
         Path(f"{name}.jsonl").write_text("\n".join(lines))
     server = serve(lambda call: faults.Answer(text="A"))
-    for line in PAGE.commands:
+    for line in COMMANDS:
         succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
-    assert len(PAGE.commands) == 10 and len(server.calls) == 125
+    assert len(COMMANDS) == 11 and len(server.calls) == 125 + 25  # open answers for the judge
     assert "| en | always A |" in Path("text-only.md").read_text("utf-8")
