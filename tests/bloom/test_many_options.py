@@ -16,6 +16,7 @@ from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import DatasetError
 from vcrgen.hidden import verify
 from vcrgen.hidden.mcq import make_hidden_mcq
+from vcrgen.hidden.secret import load_secret
 from vcrgen.scorer import score
 from vcrgen.scorer.mcq.grammar import read_choice
 from vcrgen.scorer.saved import as_saved, load_saved
@@ -197,7 +198,8 @@ def test_exports_come_back(data: Path, run: Run, form: str) -> None:
 def test_hidden_sets_turn_all_options(data: Path, tmp_path: Path) -> None:
     options = HiddenOptions(config=BuildConfig(), items=60)
     found = make_hidden_mcq(open_task_dataset(data), options, out=tmp_path / "h", secret_file=tmp_path / "k")
-    assert [check.detail for check in verify(tmp_path / "h", secret_file=tmp_path / "k") if not check.ok] == []
+    secret, _ = load_secret(tmp_path / "k", create=False)
+    assert [check.detail for check in verify(tmp_path / "h", secret=secret) if not check.ok] == []
     key = [json.loads(line) for line in (found.keys[0] / "answers.jsonl").read_text().splitlines()]
     known = {many(number)["question_id"]: many(number) for number in range(80)}
     letters = Counter()
