@@ -1,4 +1,4 @@
-"""Measure the processor time and memory of small commands: what starting costs before any work is done.
+"""Measure the processor time of small commands: what starting costs before any work is done.
 
     python scripts/bench_startup.py [--rounds 5] [--imports]
 
@@ -33,9 +33,9 @@ def main() -> None:
         os.environ["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
         for name, words in prepare(Path(folder)).items():
             runs = [run(words, number) for number in range(args.rounds + 1)][1:]  # the first one writes the bytecode
-            seconds, megabytes = min(run[0] for run in runs), max(run[1] for run in runs)
+            seconds = min(seconds for seconds, _ in runs)
             aim = f" (aim {AIMS[name]})" if name in AIMS else ""
-            print(f"{name:16} {seconds:5.2f} s of CPU, {megabytes:4.0f} MB{aim}", flush=True)
+            print(f"{name:16} {seconds:5.2f} s of CPU{aim}", flush=True)
             if args.imports:
                 print("\n".join(slowest_imports(words)), flush=True)
 
@@ -45,15 +45,16 @@ def prepare(folder: Path) -> dict[str, list[str]]:
     data, outputs, board = (str(folder / name) for name in ("data", "ten.jsonl", "board"))
     vcrgen = [sys.executable, "-m", "vcrgen"]
     subprocess.run([*vcrgen, "build", "--out", data], check=True, stdout=subprocess.DEVNULL)
-    rows = [row for file in sorted(Path(data).glob("easy/*.parquet")) for row in pq.read_table(file).to_pylist()][:10]
+    rows = [row for file in sorted(Path(data).glob("easy/*.parquet")) for row in pq.read_table(file).to_pylist()]
     lines = [{"question_id": row["question_id"], "mode": "easy", "output": row["caption"]} for row in rows]
-    Path(outputs).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    texts = [json.dumps(line) + "\n" for line in lines]
+    Path(outputs).write_text("".join(texts[:10]), "utf-8")
     whole = folder / "whole.jsonl"
     subprocess.run(
         [*vcrgen, "leaderboard", "init", board, "--data", f"public:{data}"], check=True, stdout=subprocess.DEVNULL
     )
     add = ["leaderboard", "add", board, str(whole), "--team", "A", "--size", "7B", "--access", "open", "--model", "m{}"]
-    whole.write_text(Path(outputs).read_text("utf-8"), "utf-8")
+    whole.write_text("".join(texts), "utf-8")
     return {
         "--help": ["--help"],
         "build of 2 pairs": ["build", "--limit", "2", "--out", f"{folder}/two-{{}}"],
@@ -62,10 +63,8 @@ def prepare(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def run(
-    words: list[str], number: int, *, python: tuple[str, ...] = (), stderr: int | None = None
-) -> tuple[float, float, str]:
-    """Run a command and return its processor time, its largest resident size in MB, and its messages."""
+def run(words: list[str], number: int, *, python: tuple[str, ...] = (), stderr: int | None = None) -> tuple[float, str]:
+    """Run a command and return its processor time and its messages."""
     command = [sys.executable, *python, "-m", "vcrgen", *(word.format(number) for word in words)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, text=True)
     messages = process.stderr.read() if process.stderr else ""
@@ -73,12 +72,12 @@ def run(
     process.returncode = os.waitstatus_to_exitcode(status)
     if status:
         sys.exit(f"{' '.join(command)} failed. {messages}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, messages
+    return used.ru_utime + used.ru_stime, messages
 
 
 def slowest_imports(words: list[str]) -> list[str]:
     """Return the modules with the longest time of their own, with what they imported in brackets."""
-    messages = run(words, -1, python=("-X", "importtime"), stderr=subprocess.PIPE)[2]
+    messages = run(words, -1, python=("-X", "importtime"), stderr=subprocess.PIPE)[1]
     rows = [line.removeprefix("import time:").split("|") for line in messages.splitlines() if line.count("|") == 2]
     times = [(int(own), int(whole), name.strip()) for own, whole, name in rows if own.strip().isdigit()]
     times.sort(key=lambda row: -row[1])
