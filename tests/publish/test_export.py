@@ -170,7 +170,10 @@ def test_the_same_dataset_gives_the_same_bytes(
     result = export_dataset(small, to=name, out=tmp_path / "again")
     again = tree(tmp_path / "again")
     assert again == tree(exports[name])
-    assert (result.files, result.rows) == (len(again), 16)
+    assert (result.files, result.rows, result.was_complete) == (len(again) - 1, 16, False)  # and its own record
+    assert export_dataset(small, to=name, out=tmp_path / "again") == replace(result, was_complete=True)
+    with pytest.raises(OutputError, match="holds another export"):
+        export_dataset(small, to=name, out=tmp_path / "again", mode="easy")
     assert str(small).encode() not in b"".join(again.values())
 
 
@@ -373,7 +376,9 @@ def test_an_empty_folder_is_taken_and_a_full_one_is_not(small: Path, tmp_path: P
     export_dataset(small, to="webdataset", out=tmp_path / "empty")
     before = tree(tmp_path / "empty")
     (tmp_path / "file").write_text("mine")
-    for out in (tmp_path / "empty", tmp_path / "file", small, tmp_path / "file" / "below"):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis").write_text("mine")
+    for out in (tmp_path / "full", tmp_path / "file", small, tmp_path / "file" / "below"):
         with pytest.raises(OutputError, match=r"\.$"):
             export_dataset(small, to="webdataset", out=out)
     assert tree(tmp_path / "empty") == before

@@ -1,7 +1,10 @@
 """Folders that appear whole, work that is resumed under its own plan only, and what is said when it is not."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -189,6 +192,40 @@ def test_an_earlier_output_is_replaced_as_a_whole(out: Path) -> None:
     with new_folder(out, mark="MARK") as folder:
         put(folder)
     assert not (out / "left").exists() and [path.name for path in out.parent.iterdir()] == ["out"]
+
+
+def test_what_a_killed_process_left_is_removed(out: Path) -> None:
+    """SIGKILL while a folder is written, and between the two moves of a replacement."""
+    code = """
+import os, pathlib, signal, sys
+from vcrgen.work import folder
+if sys.argv[2] == "moved":
+    folder.fsync = lambda path: None
+    folder._flush = lambda made: setattr(pathlib.Path, "replace", lambda self, to: (self.rename(to), kill()))
+kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
+with folder.new_folder(pathlib.Path(sys.argv[1]), mark="MARK") as made:
+    (made / "half").touch()
+    if sys.argv[2] == "written":
+        kill()
+"""
+    with new_folder(out, mark="MARK") as folder:
+        put(folder)
+    for when in ("written", "moved"):
+        assert subprocess.run([sys.executable, "-c", code, str(out), when]).returncode == -signal.SIGKILL
+        left = {path.suffix for path in out.parent.iterdir()}
+        assert left == ({"", ".tmp", ".lock"} if when == "written" else {".old", ".tmp", ".lock"})
+        with pytest.raises(RuntimeError), new_folder(out, mark="MARK") as folder:
+            assert not list(folder.iterdir())
+            raise RuntimeError
+        assert [path.name for path in out.parent.iterdir()] == ["out"] and (out / "deep" / "a").read_text() == "new"
+
+
+def test_one_process_at_a_time_writes_a_new_folder(out: Path) -> None:
+    with new_folder(out) as folder:
+        with pytest.raises(OutputError, match="Another process is writing"), new_folder(out):
+            raise AssertionError("it is let in")
+        assert folder.exists()
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
 # Sentences

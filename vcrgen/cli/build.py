@@ -60,7 +60,11 @@ def build(
     ] = "local",
     address: Annotated[
         str | None,
-        typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=PANEL_RUN),
+        typer.Option(
+            help="A running Ray cluster (HOST:PORT or auto), or local: one that ends with the build.",
+            show_default="auto, otherwise local",
+            rich_help_panel=PANEL_RUN,
+        ),
     ] = None,
     master: Annotated[
         str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=PANEL_RUN)
@@ -91,6 +95,7 @@ def build(
     console.print_counts("rejected", manifest.rejected)
     if manifest.rejected:
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
+    console.say(f"Source {escape(manifest.source)}", highlight=False)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
     console.say_next("Look at it", "vcrgen", "preview", result.path)
 

@@ -64,4 +64,5 @@ def finetune(
         f"{pluralize(counts.examples, 'example')}; loss of a token {counts.first_loss:.3f} in the first step, "
         f"{counts.last_loss:.3f} in the last one."
     )
+    console.say(f"Source {escape(result.source)}", highlight=False)
     console.say_next("Use it", "vcrgen", "predict", "DATASET", "--transformers", model, "--adapter", out)

@@ -118,6 +118,7 @@ def make(
     if questions:
         _print_questions(result.report)
     else:
+        console.say(f"Source {escape(result.source)}", highlight=False)
         _print_report(result.report)
         if not chosen.not_in:
             console.out.print(

@@ -9,7 +9,7 @@ class SourceOptions(Options):
     """A source of pairs, and its columns."""
 
     source: str = option("", "Pairs, as `vcrgen build` reads them.")
-    source_split: str = option("train", "Split of a Hugging Face dataset.", panel=PANEL_SOURCE)
+    source_split: str | None = option(None, "One split of the source.", shown="all of them", panel=PANEL_SOURCE)
     image_column: str = option("image", "Column or nested path of the image.", panel=PANEL_SOURCE)
     caption_column: str = option("caption", "Column or nested path of the caption.", panel=PANEL_SOURCE)
     id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=PANEL_SOURCE)

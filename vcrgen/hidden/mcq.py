@@ -82,8 +82,9 @@ def make_hidden_mcq(
             folder.chmod(0o755)
     report = json.loads((out / "key" / REPORT).read_text("utf-8"))
     return HiddenResult(
-        public=(out / "public",), keys=(out / "key",), report=report, was_complete=was_complete, made_secret=created
-    )
+        public=(out / "public",), keys=(out / "key",), report=report, was_complete=was_complete, made_secret=created,
+        source=str(dataset),
+    )  # fmt: skip
 
 
 def _write(

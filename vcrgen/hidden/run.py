@@ -60,6 +60,7 @@ class HiddenResult:
     report: dict[str, Any]  # of the first form, with the overlap of all forms
     was_complete: bool  # the set existed already
     made_secret: bool  # a secret was created
+    source: str  # what was read, in a line
 
 
 def make_hidden(
@@ -163,7 +164,7 @@ class _Run:
         return HiddenResult(
             public=tuple(target / "public" for target in self._targets), keys=keys,
             report=json.loads((keys[0] / REPORT).read_text("utf-8")),
-            was_complete=was_complete, made_secret=self._made_secret,
+            was_complete=was_complete, made_secret=self._made_secret, source=self._source.description,
         )  # fmt: skip
 
     def _decide(self, ledger: Ledger) -> RoundSelector:

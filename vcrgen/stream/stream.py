@@ -4,6 +4,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -38,7 +39,6 @@ else:
             """Replacement of torch's class."""
 
 
-Example = dict[str, Any]
 Batch = TypeVar("Batch")
 STATE_VERSION = 2  # also of the order: another one is another order
 RUNS = 8  # of a window
@@ -46,6 +46,29 @@ BATCH = 16  # pairs made together: few, so that the first one comes soon
 MAX_EMPTY_EPOCHS = 20  # without a usable pair, before one of several workers gives up an endless stream
 # Fields that only matter for files of a build.
 FILE_FIELDS = ("image_format", "source_license", *SPLIT_FIELDS)
+
+
+class Example(dict[str, Any]):
+    """An example by the names of its columns; its class lets torch's own collation explain itself."""
+
+
+def _stack(examples: Sequence[Example], **options: Any) -> Any:
+    """Collate examples as torch does by default, which needs images of one size."""
+    from torch.utils.data import default_collate
+
+    try:
+        return default_collate([dict(example) for example in examples])
+    except (RuntimeError, TypeError):
+        raise StreamError(
+            "Images and answers of a stream differ in size, so torch cannot stack them; give the DataLoader "
+            "collate_fn=vcrgen.stream.collate or one of your own, or batch_size=None."
+        ) from None
+
+
+with suppress(ImportError, OSError):
+    from torch.utils.data._utils.collate import default_collate_fn_map
+
+    default_collate_fn_map[Example] = _stack
 
 
 class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
@@ -144,6 +167,11 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loaders = WeakKeyDictionary()
+
+    @property
+    def source(self) -> str:
+        """Return the files or built-in pairs that are read, with their splits, in a line."""
+        return self._source.description
 
     @property
     def rows(self) -> int:
@@ -295,7 +323,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
                 if isinstance(example, Reject):
                     self.skipped[str(example.reason)] += 1
                 else:
-                    yield row, example
+                    yield row, Example(example)
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))

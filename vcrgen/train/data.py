@@ -116,6 +116,7 @@ class OpenedData:
 
     examples: TrainingData
     kind: str  # ``"stream of pairs"`` or ``"dataset"``
+    source: str  # what is read, in a line
     facts: Mapping[str, Any]  # everything that the examples depend on, as JSON values
 
 
@@ -143,13 +144,15 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
             _reject_several(source)
             raise
         settings = {name: value for name, value in stream.config.public_fields().items() if name not in NOT_OF_STREAMS}
-        return OpenedData(examples=stream, kind="stream of pairs", facts=_facts(stream, settings))
+        facts = _facts(stream, settings)
+        return OpenedData(examples=stream, kind="stream of pairs", source=stream.source, facts=facts)
     if of_pairs:
         name = next(iter(of_pairs)).replace("_", "-")
         raise ConfigError(f"--{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
     chosen = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
     stored = StoredExamples(chosen, view, options.seed)
-    return OpenedData(examples=stored, kind="dataset", facts=_facts(stored, {}))
+    read = f"dataset, split {TRAINING}"
+    return OpenedData(examples=stored, kind="dataset", source=read, facts=_facts(stored, {}))
 
 
 def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,11 +49,13 @@ class TrainResult:
         path: The adapter's folder.
         counts: Its progress and loss.
         was_complete: Whether it was finished before.
+        source: The data, in a line.
     """
 
     path: Path
     counts: Counts
     was_complete: bool
+    source: str
 
 
 def finetune(
@@ -96,7 +98,7 @@ def finetune(
             with place.locked():
                 counts = training.finished() or training.train(place)
         place.folder.remove()
-    return TrainResult(path=out, counts=counts, was_complete=was_complete)
+    return TrainResult(path=out, counts=counts, was_complete=was_complete, source=training.source)
 
 
 class _Training:
@@ -132,6 +134,11 @@ class _Training:
         if options.adapter is not None:
             self._facts["adapter"] = folder_digest(options.adapter)
         self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
+
+    @property
+    def source(self) -> str:
+        """Return what the examples are made of, in a line."""
+        return self._data.source
 
     def finished(self) -> Counts | None:
         """Return the progress of a finished training of the same plan; an OutputError for another plan."""

@@ -1,10 +1,10 @@
 """Folders that appear whole: written beside their place, or step by step in a resumable work folder."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,29 +127,36 @@ def _part(text: str, start: int) -> str:
 def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
     """Open a temporary folder that becomes ``out`` when the block ends well, and is removed otherwise.
 
+    What a killed process left beside ``out`` is removed first.
+
     Args:
         out: A new or empty folder, or one with a file called ``mark``, which is replaced.
         mark: File that identifies an earlier output of the same kind.
 
     Raises:
-        OutputError: ``out`` holds something else, or cannot be written.
+        OutputError: ``out`` holds something else, another process is writing it, or it cannot be written.
     """
     with output_errors(out):
         target = out.resolve()  # a link would be replaced, not what it leads to
         check_free(out, mark=mark)
-        unique = uuid.uuid4().hex
-        temporary, old = (target.with_name(f".vcrgen-{unique}.{kind}") for kind in ("tmp", "old"))
-        temporary.mkdir(parents=True)
-        try:
-            yield temporary
-            _flush(temporary)
-            if target.exists():
-                target.replace(old)
-            temporary.replace(target)
-            fsync(target.parent)
-            shutil.rmtree(old, ignore_errors=True)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+        temporary, old, lock = (target.with_name(f".vcrgen-{name}.{kind}") for kind in ("tmp", "old", "lock"))
+        with locked(lock, OutputError(f"Another process is writing {out}; wait for it or choose another folder.")):
+            if old.exists() and not target.exists():
+                old.replace(target)
+            for left in (temporary, old):
+                shutil.rmtree(left, ignore_errors=True)
+            temporary.mkdir(parents=True)
+            try:
+                yield temporary
+                _flush(temporary)
+                if target.exists():
+                    target.replace(old)
+                temporary.replace(target)
+                fsync(target.parent)
+                shutil.rmtree(old, ignore_errors=True)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
 
 
 def check_free(out: Path, *, mark: str | None = None) -> None:

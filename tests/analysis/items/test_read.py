@@ -122,6 +122,8 @@ def test_one_mode_and_view_is_chosen(twelve: list[Path], tmp_path: Path) -> None
     file = write(tmp_path / "both.parquet", both)
     with pytest.raises(AnalysisError, match="choose one of --mode - --view stacked; --mode - --view tei"):
         read_items([file])
+    with pytest.raises(AnalysisError, match="Give the evidence of 5 models or more; here are 1"):
+        read_items([file])  # all that is missing, at once
     assert read_items([file], EvidenceChoice(view="tei")).scores.min() == 1
     assert read_items([file], EvidenceChoice(view="stacked", mode="-")).scores.min() == 0
     with pytest.raises(AnalysisError, match="choose one of"):

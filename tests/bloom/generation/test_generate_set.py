@@ -135,7 +135,7 @@ def test_where_no_item_is_left_an_example_says_why(run: Run) -> None:
 def test_a_second_run_and_one_offline_ask_nobody_and_give_the_same_bytes(run: Run, server: FaultServer) -> None:
     assert build(run, server, "one")[0] == 0
     asked = len(server.calls)
-    more = ["--ledger", "one.ledger", "--concurrency", 1, "--source-split", "train"]  # the default, in words
+    more = ["--ledger", "one.ledger", "--concurrency", 1]
     assert build(run, server, "two", *more)[0] == 0
     assert len(server.calls) == asked
     before = Path("one.ledger").read_bytes()

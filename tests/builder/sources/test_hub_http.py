@@ -68,7 +68,8 @@ import numpy as np
 from torch.utils.data import DataLoader
 from vcrgen.stream import VCRStream
 for source in sys.argv[1:]:
-    streams = [VCRStream(source, epochs=1, width=160, font_size=12, shard_size=3) for _ in range(2)]
+    split = {"source_split": "train"} if source == "me/pairs" else {}
+    streams = [VCRStream(source, epochs=1, width=160, font_size=12, shard_size=3, **split) for _ in range(2)]
     epochs = []
     for examples in (streams[0], DataLoader(streams[1], batch_size=None, num_workers=2)):
         pixels = lambda example: hashlib.sha256(np.asarray(example["image"]).tobytes()).hexdigest()
@@ -163,7 +164,11 @@ def test_what_is_opened(hub: Any, on_hub: Run, commits: dict[str, str]) -> None:
     files, names = [*TRAIN], [Path(name).name for name in TRAIN]
     converted = "default/train/0000.parquet"
     expected = {
-        "me/pairs": [files, 12, f"me/pairs@{commits['pairs']}, split train"],
+        "me/pairs": [
+            ["data/test-00000-of-00001.parquet", *files],
+            13,
+            f"me/pairs@{commits['pairs']}, splits train, test",
+        ],
         "me/pairs@v1/old": [["train.parquet"], 1, f"me/pairs@{commits['old']}, split train"],
         f"me/pairs@{commits['old']}": [["train.parquet"], 1, f"me/pairs@{commits['old']}, split train"],
         "me/two:b": [["b/y.parquet"], 2, f"me/two:b@{commits['two']}, split train"],
@@ -237,9 +242,11 @@ def test_the_same_data_as_from_a_folder(
 ) -> None:
     options = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL.items()]
     for source, here in (("me/pairs", ""), ("hf://datasets/me/pairs/data/train-*.parquet", "data/train-*.parquet")):
-        done = on_hub("vcrgen", "build", source, "--out", tmp_path / "there", *options)
+        split = {} if here else {"source_split": "train"}
+        more = [] if here else ["--source-split=train"]
+        done = on_hub("vcrgen", "build", source, "--out", tmp_path / "there", *options, *more)
         assert done.returncode == 0 and "5 of 5 pairs" in done.stdout, done.stderr
-        build(str(local / here), out=tmp_path / "here", **SMALL)
+        build(str(local / here), out=tmp_path / "here", **SMALL | split)
         there, expected = tree(tmp_path / "there"), tree(tmp_path / "here")
         names = {name for name in expected if there[name] != expected[name]}
         assert there.keys() == expected.keys() and names == (

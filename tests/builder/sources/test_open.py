@@ -67,7 +67,10 @@ def test_a_folder_with_data_inside(tmp_path: Path) -> None:
 def test_the_split_of_a_dataset_folder(tmp_path: Path) -> None:
     parquet(tmp_path / "data/train-00000-of-00001.parquet")
     parquet(tmp_path / "data/test-00000-of-00001.parquet")
-    assert names(str(tmp_path), source_split="test") == ["data/test-00000-of-00001.parquet"]
+    both = ["data/test-00000-of-00001.parquet", "data/train-00000-of-00001.parquet"]
+    assert names(str(tmp_path)) == both
+    assert open_source(BuildConfig(source=str(tmp_path))).description == "2 Parquet files, splits train, test"
+    assert names(str(tmp_path), source_split="test") == both[:1]
     with pytest.raises(SourceError, match="no split 'dev'; it has train, test"):
         names(str(tmp_path), source_split="dev")
 
@@ -98,17 +101,38 @@ def test_a_dataset_saved_by_datasets(tmp_path: Path) -> None:
     config = BuildConfig(source=str(tmp_path / "both"), source_split="test")
     (item,) = iter_items(open_source(config), config, 0, 0, 1)
     assert (item.image, item.caption) == (b"x", "b")
+    whole = open_source(BuildConfig(source=str(tmp_path / "both")))
+    assert [(part.name, part.rows) for part in whole.partitions()] == [
+        ("test/data-00000-of-00001.arrow", 1),
+        ("train/data-00000-of-00001.arrow", 3),
+    ]
+    assert whole.description == "2 Arrow files, splits train, test"
     with pytest.raises(SourceError, match="no split 'dev'"):
         names(str(tmp_path / "both"), source_split="dev")
 
 
-def test_an_image_folder_of_json_lines_in_a_split(tmp_path: Path) -> None:
-    (tmp_path / "train").mkdir()
-    (tmp_path / "train/1.png").write_bytes(b"png")
-    (tmp_path / "train/metadata.jsonl").write_text('{"file_name": "1.png", "caption": "c"}\n')
+def test_an_image_folder_for_each_split(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / "1.png").write_bytes(split.encode())
+        (tmp_path / split / "metadata.jsonl").write_text('{"file_name": "1.png", "caption": "c"}\n')
     config = BuildConfig(source=str(tmp_path))
-    (item,) = iter_items(open_source(config), config, 0, 0, 1)
-    assert (item.source_id, item.image) == ("train/metadata.jsonl#0", b"png")
+    source = open_source(config)
+    items = [item for index in range(2) for item in iter_items(source, config, index, 0, 1)]
+    assert [(item.source_id, item.image) for item in items] == [
+        ("test/metadata.jsonl#0", b"test"),
+        ("train/metadata.jsonl#0", b"train"),
+    ]
+    assert source.description == "image folders, splits test, train"
+    assert names(str(tmp_path), source_split="train") == ["train/metadata.jsonl"]
+
+
+@pytest.mark.usefixtures("samples")
+def test_a_split_of_what_has_none(tmp_path: Path) -> None:
+    parquet(tmp_path / "x.parquet")
+    for source in ("samples:3", str(tmp_path), str(tmp_path / "x.parquet")):
+        with pytest.raises(SourceError, match="has no splits; leave out --source-split test"):
+            open_source(BuildConfig(source=source, source_split="test"))
 
 
 @pytest.mark.parametrize(

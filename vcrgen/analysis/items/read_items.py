@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vcrgen.analysis.items.chunks import Columns, read_chunks
-from vcrgen.analysis.items.item_table import MOST_CELLS, ItemTable, MaskedSpan
+from vcrgen.analysis.items.item_table import FEWEST_MODELS, MOST_CELLS, ItemTable, MaskedSpan
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
 from vcrgen.scorer.records import METRICS, Outcome
@@ -173,7 +173,9 @@ class _Gathered:
         chosen = [cell for cell in self.cells if _is(cell, self.choice)]
         if self.evidence and len(chosen) != 1:
             have = "; ".join(f"--mode {mode} --view {view}" for mode, view in chosen or self.cells)
-            raise AnalysisError(f"{source}: choose one of {have}." if have else f"{source} holds no rows.")
+            few = len(self.models) < FEWEST_MODELS
+            more = f" Give the evidence of {FEWEST_MODELS} models or more; here are {len(self.models)}." if few else ""
+            raise AnalysisError(f"{source}: choose one of {have}.{more}" if have else f"{source} holds no rows.")
         if not self.rows:
             raise AnalysisError(f"{source} holds no rows.")
         if len(self.models) * len(self.items) > MOST_CELLS:

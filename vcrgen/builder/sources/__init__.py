@@ -5,7 +5,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
-from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source
+from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source, choose_splits
 from vcrgen.builder.sources.fields import (
     check_columns,
     items_at,
@@ -65,9 +65,18 @@ def open_source(config: BuildConfig) -> Source:
     - the same, or a folder of Parquet files or tar shards, as ``s3://``, ``gs://`` or ``hf://``;
     - a dataset of the Hugging Face Hub: ``org/name[:config][@revision]``.
 
+    All splits are read, unless ``config.source_split`` names one.
+
     Raises:
-        SourceError: It is none of these, or is missing.
+        SourceError: It is none of these, or is missing, or it has no such split.
     """
+    source = _open(config)
+    if config.source_split is not None and not source.splits:
+        raise SourceError(f"{config.source[:300]!r} has no splits; leave out --source-split {config.source_split}.")
+    return source
+
+
+def _open(config: BuildConfig) -> Source:
     text = config.source
     if match := _SAMPLES.fullmatch(text):
         return _open_samples(config.lang, match[1])
@@ -144,7 +153,8 @@ def _open_below(folder: Folder) -> dict[str, Source]:
         found[own_name] = _open_files(files, folder=folder, max_rows=None)
     for place in saved if folder.local_path else ():
         for split in saved_splits(Path(folder.local_path or "", place)):
-            found[str(place / split)] = open_saved(Path(folder.local_path or "", place), split=split, max_rows=None)
+            saved_at = Path(folder.local_path or "", place)
+            found[str(place / split)] = open_saved(saved_at, split=split or None, max_rows=None)
     return found
 
 
@@ -198,14 +208,12 @@ def _open_url(url: str, *, max_rows: int | None) -> Source:
     raise SourceError(f"{url} is no file, and no folder with Parquet files or tar shards in it or in its `data`.")
 
 
-def _open_folder(folder: Path, *, split: str, max_rows: int | None) -> Source:
+def _open_folder(folder: Path, *, split: str | None, max_rows: int | None) -> Source:
     if is_saved_dataset(folder):
         return open_saved(folder, split=split, max_rows=max_rows)
     place = DiskFolder(folder)
-    for name in (f"{inside}metadata.{kind}" for inside in ("", f"{split}/") for kind in ("jsonl", "csv")):
-        if place.size(name) is not None:
-            source, _ = _FORMATS[PurePosixPath(name).suffix]
-            return source([name], folder=place, kind="image folder with", max_rows=max_rows)
+    if images := _open_image_folder(place, split=split, max_rows=max_rows):
+        return images
     if has_hub_layout(folder):
         return open_local(folder, split=split, max_rows=max_rows)
     if files := files_with(place, ".parquet") or files_with(place, ".tar"):
@@ -217,11 +225,33 @@ def _open_folder(folder: Path, *, split: str, max_rows: int | None) -> Source:
     )
 
 
+def _open_image_folder(folder: DiskFolder, *, split: str | None, max_rows: int | None) -> Source | None:
+    """Open an image folder, or one with such a folder for each split."""
+    lists = next(([name] for name in _IMAGE_FOLDERS if folder.size(name) is not None), [])
+    of_split: dict[str, str] = {}
+    if not lists:
+        inside = (f"{entry}/{name}" for entry in sorted(folder.entries()) for name in _IMAGE_FOLDERS)
+        for path in inside:
+            if folder.size(path) is not None:
+                of_split.setdefault(path.partition("/")[0], path)
+        lists = [of_split[name] for name in choose_splits(of_split, split, shown=str(folder))] if of_split else []
+    if not lists:
+        return None
+    source, _ = _format_of(lists, folder)
+    splits = [name for name in of_split if of_split[name] in lists]
+    several = "image folders" if len(lists) > 1 else ""
+    return source(lists, folder=folder, kind="image folder with", description=several, splits=splits, max_rows=max_rows)
+
+
 def _open_files(files: list[str], *, folder: Folder, max_rows: int | None) -> Source:
+    source, kind = _format_of(files, folder)
+    return source(files, folder=folder, kind=kind, max_rows=max_rows)
+
+
+def _format_of(files: list[str], folder: Folder) -> tuple[type[FileSource], str]:
     suffix, *others = sorted({PurePosixPath(name).suffix.lower() for name in files})
     if others:
         raise SourceError(f"The source mixes formats ({', '.join([suffix, *others])}); give files of one format.")
     if suffix not in _FORMATS:
         raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
-    source, kind = _FORMATS[suffix]
-    return source(files, folder=folder, kind=kind, max_rows=max_rows)
+    return _FORMATS[suffix]

@@ -6,10 +6,10 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, first_line
+from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, choose_splits, first_line
 from vcrgen.dataset.reader import saved_files
 from vcrgen.dataset.tables import TableFile
 from vcrgen.errors import DatasetError, SourceError
@@ -260,17 +260,14 @@ def _files_of(folder: Path) -> list[TableFile]:
         raise SourceError(str(error)) from None
 
 
-def open_saved(folder: Path, *, split: str, max_rows: int | None) -> SavedSource:
-    """Open a saved dataset, or one split of a saved dictionary of them.
+def open_saved(folder: Path, *, split: str | None, max_rows: int | None) -> SavedSource:
+    """Open a saved dataset, or a saved dictionary of them: one split or, if none is named, all.
 
     Raises:
         SourceError: The split is not there, or the folder's index files are damaged.
     """
     files = _files_of(folder)
-    splits = dict.fromkeys(file.split for file in files)
-    if splits and None not in splits:
-        if split not in splits:
-            raise SourceError(f"{folder} has no split {split!r}; it has {', '.join(map(str, splits))}.")
-        folder = folder / split
-    names = [PurePosixPath(file.path).name for file in files if file.split in (None, split)]
-    return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", max_rows=max_rows)
+    available = dict.fromkeys(file.split for file in files if file.split is not None)
+    splits = choose_splits(available, split, shown=str(folder)) if available else []
+    names = [file.path for file in files if file.split is None or file.split in splits]
+    return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", splits=splits, max_rows=max_rows)

@@ -39,6 +39,7 @@ class Source(ABC):
     description: str  # one line for the dataset card, without local paths
     # The folder of partition names and image paths; None without a folder: then images cannot be paths.
     root: Path | None = None
+    splits: Sequence[str] = ()  # those that are read; none if the source has no splits
 
     @abstractmethod
     def partitions(self) -> list[Partition]:
@@ -80,13 +81,23 @@ class FileSource(Source):
     """A source with one partition a file; subclasses read one format."""
 
     def __init__(
-        self, files: Iterable[str], *, folder: Folder, kind: str, description: str = "", max_rows: int | None = None
+        self,
+        files: Iterable[str],
+        *,
+        folder: Folder,
+        kind: str,
+        description: str = "",
+        splits: Sequence[str] = (),
+        max_rows: int | None = None,
     ) -> None:
         self.root = folder.local_path
         self.folder = folder
         self.files: Sequence[str] = sorted(files)
         one = len(self.files) == 1
+        self.splits = tuple(splits)
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
+        if splits:
+            self.description += f", split{'s' if len(splits) > 1 else ''} {', '.join(splits)}"
         self._max_rows = max_rows
         self._partitions: list[Partition] = []
         self._names: list[ColumnPath] = []
@@ -156,6 +167,20 @@ class FileSource(Source):
 
     def _shown(self, name: str) -> str:
         return f"{self.folder}/{name}"
+
+
+def choose_splits(available: Iterable[str], wanted: str | None, *, shown: str) -> list[str]:
+    """Return the split that is wanted or, if none is named, all.
+
+    Raises:
+        SourceError: There is no split of that name.
+    """
+    splits = list(available)
+    if wanted is None:
+        return splits
+    if wanted not in splits:
+        raise SourceError(f"{shown} has no split {wanted!r}; it has {', '.join(splits) or 'none'}.")
+    return [wanted]
 
 
 def first_line(error: Exception) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from vcrgen.builder.sources.arrow import ParquetSource
-from vcrgen.builder.sources.base import first_line
+from vcrgen.builder.sources.base import choose_splits, first_line
 from vcrgen.errors import SourceError
 from vcrgen.storage import BucketFolder, DiskFolder
 
@@ -33,25 +33,26 @@ def has_hub_layout(folder: Path) -> bool:
     return any(any(place.glob("*-?????-of-?????.parquet")) for place in (folder, folder / "data"))
 
 
-def open_local(folder: Path, *, split: str, max_rows: int | None) -> ParquetSource:
-    """Open one split of a local folder with a dataset repository's layout.
+def open_local(folder: Path, *, split: str | None, max_rows: int | None) -> ParquetSource:
+    """Open a local folder with a dataset repository's layout: one split or, if none is named, all.
 
     Raises:
         SourceError: The split is not there or is not stored as Parquet in the folder.
     """
-    splits, _ = _data_files(str(folder.resolve()), shown=str(folder))
-    files = _files_of(splits, split, shown=str(folder))
+    available, _ = _data_files(str(folder.resolve()), shown=str(folder))
+    splits = choose_splits(available, split, shown=str(folder))
+    files = [file for name in splits for file in available[name]]
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
         raise SourceError(f"The README.md of {folder} refers to files outside of the folder, which are not read.")
     if not _all_parquet(names):
-        raise SourceError(f"Split {split!r} of {folder} is not stored as Parquet files; convert it, or name its files.")
+        raise SourceError(f"{folder} is not stored as Parquet files; convert it, or name its files.")
     names = [Path(name).as_posix() for name in names]
-    return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", max_rows=max_rows)
+    return ParquetSource(names, folder=DiskFolder(folder), kind="Parquet file", splits=splits, max_rows=max_rows)
 
 
-def open_hub(parsed: re.Match[str], *, split: str, max_rows: int | None) -> ParquetSource:
-    """Open one split of a dataset of the Hub, at the commit its revision names now.
+def open_hub(parsed: re.Match[str], *, split: str | None, max_rows: int | None) -> ParquetSource:
+    """Open one split of a dataset of the Hub or, if none is named, all, at the commit its revision names now.
 
     No file is downloaded as a whole. Other formats are read from the Hub's own conversion to Parquet. ``parsed`` is a
     match of ``HUB_ID``.
@@ -62,8 +63,9 @@ def open_hub(parsed: re.Match[str], *, split: str, max_rows: int | None) -> Parq
     text = parsed[0]
     name, config, revision = parsed.groups()
     commit = _commit(name, revision, shown=text)
-    splits, chosen = _data_files(name, config=config, revision=commit, shown=text)
-    return _open_split(parsed, commit, splits, chosen, split=split, max_rows=max_rows)
+    available, chosen = _data_files(name, config=config, revision=commit, shown=text)
+    splits = {each: available[each] for each in choose_splits(available, split, shown=text)}
+    return _open_splits(parsed, commit, splits, chosen, max_rows=max_rows)
 
 
 def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
@@ -82,18 +84,18 @@ def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
     found: dict[str, ParquetSource] = {}
     for each in configs:
         splits, chosen = _data_files(name, config=each, revision=commit, shown=text)
-        for split in splits:
-            found[f"{chosen}/{split}"] = _open_split(parsed, commit, splits, chosen, split=split, max_rows=None)
+        for split, files in splits.items():
+            found[f"{chosen}/{split}"] = _open_splits(parsed, commit, {split: files}, chosen, max_rows=None)
     return found
 
 
-def _open_split(
-    parsed: re.Match[str], commit: str, splits: dict[str, list[str]], chosen: str, *, split: str, max_rows: int | None
+def _open_splits(
+    parsed: re.Match[str], commit: str, splits: dict[str, list[str]], chosen: str, *, max_rows: int | None
 ) -> ParquetSource:
-    """Open one split of a configuration, given the files of its splits."""
+    """Open splits of a configuration, given the files of each."""
     text = parsed[0]
     name, config, revision = parsed.groups()
-    files = _files_of(splits, split, shown=text)
+    files = [file for found in splits.values() for file in found]
     url = f"hf://datasets/{name}@{commit}"
     if not _all_parquet(files):
         if revision and commit != _commit(name, None, shown=text):
@@ -102,15 +104,21 @@ def _open_split(
             )
         commit = _commit(name, _CONVERTED, shown=text)
         url = f"hf://datasets/{name}@{commit}"
-        files = BucketFolder(url).glob(f"{chosen}/{split}/*.parquet")
-        if not files:
+        converted = [BucketFolder(url).glob(f"{chosen}/{split}/*.parquet") for split in splits]
+        files = [file for found in converted for file in found]
+        if not all(converted) or not files:
             raise SourceError(f"{text} {_NOT_CONVERTED}")
-    description = f"{name}{f':{config}' if config else ''}@{commit}, split {split}"
+    description = f"{name}{f':{config}' if config else ''}@{commit}"
     # A file's path in its repository, from such a path or a URL with any spelling of the revision.
     prefix = r"^.*?datasets/(?:[^/@]+/)?[^/@]+@(?:refs/convert/parquet|[^/]+)/"
     names = [re.sub(prefix, "", file) for file in files]
     return ParquetSource(
-        names, folder=BucketFolder(url), kind="Parquet file", description=description, max_rows=max_rows
+        names,
+        folder=BucketFolder(url),
+        kind="Parquet file",
+        description=description,
+        splits=tuple(splits),
+        max_rows=max_rows,
     )
 
 
@@ -165,12 +173,6 @@ def _data_files(
     files_by_split = builder.config.data_files or {}
     splits = {str(key): [str(file) for file in files] for key, files in files_by_split.items()}
     return splits, str(builder.config.name)
-
-
-def _files_of(splits: dict[str, list[str]], split: str, *, shown: str) -> list[str]:
-    if split not in splits:
-        raise SourceError(f"{shown} has no split {split!r}; it has {', '.join(splits) or 'none'}.")
-    return splits[split]
 
 
 @contextlib.contextmanager

@@ -2,18 +2,23 @@
 
 import difflib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
-from vcrgen.errors import ConfigError
-from vcrgen.files import write_text
+from vcrgen.errors import ConfigError, OutputError
+from vcrgen.files import indented_json, write_text
 from vcrgen.publish.export.base import plan_export
 from vcrgen.publish.export.mcq import export_mcq
 from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS, MCQ_FORMATS
+from vcrgen.reading import read_json
 from vcrgen.resources import load_object
 from vcrgen.tasks import bloom
 from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.work.folder import new_folder
+
+RECORD = ".vcrgen-export.json"  # in a finished export: what it was made of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,7 @@ class ExportResult:
     path: Path  # the new folder
     files: int  # number of files in it
     rows: int  # rows of the dataset; a pair counts once a mode
+    was_complete: bool = False  # it existed already
 
 
 def export_dataset(
@@ -33,7 +39,7 @@ def export_dataset(
     Args:
         dataset: A dataset of any kind that :func:`vcrgen.tasks.opening.open_task_dataset` opens.
         to: A key of :data:`EXPORT_FORMATS`.
-        out: A new or empty folder; it appears whole or not at all.
+        out: A new or empty folder, which appears whole or not at all, or one with the same export.
         mode: Only this mode; also the mode of files that do not state theirs.
         split: Only this split, likewise.
 
@@ -54,6 +60,9 @@ def export_dataset(
     if mcq and mode is not None:
         raise ConfigError(f"{opened} is an MCQ benchmark, which has no modes; leave --mode out.")
     job = None if mcq else plan_export(opened, mode=mode, split=split)
+    facts = {"dataset": opened.identity, "to": to, "mode": mode, "split": split, "vcrgen": version("vcrgen")}
+    if finished := _finished(out, facts):
+        return finished
     with new_folder(out) as folder:
         if job is None:
             text, rows = export_mcq(opened, row, folder, split=split)
@@ -62,4 +71,20 @@ def export_dataset(
             rows = sum(job.dataset.select(mode=part.mode, split=part.split).count() for part in job.parts)
         write_text(folder / "README.md", text)
         files = sum(len(names) for _, _, names in os.walk(folder))
+        write_text(folder / RECORD, indented_json({**facts, "files": files, "rows": rows}))
     return ExportResult(path=out, files=files, rows=rows)
+
+
+def _finished(out: Path, facts: dict[str, str | None]) -> ExportResult | None:
+    """Return the finished export of the same facts, if it is in the folder.
+
+    Raises:
+        OutputError: The folder holds another export.
+    """
+    if not (out / RECORD).is_file():
+        return None
+    record = read_json(out / RECORD, OutputError)
+    if isinstance(record, dict) and {name: record.get(name) for name in facts} == facts:
+        with suppress(KeyError, TypeError, ValueError):
+            return ExportResult(path=out, files=int(record["files"]), rows=int(record["rows"]), was_complete=True)
+    raise OutputError(f"{out} holds another export (of other data, options or versions); choose another --out.")
