@@ -36,6 +36,7 @@ PERCENT = frozenset({"%", "‰"})
 # Marks that tie two words to one without a space: "Jin-hyuk", "Biel/Bienne".
 TIES = frozenset("-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}/'\N{RIGHT SINGLE QUOTATION MARK}&._")
 MAX_CONNECTORS = 2  # words: "of the"
+MAX_PHRASE = 4  # words of a listed name
 MAX_TAIL = 2  # nouns: "Ligue [des droits] [de l'homme]"
 MAX_COMPOUND = 60  # letters; longer words are not split, which takes quadratic time
 MIN_PART = 3  # letters of a part of a compound
@@ -60,7 +61,7 @@ class NameLists(WordLists):
         # Scripts without capitals, such as Arabic, show no names by them.
         self.has_case = any(word != word.upper() for word in self.stop_words)
         self.quotes: dict[str, str] = dict(line.split(" ") for line in read_lexicon(language.code, "name_quotes"))
-        lists = {"PERSON": self.first_names, "GPE": self.places, "NORP": self.demonyms}
+        lists = {"PERSON": self.first_names, "GPE": self.places | self.phrases, "NORP": self.demonyms}
         self.label_of = {word: label for label, words in lists.items() for word in words}
         parts = sorted(self.numbers | self.plain_numbers | self.number_links, key=len, reverse=True)
         self._number = re.compile(f"(?:{'|'.join(map(re.escape, [*parts, '-']))})+")
@@ -158,13 +159,13 @@ def _in_script(word: str, script: str) -> bool:
 
 
 def mark_listed(text: LabelledWords) -> None:
-    """Listed names, of one word or two, count in lower case too: many captions have no capitals."""
+    """Listed names, of up to four words, count in lower case too: many captions have no capitals."""
     label_of = text.lexicons.label_of
     text.labels[:] = [label_of.get(word) for word in text.lower]
-    for i, pair in enumerate(pairwise(text.lower)):
-        label = label_of.get(" ".join(pair))
-        if label:
-            text.labels[i : i + 2] = [label, label]
+    for length in range(2, MAX_PHRASE + 1):
+        for i in range(len(text.lower) - length + 1):
+            if label := label_of.get(" ".join(text.lower[i : i + length])):
+                text.labels[i : i + length] = [label] * length
 
 
 def mark_numbers(text: LabelledWords) -> None:

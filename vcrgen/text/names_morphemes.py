@@ -30,7 +30,7 @@ NUMBERS = frozenset({"CARDINAL", "QUANTITY"})
 DOTS = frozenset("・·＝=")
 QUOTES = {"「": "」", "『": "』", "《": "》", "〈": "〉", "“": "”", "‘": "’", '"': '"', "'": "'"}
 MAX_QUOTED_NAME = 8  # tokens; a longer quotation is speech
-MAX_LISTED = 4  # tokens of an entry of the lists
+MAX_LISTED = 6  # tokens of an entry of the lists
 MAX_REST = 4  # words between a name and its head
 MIN_COMPOUND = 3  # common nouns of a name whose last one is a kind of institution
 
