@@ -60,11 +60,7 @@ def build(
     ] = "local",
     address: Annotated[
         str | None,
-        typer.Option(
-            help="A running Ray cluster (HOST:PORT or auto), or local: one that ends with the build.",
-            show_default="auto, otherwise local",
-            rich_help_panel=PANEL_RUN,
-        ),
+        typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=PANEL_RUN),
     ] = None,
     master: Annotated[
         str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=PANEL_RUN)

@@ -131,16 +131,6 @@ def test_an_unreachable_cluster(
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_cluster_one_is_started(
-    tree: Tree, reference: Path, options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ray = pytest.importorskip("ray")
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path / "r"))  # where it looks for clusters of this machine
-    build(out=tmp_path / "out", engine="ray", **options)
-    assert tree(tmp_path / "out") == tree(reference) and not ray.is_initialized()
-
-
 def test_a_cluster_without_machines(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster

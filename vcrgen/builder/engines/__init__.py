@@ -24,8 +24,7 @@ class EngineChoice:
 
     name: str = "local"  # a key of :data:`ENGINES`
     workers: int = 1  # processes of `local`
-    # Of a Ray cluster: HOST:PORT; `auto`: the one of this machine; `local`: a new one; None: `auto`, otherwise `local`.
-    address: str | None = None
+    address: str | None = None  # of a running Ray cluster: HOST:PORT; `auto` and None mean that of this machine
     master: str | None = None  # Spark's master URL, such as `local[2]`; None leaves it to Spark's configuration
 
     def __post_init__(self) -> None:

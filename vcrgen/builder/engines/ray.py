@@ -19,9 +19,7 @@ PROBE_SECONDS = 120.0
 
 @contextmanager
 def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], address: str | None) -> Iterator[Engine]:
-    """Connect to a Ray cluster and compare its machines.
-
-    Without an address it is the cluster that runs on this machine or, if there is none, one that ends with the build.
+    """Connect to a running Ray cluster (None and ``auto``: that of this machine), and compare its machines.
 
     Raises:
         EngineError: Ray is not installed, the cluster cannot be reached, has no CPU, or its machines differ.
@@ -30,11 +28,10 @@ def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], add
         import ray
     except ImportError:
         raise EngineError(needs_extra("--engine ray", "ray")) from None
-    named = address or os.environ.get("RAY_ADDRESS")
+    address = address or os.environ.get("RAY_ADDRESS") or "auto"
     was_connected = ray.is_initialized()
     if not was_connected:
-        _connect(ray, named)
-    address = named or "auto"
+        _connect(ray, address)
     try:
         _check_machines(ray, address, ("ray", *packages))
         # In a list, a reference stays one: a process fetches the object once, not for every task.
@@ -57,8 +54,7 @@ def ray_engine(make_worker: Callable[[], Worker], packages: tuple[str, ...], add
             ray.shutdown()
 
 
-def _connect(ray: Any, named: str | None) -> None:
-    address = named or "auto"
+def _connect(ray: Any, address: str) -> None:
     if "://" in address:
         raise EngineError(
             f"--address {address} is one of Ray's client; run the build on a machine of the cluster and give "
@@ -70,14 +66,8 @@ def _connect(ray: Any, named: str | None) -> None:
             socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
         except (OSError, ValueError, OverflowError) as error:
             raise EngineError(f"No Ray cluster answers at {address} ({error}); is its head running?") from None
-    options = {"log_to_driver": False, "logging_level": "CRITICAL"}
     try:
-        try:
-            ray.init(address=address, **options)
-        except ConnectionError:  # no cluster runs on this machine
-            if named:
-                raise
-            ray.init(address="local", include_dashboard=False, **options)
+        ray.init(address=address, log_to_driver=False, logging_level="CRITICAL")
     except (ConnectionError, RuntimeError, ValueError, AssertionError) as error:
         cause = " ".join(str(error).split())[:400]
         raise EngineError(f"The Ray cluster at {address} cannot be used: {cause}") from None
