@@ -61,6 +61,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "tests/scorer/test_pixels.py"),
     M("scorer", "the baseline stands beside the text-only view, too", "if cell.view in run.task.image_views and cell.variant in views",
       "if cell.variant in views", "tests/scorer/test_pixels.py"),
+    M("pixels", "ink that a character does not explain counts for nothing where a face is looked for",
+      "np.abs(own + norm - 2.0 * common)", "np.abs(2.0 * norm - 2.0 * common)", "tests/pixels/test_attack.py"),
     M("leaderboard", "the baseline's scores of a hidden set are not rounded", "(name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))",
       "(name, score.mode): score", "tests/leaderboard/test_pixels.py"),
     M("stream", "covers of a stream need not leave the bits of their mode", "threshold(cover.rule, level if isinstance(level, Mode) else None)",

@@ -89,3 +89,14 @@ def test_white_rows_are_said_to_be_settled(
         code, _, said[cover] = run("hidden", *words, "--out", tmp_path / cover, "--cover", cover)
         assert code == 0
     assert "the visible pixels settle every span" in said["rows"] and "settle" not in said["stain"]
+    strips = [run("hidden", "verify", tmp_path / cover, "--secret-file", secret_file) for cover in said]
+    (code, out, err), (_, textured, _) = strips
+    total = json.loads((tmp_path / "rows/key/report.json").read_text())["spans"]
+    assert code == 0 and f"restores {total} of {total} spans (100%)" in " ".join(out.split()) and "give these" in err
+    assert "Template baseline on 2 strips" in textured
+
+
+def test_nothing_is_attacked_where_nothing_is_asked_or_where_it_cannot_be(
+    run: Callable[..., tuple[int, str, str]], by_bits: Path
+) -> None:
+    assert "Template baseline" not in run("hidden", "verify", by_bits, "--strips", "0")[1]

@@ -37,7 +37,7 @@ def test_a_set_from_beginning_to_end(run: Run, tree: Tree, answers: Answers) -> 
     said += [out, err]
     assert code == 0 and "was complete already" in out and "new secret" not in err
     for more in ((), ("--secret-file", "my.key")):
-        code, out, err = run("hidden", "verify", "set", *more)
+        code, out, err = run("hidden", "verify", "set", "--strips", 0, *more)
         said += [out, err]
         assert code == 0 and "Nothing was found" in out and "FAILED" not in out
         assert ("not checked" in out) == (not more)
@@ -68,12 +68,12 @@ def test_forms(run: Run, tree: Tree, finished_forms: Path, own_secret: Path) -> 
     for one, other in itertools.combinations((1, 2, 3), 2):
         assert f"forms {one}, {other}" in out
     assert "set/form-3/public for participants" in out
-    code, out, _ = run("hidden", "verify", "set")
+    code, out, _ = run("hidden", "verify", "set", "--strips", 0)
     assert code == 0 and all(f"set/form-{form}" in out for form in (1, 2, 3))
     (Path("set") / "form-2" / "public" / "notes.txt").write_text("mine")
-    code, out, err = run("hidden", "verify", "set")
+    code, out, err = run("hidden", "verify", "set", "--strips", 0)
     assert code == 1 and "Do not publish this set" in err and "4 checks failed" in err
-    assert run("hidden", "verify", "set/form-1")[0] == 0
+    assert run("hidden", "verify", "set/form-1", "--strips", 0)[0] == 0
     assert run("hidden", "verify", "set/form-2")[0] == 1
 
 
@@ -135,14 +135,14 @@ def test_mistakes(run: Run, own_secret: Path, words: list[Any], message: str) ->
 
 def test_verify_does_not_change_the_set(run: Run, hidden_set: Path, own_secret: Path, tree: Tree) -> None:
     before = tree(hidden_set), {path: path.stat().st_mtime_ns for path in [hidden_set, *hidden_set.rglob("*")]}
-    assert run("hidden", "verify", hidden_set, "--secret-file", own_secret)[0] == 0
+    assert run("hidden", "verify", hidden_set, "--strips", 0, "--secret-file", own_secret)[0] == 0
     assert run("hidden", "verify", hidden_set)[0] == 0
     after = tree(hidden_set), {path: path.stat().st_mtime_ns for path in [hidden_set, *hidden_set.rglob("*")]}
     assert after == before
 
 
 def test_a_wrong_secret_fails_the_seal_alone(run: Run, hidden_set: Path, other_secret_file: Path) -> None:
-    code, out, err = run("hidden", "verify", hidden_set, "--secret-file", other_secret_file)
+    code, out, err = run("hidden", "verify", hidden_set, "--strips", 0, "--secret-file", other_secret_file)
     assert code == 1 and out.count("FAILED") == 1 and "not of this secret" in out and "1 check failed" in err
     shutil.rmtree(hidden_set / "key")
-    assert run("hidden", "verify", hidden_set, "--secret-file", other_secret_file)[0] == 0
+    assert run("hidden", "verify", hidden_set, "--strips", 0, "--secret-file", other_secret_file)[0] == 0

@@ -87,5 +87,5 @@ def test_what_is_no_set(run: Run, name: str, public_pairs: Path, tmp_path: Path)
 
 
 def test_what_was_not_checked_is_said(run: Run, small: Path, tmp_path: Path) -> None:
-    _, out, _ = run("hidden", "verify", small)
+    _, out, _ = run("hidden", "verify", small, "--strips", 0)
     assert "Not checked: whether the pictures" in out

@@ -18,7 +18,7 @@ from vcrgen.predict.template import TemplateModel
 from vcrgen.records import Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import WhiteRows, cover_spans, span_cells, surrounding_ink
-from vcrgen.typeset.fonts import default_chain
+from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.render import cover_strip, render_strip
 from vcrgen.typeset.style import make_shaper
@@ -101,6 +101,17 @@ def test_bars_of_capitals_are_no_covers(monkeypatch: pytest.MonkeyPatch) -> None
     face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
     strip = read_strip(ink, face, baseline)
     assert strip.text.startswith("THE EFFECT OF") and [span.text for span in strip.spans] == ["lake is small"]
+
+
+@pytest.mark.parametrize(("font", "size"), [("lato-bold", 33), ("roboto", 33)])
+def test_the_face_is_found_among_all_shipped_ones(font: str, size: int) -> None:
+    """Strokes of lighter faces fit into a bold one; the highest letter of a line may be a rare one."""
+    shaper = make_shaper(LANGUAGES["en"], FontChain([resolve_font(font)], size=size))
+    text = "The Biharis is a demonym given to the inhabitants of the Indian state of Bihar."
+    layout = layout_caption(text, shaper, width=500, max_lines=5, break_unit="word")
+    ink = 255 - np.pad(render_strip(layout), ((30, 30), (0, 0)), constant_values=255)
+    ((face, baseline),) = FaceFinder(words_of("en")).candidates(ink)
+    assert face.name == f"{resolve_font(font)[0].stem} {size} px" and baseline == 30 + layout.baseline
 
 
 def test_a_text_ends_before_a_line_without_covers(monkeypatch: pytest.MonkeyPatch) -> None:

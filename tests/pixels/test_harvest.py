@@ -58,12 +58,12 @@ def look_alike() -> Typeface:
 def test_a_face_that_nobody_has_is_read_by_its_own_glyphs() -> None:
     strips = [strange_strip(caption) for caption in CAPTIONS]
     alike = look_alike()
-    own = harvest(alike, [(ink, alike.match(ink)[1]) for ink, _ in strips])
+    own = harvest(alike, [(ink, alike.match(ink).baseline) for ink, _ in strips])
     for (ink, text), caption in zip(strips, CAPTIONS, strict=True):
-        strip = read_strip(ink, own, own.match(ink)[1])
+        strip = read_strip(ink, own, own.match(ink).baseline)
         assert [span.text for span in strip.spans] == [text], caption
-        assert strip.fit > LEAST_FIT > read_strip(ink, alike, alike.match(ink)[1]).fit
-    again = harvest(alike, [(ink, alike.match(ink)[1]) for ink, _ in strips])
+        assert strip.fit > LEAST_FIT > read_strip(ink, alike, alike.match(ink).baseline).fit
+    again = harvest(alike, [(ink, alike.match(ink).baseline) for ink, _ in strips])
     assert again.digest == own.digest != alike.digest
 
 

@@ -191,14 +191,20 @@ def _print_report(report: dict[str, Any]) -> None:
 def verify(
     folder: Annotated[Path, typer.Argument(help="A hidden set, or the folder of its forms.")],
     secret_file: Annotated[Path | None, typer.Option(help="The maintainer's secret, to check the key's seal.")] = None,
+    strips: Annotated[
+        int, typer.Option(min=0, max=1000, help="Strips that the template baseline attacks; seconds each.")
+    ] = 8,
 ) -> None:
-    """Check that the public part holds no answer, and that the key is the one it commits to; exit code 1 if not."""
+    """Check that the public part holds no answer, and that the key is the one it commits to; exit code 1 if not.
+
+    The template baseline also reads some strips of the public part, without key or font, and its success is printed.
+    """
     from vcrgen.hidden.secret import load_secret
-    from vcrgen.hidden.verify import find_sets, leaks
+    from vcrgen.hidden.verify import find_sets, is_mcq, leaks
     from vcrgen.hidden.verify import verify as verify_set
 
     secret = load_secret(secret_file, create=False)[0] if secret_file else None
-    failed = 0
+    failed, weak = 0, False
     for part in find_sets(folder):
         checks = verify_set(part, secret=secret)
         table = console.ruled_table(escape(str(part)), "", "")
@@ -207,14 +213,35 @@ def verify(
             table.add_row(check.name, mark, escape(check.detail))
         console.out.print(table)
         failed += len(leaks(checks))
+        if strips and not leaks(checks) and not is_mcq(part / "public"):
+            weak |= _attack_strips(part, strips)
     if failed:
         console.err.print(f"[bold red]Do not publish this set:[/] {pluralize(failed, 'check')} failed.")
         raise typer.Exit(1)
+    nothing = "Apart from the visible pixels, nothing" if weak else "Nothing"
     console.out.print(
-        "Nothing was found that gives an answer away. Not checked: whether the pictures, and with them the captions, "
-        "can be found again; search likely sources with `vcrgen hidden probe`.",
+        f"{nothing} was found that gives an answer away. Not checked: whether the pictures, and with them the "
+        "captions, can be found again; search likely sources with `vcrgen hidden probe`.",
         soft_wrap=True,
     )
+
+
+def _attack_strips(part: Path, strips: int) -> bool:
+    """Print the success of the template baseline on a public part; return True if it gives many answers."""
+    from vcrgen.predict.strip_attack import attack_strips
+
+    try:
+        attack = attack_strips(part, strips)
+    except ConfigError as error:
+        console.out.print(f"Template baseline: not run. {escape(str(error))}", soft_wrap=True)
+        return False
+    console.out.print(str(attack), soft_wrap=True)
+    if attack.is_weak:
+        console.err.print(
+            "[bold]The visible pixels alone give these answers away:[/] make the set with `--cover bars` or `blots`.",
+            soft_wrap=True,
+        )
+    return attack.is_weak
 
 
 @hidden.command(

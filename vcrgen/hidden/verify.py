@@ -85,7 +85,7 @@ def verify(folder: Path, *, secret: Secret | None = None) -> list[Check]:
     Each check is made even if others fail.
     """
     public, key_folder, seal = folder / "public", folder / "key", "seal of the maintainer's secret"
-    kind = _MCQ if _is_mcq(public) else _PAIRS
+    kind = _MCQ if is_mcq(public) else _PAIRS
     checks = [_check(name, look, public, kind.format) for name, look in _PUBLIC_CHECKS.items()]
     if not is_key(key_folder):
         why = "no key beside it: answers cannot be looked for"
@@ -128,7 +128,8 @@ def _ids(public: Path) -> list[str]:
     return [str(row["question_id"]) for row in _read_questions(public)]
 
 
-def _is_mcq(public: Path) -> bool:
+def is_mcq(public: Path) -> bool:
+    """Return True for the public part of an MCQ benchmark."""
     try:
         return _read_manifest(public).get("task") == TASK
     except (CheckFailed, HiddenSetError, OSError, ValueError, RecursionError):
@@ -282,7 +283,7 @@ def _check_permissions(public: Path, key_folder: Path) -> None:
 
 
 def _check_content(public: Path, key_folder: Path) -> None:
-    answers, form = list(read_answers(key_folder)), MCQ_FORMAT if _is_mcq(public) else PAIR_FORMAT
+    answers, form = list(read_answers(key_folder)), MCQ_FORMAT if is_mcq(public) else PAIR_FORMAT
     fail_if([item["question_id"] for item in answers] != _ids(public), "the ids are not those of the key")
     if form is MCQ_FORMAT:
         text = form.questions_text(answers, _read_manifest(public))

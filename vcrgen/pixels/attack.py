@@ -11,25 +11,41 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
-from vcrgen.pixels.energies import Energies, VisibleCell
+from vcrgen.pixels.energies import VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, read_span
 from vcrgen.pixels.strips import PAPER, CoveredLine, Geometry, Gray, covered_lines
-from vcrgen.pixels.templates import Templates
+from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
 MIDDLE = {True: 0.37, False: 0.26}  # from the baseline to the middle of letters, of the size; True for wide ones
-PROBED = {True: 40, False: 600}  # the most frequent characters, by which a face is found; True for words
-MATCH, SIMILAR = 0.03, 0.1  # relative difference of a character that matches; weight of those that are only similar
-MATCHED_LINES, MATCHED_COLUMNS = 5, 400
+PROBED = {True: 12, False: 600}  # the most frequent characters, by which a face is found; True for words
+MATCH, SIMILAR = 0.03, 0.3  # relative differences of characters that are equal, and from which on they are not alike
+MATCHED_LINES, MATCHED_COLUMNS = 4, 400
+FIRST_LINES, FIRST_COLUMNS = 3, 130  # by which the row of the baseline is found
 NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of the uncovered text, in noise
 DOUBTFUL = 2.0  # length of white rows, in font sizes, up to which they may be a part of a letter
 FALSE = 0.2  # the same, if all of their ink but this share is explained without a cover
 INSIDE = "'’-"  # marks inside of words
+
+
+class FaceMatch(NamedTuple):
+    """The likeness of a face and a strip.
+
+    Attributes:
+        equal: Share of the first lines in which characters are equal to the face's.
+        alike: The same of those that are like the face's, weighted.
+        baseline: Row of the first baseline.
+    """
+
+    equal: float
+    alike: float
+    baseline: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,35 +97,39 @@ class Typeface:
             size=self.size,
         )
 
-    def match(self, ink: Gray) -> tuple[float, int]:
-        """Return the share of the first lines that the face's characters match, and the first baseline's row."""
+    def match(self, ink: Gray) -> FaceMatch:
+        """Compare the first lines of a strip with the face's most frequent characters."""
         rows = np.flatnonzero((ink > PAPER).any(axis=1))
         if not len(rows):
-            return 0.0, 0
+            return FaceMatch(0.0, 0.0, 0)
         templates = self.probes
         darkest = templates.ink.max(axis=2) > PAPER
         tops = {templates.top + int(row.argmax()) for row in darkest if row.any()}
-        return max((self._match_at(ink, int(rows[0]) - top), int(rows[0]) - top) for top in tops)
+        # Other characters may be a pixel higher.
+        baselines = sorted({int(rows[0]) - top + more for top in tops for more in (0, 1)})
+        first = [self._match_lines(ink[:, :FIRST_COLUMNS], row, FIRST_LINES) for row in baselines]
+        return self._match_lines(ink[:, :MATCHED_COLUMNS], max(first).baseline, MATCHED_LINES)
 
-    def _match_at(self, ink: Gray, baseline: int) -> float:
-        templates, total, matched = self.probes, 0, 0.0
-        norm = templates.flat_square.sum(axis=1)
-        enough = norm >= np.median(norm)  # no dot or stroke that is a part of others
-        for number in range(MATCHED_LINES):
-            top = baseline - self.baseline + number * self.line_height
-            band = ink[max(0, top) : max(0, top + self.line_height), :MATCHED_COLUMNS]
-            if len(band) < self.line_height // 2 or not band.any():
+    def _match_lines(self, ink: Gray, baseline: int, lines: int) -> FaceMatch:
+        templates, total, equal, alike = self.probes, 0, 0.0, 0.0
+        rows, columns = templates.ink.shape[1:]
+        norm, width = np.maximum(templates.flat_square.sum(axis=1), 1), templates.advance
+        for number in range(lines):
+            top = baseline + templates.top + number * self.line_height
+            band = np.zeros((rows, ink.shape[1] + columns), dtype=np.float32)
+            shown = ink[max(top, 0) : max(top + rows, 0)] // STEP
+            band[max(-top, 0) : max(-top, 0) + len(shown), -templates.left : ink.shape[1] - templates.left] = shown
+            if not shown.any():
                 continue
-            cell = VisibleCell(band, np.ones(band.shape, dtype=bool), self.baseline + min(0, top))
-            energies = Energies(templates, cell)
-            pens = np.arange(band.shape[1])
-            table = np.stack([energies.glyphs(np.full(len(pens), c), pens) for c in np.flatnonzero(enough)])
-            apart = np.abs(table / norm[enough, None] + 1)
-            alike = (apart < MATCH) + SIMILAR * np.clip(1 - apart / (10 * MATCH), 0, 1) ** 2
-            width = templates.advance[enough]
-            matched += float((alike * width[:, None]).max(axis=0).sum())
-            total += int((band > PAPER).any(axis=0).sum())
-        return matched / total if total else 0.0
+            pens = np.arange(ink.shape[1] - int(width.max()))
+            common = sum(band[:, x : x + len(pens)].T @ templates.ink_steps[:, :, x].T for x in range(columns))
+            squares = np.append(0.0, np.cumsum((band**2).sum(axis=0, dtype=np.float64)))[-templates.left :]
+            own = squares[pens[:, None] + width] - squares[pens, None]
+            apart = np.abs(own + norm - 2.0 * common) / norm
+            equal += float((width * (apart < MATCH)).max(axis=1).sum())
+            alike += float((width * np.clip(1 - apart / SIMILAR, 0, 1) ** 2).max(axis=1).sum())
+            total += int((shown > PAPER // STEP).any(axis=0).sum())
+        return FaceMatch(equal / total, alike / total, baseline) if total else FaceMatch(0.0, 0.0, baseline)
 
 
 def _most_frequent(words: Lexicon) -> Lexicon:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.pixels.attack import Typeface
+from vcrgen.pixels.attack import FaceMatch, Typeface
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.pixels.strips import PAPER, Gray
 from vcrgen.text.languages import language_row
@@ -15,7 +15,7 @@ from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_
 
 LEAST_SIZE, MOST_SIZE = 10, 64  # px
 SIZES = 2  # sizes that are tried, the likeliest ones by the distance of lines
-SURE = 0.6  # share of a line that characters match, from which on no other face is tried
+SURE = 0.3  # share of the lines whose characters are equal, from which on no other face is tried
 CANDIDATES = 3  # faces that are tried to read the whole strip
 
 
@@ -42,17 +42,17 @@ class FaceFinder:
 
     def candidates(self, ink: Gray) -> list[tuple[Typeface, int]]:
         """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
-        found: list[tuple[float, int, Typeface]] = []
+        found: list[tuple[FaceMatch, Typeface]] = []
         for size in _sizes(ink):
             for font in self._fonts:
                 face = self._face(font, size)
-                share, baseline = face.match(ink)
-                if share >= SURE:
-                    return [(face, baseline)]
-                if share > 0:
-                    found.append((share, baseline, face))
-        found.sort(key=lambda one: -one[0])
-        return [(face, baseline) for _, baseline, face in found[:CANDIDATES]]
+                match = face.match(ink)
+                if match.equal >= SURE:
+                    return [(face, match.baseline)]
+                if match.alike > 0:
+                    found.append((match, face))
+        found.sort(key=lambda one: -one[0].equal - one[0].alike)
+        return [(face, match.baseline) for match, face in found[:CANDIDATES]]
 
 
 def _sizes(ink: Gray) -> list[int]:

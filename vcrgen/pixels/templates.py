@@ -82,9 +82,14 @@ class Templates:
             image[y : y + rows, x : x + columns] = glyph.ink
 
     @cached_property
+    def ink_steps(self) -> Floats:
+        """The ink in steps of darkness."""
+        return (self.ink // STEP).astype(np.float32)
+
+    @cached_property
     def flat(self) -> Floats:
         """The ink in steps, for matrix products, shape (characters, pixels)."""
-        return (self.ink // STEP).reshape(len(self.ink), -1).astype(np.float32)
+        return self.ink_steps.reshape(len(self.ink), -1)
 
     @cached_property
     def flat_square(self) -> Floats:

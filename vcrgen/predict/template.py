@@ -26,7 +26,7 @@ EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tr
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
 LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
-VERSION = 2  # of the method
+VERSION = 3  # of the method
 
 
 class TemplateModel:
@@ -102,9 +102,9 @@ class TemplateModel:
     def _faces(finder: FaceFinder, cut_out: Typeface | None, ink: Gray) -> Iterator[tuple[Typeface, int]]:
         """Yield the likeliest faces of a strip, with the row of its first baseline."""
         if cut_out is not None:
-            share, baseline = cut_out.match(ink)
-            if share > 0:
-                yield cut_out, baseline
+            match = cut_out.match(ink)
+            if match.alike > 0:
+                yield cut_out, match.baseline
         yield from finder.candidates(ink)
 
     def _signature(self, lexicon: str, face: str) -> Signature:
@@ -141,7 +141,7 @@ def cut_out_glyphs(
     for lang, inks in sorted(strips.items()):
         face = _look_alike(FaceFinder(load_lexicon(lang, file=lexicon), font), inks[:TRIED_STRIPS])
         if face is not None:
-            found[lang] = harvest(face, [(ink, face.match(ink)[1]) for ink in inks])
+            found[lang] = harvest(face, [(ink, face.match(ink).baseline) for ink in inks])
     return found
 
 
@@ -153,7 +153,7 @@ def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
         fits = [(read_strip(ink, face, at, ROUNDS[0]).fit, face) for face, at in finder.candidates(ink)]
         fit, best = max(fits, key=lambda one: one[0], default=(0.0, None))
         if best is not None and fit >= LEAST_ALIKE:
-            known = read_strip(ink, best, best.match(ink)[1]).fit >= EXPLAINED
+            known = read_strip(ink, best, best.match(ink).baseline).fit >= EXPLAINED
             votes["" if known else best.name] += 1
             faces[best.name] = best
     name = max(votes, key=lambda one: (votes[one], one), default="")

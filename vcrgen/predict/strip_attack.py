@@ -1,0 +1,96 @@
+"""The template baseline on the first strips of a hidden set's public part, without key or font."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vcrgen.dataset.key import is_key, read_answers
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
+from vcrgen.dataset.reader import open_dataset
+from vcrgen.dataset.views import View
+from vcrgen.errors import HiddenSetError
+from vcrgen.models.base import Request, RequestProblem
+from vcrgen.plurals import pluralize
+from vcrgen.predict.template import TemplateModel
+from vcrgen.tasks.vcr import VCR
+
+SETTLED = 1.0  # bits below which the pixels settle a span
+WEAK = 0.25  # share of restored spans from which on a set is said to be settled by its pixels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripAttack:
+    """The outcome of an attack.
+
+    Attributes:
+        strips: The strips that were attacked.
+        unread: Those of them whose face is not found, so nothing is known of their spans.
+        spans: The covered texts found in the others.
+        settled: Those of them whose pixels leave less than :data:`SETTLED` bits.
+        answers: The spans of the attacked strips by the key; None without a key.
+        restored: Those of them that were restored, of all strips.
+    """
+
+    strips: int
+    unread: int
+    spans: int
+    settled: int
+    answers: int | None
+    restored: int
+
+    @property
+    def is_weak(self) -> bool:
+        """True if the pixels alone give many of the answers."""
+        found, total = (self.settled, self.spans) if self.answers is None else (self.restored, self.answers)
+        return found > WEAK * total
+
+    def __str__(self) -> str:
+        outcome = f"{self.settled} of {pluralize(self.spans, 'covered text')} have less than {SETTLED:g} bit to infer"
+        if self.answers is not None:
+            share = f" ({self.restored / self.answers:.0%})" if self.answers else ""
+            outcome = f"restores {self.restored} of {pluralize(self.answers, 'span')}{share}; {outcome}"
+        unread = f", of which it cannot read {self.unread}" if self.unread else ""
+        return f"Template baseline on {pluralize(self.strips, 'strip')}{unread}: {outcome}."
+
+
+def attack_strips(folder: Path, limit: int) -> StripAttack:
+    """Read the first strips of a hidden set as the template baseline; the key only tells which texts are right.
+
+    Args:
+        folder: The folder of the public part and the key, if that is there.
+        limit: Strips at most.
+
+    Raises:
+        ConfigError: The language has no templates.
+        DatasetError: The public part is damaged.
+        HiddenSetError: The key is damaged.
+    """
+    key = folder / "key"
+    answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
+    pictures = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
+    model, strips, unread, spans, settled, total, restored = TemplateModel(), 0, 0, 0, 0, 0, 0
+    for picture in pictures.stream():
+        strips += 1
+        right = _texts(answers[picture.question_id]) if answers and picture.question_id in answers else ()
+        total += len(right)
+        try:
+            reply = model.reply(Request(images=(picture.data or b"",), language=picture.lang))
+        except RequestProblem:
+            unread += 1
+            continue
+        spans += len(reply.spans)
+        settled += sum(span["bits"] is not None and span["bits"] < SETTLED for span in reply.spans)
+        restored += sum(text in reply.text.splitlines() for text in right)
+    return StripAttack(
+        strips=strips, unread=unread, spans=spans, settled=settled,
+        answers=None if answers is None else total, restored=restored,
+    )  # fmt: skip
+
+
+def _texts(row: object) -> Sequence[str]:
+    texts = row.get("crossed_text") if isinstance(row, dict) else None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise HiddenSetError("The key has an item without texts of its spans.")
+    return texts
