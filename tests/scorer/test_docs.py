@@ -1,4 +1,4 @@
-"""The examples of docs/scoring.md are true, and its commands run."""
+"""The examples of docs/scoring.md and docs/protocols.md are true, and the commands run."""
 
 import json
 import re
@@ -14,7 +14,8 @@ PAGE = Page("docs/scoring.md")
 
 
 def test_every_example_holds() -> None:
-    assert PAGE.execute() >= 9
+    assert PAGE.execute() >= 1
+    assert Page("docs/protocols.md").execute() >= 9
 
 
 def test_every_command_runs(run: Run) -> None:
