@@ -4,9 +4,10 @@
     python scripts/measure_items.py mixed           # or one of irt, mirt, mixed, keys, shorten, rubbish
 
 irt: 2PL at 200 models x 300 items against what they were made from. mirt: the same at 300 x 2,000 against mirt. mixed:
-500 draws of the mixed logistic model. keys: 15 wrong keys in each of ten tables of 300 items. shorten: reported errors
-beside those of 1,000 fresh models. rubbish: 2,000 made tables with faults, none of which may end in anything but a
-report or one sentence. `tests/analysis/items` has a smaller run of each.
+500 draws of the mixed logistic model. keys: 15 wrong keys in each of ten tables of 300 items. shorten: errors of
+estimates beside those of 1,000 fresh models, and how many of these are within the stated distance. rubbish: 2,000 made
+tables with faults, none of which may end in anything but a report or one sentence. `tests/analysis/items` has a
+smaller run of each.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import item_statistics
+from vcrgen.analysis.items.classical import item_statistics, preferred_options
 from vcrgen.analysis.items.difficulty_model import fit_difficulty_model
 from vcrgen.analysis.items.example import made_items, named
 from vcrgen.analysis.items.irt import fit_2pl
 from vcrgen.analysis.items.item_table import ItemTable
-from vcrgen.analysis.items.shorten import _choose_all, _Full, shorten
+from vcrgen.analysis.items.shorten import _Full, shorten
 from vcrgen.analysis.measured import WRONG_KEYS
 
+SHARED = 0.6  # correlation of abilities
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "analysis" / "items"
 
 
@@ -105,30 +108,42 @@ def mixed() -> None:
         print(np.round(100 * inside.mean(axis=0), 1), "%; spreads", np.round(spread, 2), "for (1, 0.7, 0.6)")
 
 
+def of_abilities(models: int, seed: int, abilities: int) -> tuple[ItemTable, ItemTable]:
+    """Answers of some models, and of 1,000 fresh ones, to 600 items of 300 images that take one of some abilities."""
+    rng = np.random.default_rng(seed)
+    groups = np.sort(np.arange(600) % 300)
+    slope, difficulty, kind = np.exp(rng.normal(0, 0.35, 600)), rng.normal(0, 1, 600), rng.integers(0, abilities, 600)
+    people = models + 1000
+    shared = np.sqrt(SHARED) * rng.normal(size=(people, 1))
+    level = (
+        shared + np.sqrt(1 - SHARED) * rng.normal(size=(people, abilities)) if abilities > 1 else shared / SHARED**0.5
+    )
+    logits = slope * (level[:, kind] - difficulty) + 0.5 * rng.normal(size=(people, 300))[:, groups]
+    scores = (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.float64)
+    return named(scores[:models], groups, source="made"), named(scores[models:], groups, source="made")
+
+
 def shorter() -> None:
-    for models, items, images in ((20, 600, 300), (60, 300, 150), (150, 600, None)):
-        made = made_items(items, seed=3, image=0.5 if images else 0.0)
-        table, _ = made.ask(models, images=images)
-        full = _Full(made.ask(1000, sample=1, images=images)[0])
-        found = shorten(table, [20, 50, 100], seed=0, repeats=40)
-        print(f"shorten, {models} models, {items} items of {images or items} units, {found.kind}")
-        for each in found.results:
-            name = each.method, each.size
-            fresh = np.mean(
-                [full.fit(np.arange(1000), _choose_all(table, [each.size], seed, "again")[name]) for seed in range(20)],
-                axis=0,
-            )
-            gain = each.less_error
-            print(
-                f"  {each.method:11} {each.size:4}: error {100 * each.error.value:.2f}, fresh {100 * fresh[0]:.2f}",
-                end="",
-            )
-            print(
-                f" ({100 * (each.error.value / fresh[0] - 1):+.0f} %); decisions {100 * each.decisions.value:.1f},",
-                end="",
-            )
-            print(f" fresh {100 * fresh[2]:.1f} %; gain {100 * gain.value:.2f}", end="")
-            print(f" [{100 * gain.low:.2f}, {100 * gain.high:.2f}]")
+    print("| abilities | models | images | method | error | of fresh models | fresh models within, % | gain |")
+    print("|---:|---:|---:|---|---:|---:|---:|---:|")
+    sizes, draws = (20, 50, 100), 3
+    for abilities in (1, 4):
+        for models in (20, 60, 150):
+            rows: dict[tuple[int, str], list[tuple[float, ...]]] = {}
+            for seed in range(draws):
+                table, fresh = of_abilities(models, seed, abilities)
+                found, full = shorten(table, sizes, seed=seed, repeats=10), _Full(fresh)
+                for each in found.results:
+                    fit, errors = full.fit(np.arange(1000), found.chosen[each.method, each.size])
+                    inside = float((errors <= each.within).mean())
+                    figures = (each.error.value, fit.error, inside, each.less_error.value)
+                    rows.setdefault((each.size, each.method), []).append(figures)
+            for (size, method), values in rows.items():
+                error, real, inside, gain = np.mean(values, axis=0)
+                print(
+                    f"| {abilities} | {models} | {size} | `{method}` | {100 * error:.2f} | {100 * real:.2f} |", end=""
+                )
+                print(f" {100 * inside:.1f} | {100 * gain:+.2f} |", flush=True)
 
 
 def rubbish() -> None:
@@ -152,7 +167,7 @@ def rubbish() -> None:
 
 
 def with_wrong_keys(models: int, seed: int) -> tuple[ItemTable, set[int]]:
-    """300 items, of which 15 have a distractor as their key: a third of the models that fail choose it."""
+    """300 items with four options, of which 15 have a distractor as their key: a third of those who fail choose it."""
     made = made_items(300, seed=seed)
     table, ability = made.ask(models)
     rng = np.random.default_rng(seed)
@@ -160,17 +175,27 @@ def with_wrong_keys(models: int, seed: int) -> tuple[ItemTable, set[int]]:
     solved = 1 / (1 + np.exp(-(ability[:, None] * made.slope + made.intercept)))
     scores = table.scores.copy()
     scores[:, wrong] = rng.random((models, 15)) < (1 - solved[:, wrong]) / 3
-    return named(scores, source="made"), set(wrong.tolist())
+    # Option 0 is the true answer, and the key but of items with a wrong one, where that is option 1.
+    choices = np.where(table.scores == 1, 0, rng.integers(1, 4, scores.shape))
+    others = np.where(
+        rng.random((models, 15)) * (2 + solved[:, wrong]) < 3 * solved[:, wrong], 0, rng.integers(2, 4, (models, 15))
+    )
+    choices[:, wrong] = np.where(scores[:, wrong] == 1, 1, others)
+    return replace(named(scores, source="made"), choices=choices, options=tuple("ABCD")), set(wrong.tolist())
 
 
 def keys() -> None:
+    print("| models | by item-rest r, of 150 | others, of 2,850 | by distractors | others | by either | others |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
     for models in WRONG_KEYS:
-        found = false = 0
+        found = np.zeros((3, 2), int)
         for seed in range(10):
             table, wrong = with_wrong_keys(models, seed)
-            listed = set(item_statistics(table).negative.tolist())
-            found, false = found + len(listed & wrong), false + len(listed - wrong)
-        print(f"keys, {models} models: {found} of 150 wrong keys found, {false} of 2,850 others listed")
+            by_rest = set(item_statistics(table).negative.tolist())
+            by_option = {each.item for each in preferred_options(table) or ()}
+            for row, listed in enumerate((by_rest, by_option, by_rest | by_option)):
+                found[row] += len(listed & wrong), len(listed - wrong)
+        print(f"| {models} |", " | ".join(f"{right} | {false}" for right, false in found.tolist()), "|")
 
 
 def main() -> None:

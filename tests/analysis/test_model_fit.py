@@ -125,6 +125,7 @@ def test_the_report_says_what_it_was_measured_for() -> None:
     assert rows["D_valid"][3] == "higher is better"
     assert "Coverage of 95 % intervals in simulations, %" in tables
     wrong = fit_factors(table_of(drawn(wrong_model(), 600, 3)), SPEC, draws=100)
-    assert fit_sentence(wrong).startswith("The model does not fit: the test of the overall fit rejects it")
+    tested = overall_fit(wrong.table.scores, wrong.bound.structure, wrong.bound.spec.scheme, wrong.weights)
+    assert fit_sentence(wrong, tested).startswith("The model does not fit: the test of the overall fit rejects it")
     r = correlation_matrix(wrong.table.scores)
     assert wrong.correlations == pytest.approx(r)

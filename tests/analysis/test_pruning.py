@@ -144,22 +144,23 @@ def test_too_many_models_to_compare_in_pairs() -> None:
 def test_a_report_first_says_what_can_go(with_abilities) -> None:  # type: ignore[no-untyped-def]
     table, spec = with_abilities(2, 60)
     few = prune_document(evaluate_pruning(table, spec, repeats=20), settings="")
-    assert few.lead.startswith("60 models are too few to say which tasks can go: 20 more models are needed.")
-    assert "In simulations with 60 models, 98 % of redundant pairs lost one task" in few.lead
-    assert few.lead.endswith("but so did 4 % of good ones.")
+    assert few.summary[0].startswith("60 models are too few to say which tasks can go: 20 more models are needed.")
+    assert "In simulations with 60 models, 98 % of redundant pairs lost one task" in few.summary[1]
+    assert few.summary[1].endswith("but so did 4 % of good ones.")
     table, spec = with_abilities(2, 150)
     found = evaluate_pruning(table, spec, repeats=20)
     document = prune_document(found, settings="")
-    assert document.lead.startswith(f"Drop {len(found.pruning.log)} tasks of 24: {found.pruning.log[0].task}, ")
-    assert "In simulations with 130 models" in document.lead  # the nearest size below
+    assert document.summary[0].startswith(f"Drop {len(found.pruning.log)} tasks of 24: {found.pruning.log[0].task}, ")
+    assert "In simulations with 130 models" in document.summary[1]  # the nearest size below
     assert "Ranking" in [section.title for section in document.sections]
+    assert len(document.summary) <= 5 and len(few.summary) <= 5
 
 
 def test_where_nothing_is_dropped_there_is_nothing_to_compare(with_abilities) -> None:  # type: ignore[no-untyped-def]
     table, spec = with_abilities(2, 100)
     loose = spec.model_copy(update={"limits": FactorLimits(vif=1e6, loading=0)})
     document = prune_document(evaluate_pruning(table, loose, repeats=20), settings="")
-    assert document.lead.startswith("Keep all 24 tasks: by the scores of 100 models none is beyond a limit.")
+    assert document.summary[0].startswith("Keep all 24 tasks: by the scores of 100 models none is beyond a limit.")
     assert [section.title for section in document.sections] == ["Log", "Kept tasks", "Limits"]
 
 

@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
+from markupsafe import Markup
 
 from vcrgen.errors import ConfigError
-from vcrgen.report.document import FORMATS, LIMITATIONS, PRIVATE, Document, Section, choose_format, render
+from vcrgen.report.document import FORMATS, LIMITATIONS, PRIVATE, Chart, Document, Section, choose_format, render
 from vcrgen.report.table import Number, NumberInterval, Percent, Table
 
 HOSTILE = "<script>alert(1)</script>|`=1+1"
@@ -62,3 +64,22 @@ def test_the_form_is_told_by_the_name() -> None:
     assert choose_format("json", ".html") == "json"
     with pytest.raises(ConfigError, match="Unknown format 'pdf'; known: text, md"):
         choose_format("pdf", "")
+
+
+def test_a_page_with_a_summary_has_figures_first_and_folds_its_tables() -> None:
+    table = Table(title="Numbers", heads=("a", "b"), labels=1, rows=[("x", 1)])
+    drawing = Chart(title="A drawing", svg=Markup("<svg></svg>"))
+    section = Section(title="Part", text=["A sentence."], charts=[drawing], tables=[table])
+    said = {"summary": ["Do this.", "Do that."], "lead": "Of ten models.", "warnings": ["Few."]}
+    document = Document(title="T", sections=[section], **said)  # type: ignore[arg-type]
+    page = render(document, "html")
+    places = [
+        page.index(text) for text in ("Do this.", "Do that.", "A drawing", "Of ten models.", "Few.", "A sentence.")
+    ]
+    assert places == sorted(places) and page.count("A drawing") == 1
+    assert page.index("<details><summary>Numbers (1 row)") < page.index("<table")
+    plain = render(replace(document, summary=()), "html")
+    assert "<details>" not in plain and plain.index("Of ten models.") < plain.index("A drawing")
+    for form in ("md", "latex", "json"):
+        text = render(document, form)
+        assert text.index("Do this.") < text.index("Do that."), form

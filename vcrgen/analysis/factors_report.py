@@ -13,8 +13,9 @@ from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.correlations import percentile_interval, standardise
 from vcrgen.analysis.factors import CORRELATION, FISHER, LOGARITHM, SQUARE, FactorFit, FactorResult
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
-from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
+from vcrgen.analysis.model_fit import OverallFit, corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.summaries import factors_summary
 from vcrgen.analysis.wording import (
     CELL,
     between,
@@ -58,7 +59,8 @@ def factors_document(
         f"{len(table.models)} models, {tasks} tasks of {pluralize(len(bound.abilities), 'ability', 'abilities')}, "
         f"{towards}; layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
     )
-    sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result)]
+    tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
+    sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result, tested)]
     if result.estimate.top is not None:
         sections.append(_top(result))
     if bound.spec.anchor is not None:
@@ -67,8 +69,9 @@ def factors_document(
     if errata:
         sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
     return Document(
-        title=f"Factor model of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings, private=private,
-        sections=sections, warnings=[*few_models(len(table.models), largest), *table.notes],
+        title=f"Factor model of {table.source}", summary=list(factors_summary(result, tested)),
+        lead=f"{lead} {about}".rstrip(), settings=settings, private=private, sections=sections,
+        warnings=[*few_models(len(table.models), largest), *table.notes],
         limitations=list(_limitations(result)),
     )  # fmt: skip
 
@@ -227,7 +230,7 @@ def _of_pairs(field: str, pairs: Sequence[tuple[int, int]]) -> Callable[[FactorF
     return lambda of: getattr(of.quality, field)[:, rows, columns]
 
 
-def _benchmark(result: FactorResult) -> Section:
+def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
     limit = result.bound.spec.limits.srmr
     (plain,) = result.estimates(_of_benchmark("srmr"), SQUARE)
     value = corrected_srmr(plain.value, result.replicates.quality.srmr)
@@ -248,7 +251,7 @@ def _benchmark(result: FactorResult) -> Section:
         "SRMR is the standardised root mean square residual of the correlations; sampling adds to it, and the "
         "corrected one is without that. D_div (diversity of abilities), TC (mean loading) and D_valid are those of "
         "the GOLD paper. D_valid is 1 where no task repeats others of its ability, and near 0 where all do.",
-        fit_sentence(result),
+        fit_sentence(result, tested),
     ]
     if len(result.table.models) < FEWEST_D_DIV:
         text.append(
@@ -257,10 +260,8 @@ def _benchmark(result: FactorResult) -> Section:
     return Section(title="Benchmark", text=text, tables=[table])
 
 
-def fit_sentence(result: FactorResult) -> str:
+def fit_sentence(result: FactorResult, tested: OverallFit | None) -> str:
     """Report the bootstrap test of overall model fit, with its power."""
-    bound = result.bound
-    tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
     if tested is None:
         return (
             "There is no test of the overall fit: it needs mode A, more models than tasks, and corrected loadings and "

@@ -9,6 +9,7 @@ import numpy as np
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.summaries import map_summary
 from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Chart, Document, Section
@@ -28,8 +29,8 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
     if result.components is not None:
         sections.append(_components(result))
     return Document(
-        title=f"Map of {table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
-        private=private, sections=sections,
+        title=f"Map of {table.source}", summary=list(map_summary(result)), lead=f"{lead} {about}".rstrip(),
+        settings=settings, private=private, sections=sections,
         warnings=[*few_models(models), *table.notes],
         limitations=list(_limitations(result)),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
+from vcrgen.analysis.summaries import named
 from vcrgen.analysis.wording import CELL, errata_table, few_models, number, without_solution
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Document, Section
@@ -35,8 +36,8 @@ def prune_document(
     limits = result.bound.spec.limits
     before = sum(map(len, result.bound.abilities.values()))
     lead = (
-        f"{_verdict(result, before)} The limits: VIF at most {limits.vif:g}, loading at least {limits.loading:g}, at "
-        f"least {pluralize(result.bound.spec.floor, 'task')} an ability. {_power(len(result.table.models))}"
+        f"The limits: VIF at most {limits.vif:g}, loading at least {limits.loading:g}, at "
+        f"least {pluralize(result.bound.spec.floor, 'task')} an ability."
     )
     largest = max(map(len, result.bound.abilities.values()))
     sections = [_log(result), _task_section(result)]
@@ -48,7 +49,8 @@ def prune_document(
     if errata:
         sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
     return Document(
-        title=f"Fewer tasks for {result.table.source}", lead=f"{lead} {about}".rstrip(), settings=settings,
+        title=f"Fewer tasks for {result.table.source}", summary=list(_summary(result, before)),
+        lead=f"{lead} {about}".rstrip(), settings=settings,
         private=private, sections=sections,
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
         limitations=list(_limitations(result)),
@@ -58,6 +60,28 @@ def prune_document(
 def is_judged(result: PruneEvaluation) -> bool:
     """Tell whether there are enough models to say which tasks can go."""
     return len(result.table.models) >= FEWEST_TO_PRUNE
+
+
+def _summary(result: PruneEvaluation, before: int) -> Iterator[str]:
+    """Sentences on what to do, and how sure that is."""
+    yield _verdict(result, before)
+    yield _power(len(result.table.models))
+    unsure = [task for task, share in result.frequency.items() if 0.1 <= share <= 0.9]
+    if unsure:
+        yield (
+            f"Do not rely on {named(unsure)}: with other models {'it' if len(unsure) == 1 else 'each'} may be kept or "
+            f"dropped (kept in 10 to 90 % of {result.resamples:,} resamples)."
+        )
+    if result.pruning.beyond:
+        kept = named(list(dict.fromkeys(task for task, _, _ in result.pruning.beyond)))
+        yield f"Beyond a limit but kept, as an ability keeps {result.bound.spec.floor} tasks at least: {kept}."
+    if result.pruning.log and is_judged(result):
+        flips = int(result.ranking.flips[0])
+        yield (
+            "No significantly different pair of models is inverted by the kept tasks."
+            if flips == 0
+            else f"{pluralize(flips, *_TURNED)} inverted by the kept tasks: look at the ranking before you drop them."
+        )
 
 
 def _verdict(result: PruneEvaluation, before: int) -> str:

@@ -78,17 +78,16 @@ def shorten(
     form: FolderFormat = None,
     out: Annotated[
         Path | None,
-        out_option("Write the report and files ids-N.txt, for score --subset, to this folder."),
+        out_option("Write the report and, for score --subset, files ids-N.txt and ids-N.json to this folder."),
     ] = None,
     **options: Any,
 ) -> None:
     """Find shorter subsets of items, measured on held-out models.
 
-    Of random, stratified, information-based and clustered subsets of each size it tells the error of scores, the
-    agreement of rankings and how often two models keep their order.
+    Of each way to select and each size it tells the error of the estimated score on all items, the agreement of
+    rankings and how often two models keep their order.
     """
     from vcrgen.analysis.items.shorten_report import shorten_document, shorten_items, subset_files
-    from vcrgen.scorer.subset import subset_text
 
     require_packages()
     chosen = validate_options(ShortenOptions, drop_none(options))
@@ -96,7 +95,7 @@ def shorten(
     with report_folder(out, shown) as write:
         table = _table(files or [], example, chosen, "shorten")
         result = shorten_items(table, chosen)
-        texts = {name: subset_text(ids) for name, ids in subset_files(result, chosen.method).items()}
+        texts = subset_files(table, result, chosen.method)
         write(shorten_document(table, result, chosen, settings=settings("shorten", chosen)), texts)
 
 

@@ -64,6 +64,7 @@ def as_text(parts: Iterable[RenderableType]) -> str:
 def show_document(document: Document) -> Iterator[RenderableType]:
     """Yield the sentences and tables of a report, without charts and long tables."""
     yield plain(document.title, "bold")
+    yield from (plain(f"- {text}") for text in document.summary)
     if document.lead:
         yield plain(document.lead)
     for text in document.alerts:

@@ -1,4 +1,4 @@
-"""Options of ``vcrgen analyze`` and ``vcrgen profile``."""
+"""Options of ``vcrgen analyze``, ``vcrgen profile`` and ``vcrgen sample-size``."""
 
 from typing import Literal, Self
 
@@ -22,8 +22,10 @@ class AnalysisOptions(Options):
 class ItemOptions(AnalysisOptions):
     """Selection of item scores."""
 
-    metric: str = option("exact", "Of evidence, the score: exact, jaccard, … as in vcrgen score.")
-    mode: str | None = option(None, "Of evidence with several, the mode.")
+    metric: str | None = option(
+        None, "Of evidence, the score: exact, jaccard, rae, … as in vcrgen score.", shown="exact, or rae of MCQ"
+    )
+    mode: str | None = option(None, "Of evidence with several, the mode, or the language.")
     view: str | None = option(None, "Of evidence with several, the view.")
 
 
@@ -33,14 +35,15 @@ class ShortenOptions(ItemOptions):
     keep: str | None = option(
         None, "N,N,…: how many images (or items, where they have no images) to keep.", shown="10,15,20,30,50,70,100,…"
     )
-    method: Literal["random", "stratified", "information", "clustered"] = option(
-        "stratified", "random, stratified, information or clustered: whose choice is written, and held to the limits."
+    method: Literal["random", "stratified", "pirt", "anchors", "anchors-pirt", "metabench"] = option(
+        "pirt",
+        "random, stratified, pirt, anchors, anchors-pirt or metabench: whose choice is written and held to limits.",
     )
     error: float | None = option(
-        None, "Find the smallest size whose scores are off by so many points at most, on average.", gt=0, le=100
+        None, "Find the smallest size whose estimates are off by so many points at most, on average.", gt=0, le=100
     )
     agreement: float | None = option(
-        None, "Find the smallest size whose ranking correlates so with that of all.", gt=0, le=1
+        None, "Find the smallest size whose ranking correlates so with that of all, on average.", gt=0, le=1
     )
     resamples: int = option(40, "How often models are held out of the choice.", ge=10, le=1000)
 
@@ -93,3 +96,29 @@ class PruneOptions(FactorOptions):
     loading_min: float | None = option(None, "A task with a lower loading is weak.", ge=0, le=1)
     floor: int | None = option(None, "Tasks that every ability keeps.", ge=1)
     batch: bool = option(False, "Drop all such tasks of a fit at once, as the GOLD paper says.", names="--batch")
+
+
+class SampleSizeOptions(Options):
+    """Goals of a comparison, a threshold, a human baseline or an analysis, and the kind of data."""
+
+    difference: float | None = option(None, "Points between two models that shall be found: 1, 2, 3, 5 or 10.", gt=0)
+    power: float = option(0.8, "How often it shall be found.", ge=0.5, le=0.95)
+    accuracy: float = option(70, "Mean score of these models, %: 50, 70 or 90.")
+    alike: float = option(0.5, "Share of the spans on which they do the same: 0, 0.5 or 0.8.")
+    threshold: float | None = option(None, "Half-width of a threshold's interval, points of visible ink.", gt=0)
+    levels: int = option(10, "Levels at which each image is shown: 6 or 10.")
+    scale: float = option(5, "Scale of the curve, points of ink: 3 (steep), 5 or 10 (flat).")
+    human: float | None = option(None, "Half-width of the interval of people's mean, points.", gt=0)
+    human_accuracy: float = option(85, "Mean score of people, %: 75, 85 or 95.")
+
+    wrong_keys: float | None = option(None, "Share of wrong keys that analyze items shall find, %.", gt=0, le=100)
+    lost_tasks: float | None = option(None, "Share of good tasks that analyze prune may drop, %.", gt=0, lt=100)
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> Self:
+        wanted = (self.difference, self.threshold, self.human, self.wrong_keys, self.lost_tasks)
+        if all(each is None for each in wanted):
+            raise ValueError(
+                "name what shall be reached: --difference, --threshold, --human, --wrong-keys or --lost-tasks"
+            )
+        return self

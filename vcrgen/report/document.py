@@ -70,6 +70,8 @@ class Document:
     title: str
     sections: Sequence[Section]
     lead: str = ""  # what was analysed: how many models, tasks or items, from where
+    # at most five sentences on what to do; a page with them has figures next, and folds its tables
+    summary: Sequence[str] = ()
     limitations: Sequence[str] = ()  # sentences: what the numbers must not be taken for
     warnings: Sequence[str] = ()  # sentences, such as that there are too few models
     settings: str = ""  # one line: the options or the signature that gives the same numbers again
@@ -128,7 +130,7 @@ def html_page(
 
 
 def _markdown(document: Document) -> str:
-    parts = [f"# {escape_markdown(document.title)}", escape_markdown(document.lead)]
+    parts = [f"# {escape_markdown(document.title)}", _markdown_list(document.summary), escape_markdown(document.lead)]
     parts += [f"> **Warning:** {escape_markdown(text)}" for text in document.alerts]
     for section in document.sections:
         tables = (*section.tables, *section.details)
@@ -154,6 +156,7 @@ def _latex(document: Document) -> str:
     long = LONG_ROWS if document.long_tables else math.inf
     packages = "booktabs,graphicx,longtable,array" if document.long_tables else "booktabs,graphicx"
     parts = [f"% needs \\usepackage{{{packages}}}", f"% {one_line(document.settings)}"]
+    parts += [rf"\par\noindent {escape_latex(text)}" for text in document.summary]
     parts += [rf"\par\noindent\textbf{{Warning:}} {escape_latex(text)}" for text in document.alerts]
     for section in document.sections:
         parts += [f"% {one_line(text)}" for text in section.text]
@@ -199,6 +202,7 @@ def _json(document: Document) -> str:
         "schema": SCHEMA,
         "title": document.title,
         "lead": document.lead,
+        "summary": list(document.summary),
         "private": document.private,
         "warnings": list(document.alerts),
         "settings": document.settings,

@@ -74,7 +74,7 @@ def test_evidence_gives_a_page_without_an_answer(run: Run, twelve: list[Path], k
 
 def test_a_subset_is_what_score_takes(run: Run, twelve: list[Path], key: Path, tmp_path: Path) -> None:
     few, out = ("--resamples", 10), tmp_path / "short"
-    result = run("shorten", *twelve, "--keep", "15", "--method", "clustered", *few, "--out", out)
+    result = run("shorten", *twelve, "--keep", "15", "--method", "anchors", *few, "--out", out)
     assert result.exit_code == 0 and f"Written: {out}" in result.output.replace("\n", "")
     file = out / "ids-15.txt"
     assert len(file.read_text("utf-8").splitlines()) == 15
@@ -83,6 +83,7 @@ def test_a_subset_is_what_score_takes(run: Run, twelve: list[Path], key: Path, t
         app, ["score", str(outputs), "--data", str(key), "--subset", str(file), "--no-json", "-f", "md"]
     )
     assert scored.exit_code == 0 and "Scored on the subset 15@" in scored.output
+    assert "estimated exact match on all 40 questions: " in scored.output
     again = run(
         "shorten", *twelve, "--keep", "20", "--resamples", 10, "--out", tmp_path / "short"
     )  # replaces its own folder
@@ -94,8 +95,8 @@ def test_a_subset_is_what_score_takes(run: Run, twelve: list[Path], key: Path, t
 
 def test_limits_name_a_size(run: Run, twelve: list[Path]) -> None:
     text = run("shorten", *twelve, "--error", "50", "--agreement", "0.01", "--keep", "30,39", "--resamples", 10).stdout
-    assert "a mean error of at most 50 points and a rank correlation of at least 0.01" in text
-    assert "Smallest sufficient size" in text and "With the method stratified, 30 images meets" in text
+    assert "a mean error of at most 50 points and a mean rank correlation of at least 0.01" in text
+    assert "Smallest sufficient size" in text and "With the method pirt, 30 images meets" in text
     assert "Smallest sufficient size" not in run("shorten", *twelve, "--keep", "30", "--resamples", 10).stdout
 
 

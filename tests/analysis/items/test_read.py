@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.bloom.conftest import made_set, row
+from vcrgen.analysis.items.classical import preferred_options
 from vcrgen.analysis.items.items_report import table_warnings
 from vcrgen.analysis.items.read_items import EvidenceChoice, read_items
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError, VcrgenError
+from vcrgen.scorer import score
 
 Evidence = Callable[..., list[Path]]
 LONG = "model,item,score,image\nb,i2,1,x\na,i1,0.5,x\nb,i1,0,x\na,i3,,y\nb,i3,1,y\na,i2,1,x\n"
@@ -37,11 +40,11 @@ def test_evidence_of_several_models(twelve: list[Path]) -> None:
     rows = [row for file in twelve for row in rows_of(file)]
     assert table.models == tuple(f"m{n:02d}" for n in range(12))
     assert len(table.items) == len(rows) / 12 and len(table.group_names) == 40
-    for row in rows[::7]:
-        at = table.items.index(f"{row['question_id']} [{row['span'] + 1}]")
-        assert table.scores[table.models.index(row["model"]), at] == row["exact"]
-        assert table.group_names[table.groups[at]] == row["question_id"]
-        assert (table.spans[at].question_id, table.spans[at].number) == (row["question_id"], row["span"])
+    for each in rows[::7]:
+        at = table.items.index(f"{each['question_id']} [{each['span'] + 1}]")
+        assert table.scores[table.models.index(each["model"]), at] == each["exact"]
+        assert table.group_names[table.groups[at]] == each["question_id"]
+        assert (table.spans[at].question_id, table.spans[at].number) == (each["question_id"], each["span"])
     assert "river" not in repr(table) and (table.metric, table.hidden, table.mode) == ("exact", False, "-")
     assert read_items(twelve, EvidenceChoice(metric="character")).scores.mean() > table.scores.mean()
 
@@ -138,6 +141,39 @@ def test_items_of_a_hidden_set_are_refused_unless_private(twelve: list[Path], tm
     assert read_items([file], private=True).hidden
 
 
+def _answer(item: int, model: int) -> str:
+    """Model 0 knows the key of all but item 7, whose key is wrong; the higher the number, the less is known."""
+    key = "ABCD"[item % 4]
+    if item == 7:
+        return "A" if model < 6 else "D"
+    return key if item >= 3 * model else "ABCD"[(item + 1 + model % 3) % 4]
+
+
+def test_evidence_of_an_mcq_benchmark_has_the_chosen_options(tmp_path: Path) -> None:
+    data = made_set(tmp_path / "set", [row(number) for number in range(40)])
+    files = []
+    for model in range(12):
+        outputs = [
+            {"question_id": f"item-{item:03d}", "lang": "en", "model": f"m{model:02d}", "output": _answer(item, model)}
+            for item in range(40)
+        ]
+        file = tmp_path / f"m{model}.jsonl"
+        file.write_text("".join(json.dumps(each) + "\n" for each in outputs), "utf-8")
+        files.append(tmp_path / f"spans_{model}.parquet")
+        score(file, data=data, lang="en", spans=files[-1])
+    table = read_items(files)
+    assert (table.metric, table.mode, table.view, table.is_grouped) == ("rae", "en", "image", False)
+    assert table.items[7] == "item-007" and table.choices is not None
+    chosen = [[table.options[code] for code in line] for line in table.choices.tolist()]
+    assert chosen == [[_answer(item, model) for item in range(40)] for model in range(12)]
+    found = preferred_options(table)
+    assert found and [(table.items[of.item], table.options[of.option], table.options[of.key]) for of in found] == [
+        ("item-007", "A", "D")
+    ]
+    with pytest.raises(AnalysisError, match="has no metric 'jaccard'; its metrics are rae"):
+        read_items(files, EvidenceChoice(metric="jaccard"))
+
+
 def test_two_scores_of_a_model_on_an_item_are_refused(twelve: list[Path], tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match=r"'m03' has two scores on 'q00 \[1\]'"):
         read_items([twelve[3], twelve[3]])
@@ -151,7 +187,7 @@ def test_two_scores_of_a_model_on_an_item_are_refused(twelve: list[Path], tmp_pa
     [
         ("", "has no column 'model'|holds no rows"),
         ("model,item\na,b\n", "has no column 'score'"),
-        ("model,question_id,lang,path,choice,rae\nm,q,en,a/b/c,A,1\n", "is evidence of an MCQ benchmark"),
+        ("model,question_id,outcome,path,choice,rae\nm,q,right,a/b/c,A,1\n", "without the column 'run'"),
         ("model,item,score\n", "holds no rows"),
         ("model,item,score,score\na,b,1,1\n", "two columns 'score'"),
         ("model,item,score\na,b\n", "line 2: 2 cells under 3 column names"),

@@ -7,8 +7,9 @@ import pytest
 
 from vcrgen.analysis.items.classical import generator
 from vcrgen.analysis.items.example import example_items, made_items, named
-from vcrgen.analysis.items.shorten import METHODS, _choose_all, _Full, default_sizes, shorten
+from vcrgen.analysis.items.shorten import METHODS, SelectionContext, _choose_all, _Full, default_sizes, shorten
 from vcrgen.errors import AnalysisError
+from vcrgen.stats.full_score import logistic
 
 
 def test_the_reported_error_is_that_of_fresh_models() -> None:
@@ -20,26 +21,58 @@ def test_the_reported_error_is_that_of_fresh_models() -> None:
     for each in found.results:
         name = each.method, each.size
         fresh = [full.fit(np.arange(1000), _choose_all(table, [each.size], seed, "again")[name]) for seed in range(8)]
-        error, agreement, decisions = np.mean(fresh, axis=0)
+        error, agreement, decisions = np.mean([fit for fit, _ in fresh], axis=0)
+        covered = np.mean([(errors <= each.within).mean() for _, errors in fresh])
+        assert abs(covered - 0.95) < 0.05, name
         assert abs(each.error.value - error) < 0.2 * error, name
         assert abs(each.decisions.value - decisions) < 0.03, name
         assert each.error.low < error < each.error.high
         assert agreement > 0.9
 
 
-def test_information_of_a_2pl_keeps_more_decisions_than_chance() -> None:
+def test_item_response_models_of_many_models_are_nearer_than_chance() -> None:
     table, _ = made_items(600, seed=3).ask(150)
     shortened = shorten(table, [20], seed=0, repeats=12)
     found = {each.method: each for each in shortened.results}
-    assert found["information"].more_decisions.low > 0 and shortened.kind == "2PL"
+    assert found["metabench"].less_error.low > 0 and shortened.kind == "2PL"
     assert found["random"].less_error == (0, 0, 0)
+    errors = {name: each.error.value for name, each in found.items()}
+    assert errors["metabench"] < errors["pirt"] < errors["stratified"] < errors["random"]
+    assert errors["anchors-pirt"] < errors["anchors"]
+
+
+def test_estimators_of_one_selection_have_the_same_units() -> None:
+    chosen = shorten(example_items(), [20], seed=0, repeats=10).chosen
+    for one, other in (("stratified", "pirt"), ("anchors", "anchors-pirt")):
+        assert np.array_equal(chosen[one, 20].units, chosen[other, 20].units)
+
+
+def test_anchor_points_stand_for_their_clusters() -> None:
+    """Three kinds of items that are alike inside give one anchor each, weighted by how many there are."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([0, 1, 2], [10, 30, 60])
+    answers = rng.random((40, 3)) < 0.5
+    scores = answers[:, kinds].astype(float)
+    choice = _choose_all(named(scores, source="x"), [3], 0, "x")["anchors", 3]
+    assert sorted(kinds[choice.units]) == [0, 1, 2]
+    weights = dict(zip(kinds[choice.items].tolist(), choice.estimator.weights.tolist(), strict=True))
+    assert weights == pytest.approx({0: 0.1, 1: 0.3, 2: 0.6})
+    assert np.allclose(choice.estimator.estimate(scores[:, choice.items]), scores.mean(axis=1))
+
+
+def test_items_that_do_not_vary_are_expected_as_they_are() -> None:
+    made, _ = made_items(40, seed=2).ask(30)
+    scores = made.scores.copy()
+    scores[:, 5], scores[:, 6], scores[:, 7] = 1.0, 0.0, 0.25
+    slope, intercept = SelectionContext(named(scores, source="x")).curves
+    assert (slope[5:8] == 0).all() and np.allclose(logistic(intercept[5:8]), [1, 0, 0.25])
 
 
 def test_choices_are_of_the_size_and_of_the_units() -> None:
     table = example_items()
     found = shorten(table, [7, 149], seed=0, repeats=10)
-    for (_, size), names in found.chosen.items():
-        assert len(set(names)) == size and set(names) <= set(table.group_names)
+    for (_, size), (units, items, _) in found.chosen.items():
+        assert len(set(units.tolist())) == size and set(table.groups[items].tolist()) == set(units.tolist())
     assert {method for method, _ in found.chosen} == set(METHODS)
     assert (found.units, found.held_out, found.repeats, found.kind) == (150, 12, 10, "Rasch")
 
@@ -47,18 +80,19 @@ def test_choices_are_of_the_size_and_of_the_units() -> None:
 def test_the_same_seed_gives_the_same_and_another_another() -> None:
     table = example_items()
     one, two, other = (shorten(table, [30], seed=seed, repeats=10) for seed in (4, 4, 5))
-    assert one == two and one.chosen != other.chosen
+    units = [[choice.units.tolist() for choice in each.chosen.values()] for each in (one, two, other)]
+    assert one.results == two.results and units[0] == units[1] != units[2]
 
 
 def test_every_unit_is_as_likely_to_be_kept() -> None:
     """A random or a stratified choice is no choice of easy or hard units, whatever the size."""
     table, _ = made_items(90, seed=1).ask(20)
     for size in (60, 80):
-        kept = {method: np.zeros(90) for method in ("random", "stratified", "clustered")}
+        kept = {method: np.zeros(90) for method in ("random", "stratified", "pirt")}
         for seed in range(100):
             for (method, _), units in _choose_all(table, [size], seed, "x").items():
                 if method in kept:
-                    kept[method][units] += 1
+                    kept[method][units.units] += 1
         p = table.scores.mean(axis=0)
         for method, counts in kept.items():
             assert abs((counts @ p) / counts.sum() - p.mean()) < 0.012, (method, size)
@@ -73,7 +107,8 @@ def test_held_out_models_have_no_part_in_the_choice() -> None:
     ours, theirs = (
         _choose_all(t.select_models(others), [40], 0, "x") for t in (table, named(scores, table.groups, source="x"))
     )
-    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    assert all(np.array_equal(ours[name].units, theirs[name].units) for name in ours)
+    assert all(np.array_equal(ours[name].estimator.slope, theirs[name].estimator.slope) for name in ours)
 
 
 def test_limits_are_met_surely_perhaps_or_not() -> None:
@@ -97,7 +132,7 @@ def test_too_few_models_and_sizes_that_are_none() -> None:
     small, _ = made_items(8, seed=0).ask(20)
     with pytest.raises(AnalysisError, match="has only 8 units"):
         shorten(small, default_sizes(8), seed=0, repeats=10)
-    assert default_sizes(160) == [10, 15, 20, 30, 50, 70, 100, 150]
+    assert default_sizes(160) == [10, 15, 20, 30, 50, 70, 100, 150] and default_sizes(99_999)[-1] == 1000
 
 
 def test_a_model_that_lacks_what_is_kept_is_left_out_of_the_comparison() -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 from vcrgen.analysis.items.classical import (
     ItemStatistics,
     NearDuplicates,
+    PreferredOption,
     Reliability,
     item_statistics,
     near_duplicates,
+    preferred_options,
     reliability,
 )
 from vcrgen.analysis.items.covariates import span_covariates
@@ -32,6 +34,7 @@ class ItemResult:
     reliability: Reliability | None  # None where fewer than three models have every item
     model: ItemModel | None  # None where the table is too large for one, no item differs, or it does not settle
     duplicates: NearDuplicates
+    preferred: list[PreferredOption] | None  # None without chosen options
     difficulty_model: DifficultyModel | None  # None without spans, varying covariates or convergence
     notes: tuple[str, ...]  # reasons for a missing model
 
@@ -76,5 +79,6 @@ def analyse_items(
         raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so {name} has nothing of it.")
     return ItemResult(
         table=table, figures=item_statistics(table), reliability=reliability(table, seed=seed, resamples=resamples),
-        model=model, duplicates=near_duplicates(table), difficulty_model=difficulty_model, notes=tuple(notes),
+        model=model, duplicates=near_duplicates(table), preferred=preferred_options(table),
+        difficulty_model=difficulty_model, notes=tuple(notes),
     )  # fmt: skip

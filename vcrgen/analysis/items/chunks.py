@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from vcrgen.analysis.cells import sheet_cells
 from vcrgen.errors import AnalysisError
 from vcrgen.reading import check_file_size, encodable, iter_json_lines, name_cells, read_csv
-from vcrgen.scorer.records import METRICS
+from vcrgen.tasks.task import LABELS, MCQ_TASK, VCR_TASK
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 EVIDENCE = ("run", "model", "question_id", "mode", "view", "span", "outcome", "signature")
+MCQ_EVIDENCE = ("run", "model", "question_id", "lang", "view", "outcome", "choice", "signature")
 LONG = ("model", "item", "score")
 MOST_ROWS = 1 << 28  # of a Parquet file
 MOST_BYTES, MOST_GROUP = 8 << 30, 2 << 30  # of a file, and of a row group when it is unpacked
@@ -25,12 +26,14 @@ _SUFFIXES = {".csv": ",", ".tsv": "\t"}
 Columns = Mapping[str, "pa.Array"]
 
 
-def read_chunks(file: Path, metric: str) -> Iterator[Columns]:
+def read_chunks(file: Path, metric: str | None) -> Iterator[Columns]:
     """Read the needed columns, some rows at a time; the suffix gives the format.
+
+    Columns have the names of long tables and of evidence of spans: ``score`` is the metric, ``mode`` also a language.
 
     Args:
         file: Evidence or a long table.
-        metric: Of evidence, the score.
+        metric: Of evidence, the score; None for the leading one.
 
     Raises:
         AnalysisError: It cannot be read, is larger than it may be, or is neither.
@@ -49,26 +52,25 @@ def read_chunks(file: Path, metric: str) -> Iterator[Columns]:
         raise AnalysisError(f"{file} is of no known form; items are read from .parquet, .jsonl, .csv, .tsv and .xlsx.")
 
 
-def _needed_columns(file: Path, names: Sequence[str], metric: str) -> list[str]:
-    """The columns to read of evidence or of a long table, whichever it is."""
+def _needed_columns(file: Path, names: Sequence[str], metric: str | None) -> dict[str, str]:
+    """The columns to read of evidence or of a long table, whichever it is, with the names that they get."""
     _check_names(file, names)
-    if {"question_id", "span", "outcome"} <= set(names):
-        lacking = [name for name in (*EVIDENCE, metric) if name not in names]
-        if lacking:
-            hint = "score the outputs again with --spans" if lacking == ["signature"] else "is it whole?"
-            raise AnalysisError(f"{file} is evidence without the column {lacking[0]!r}; {hint}.")
-        return [*EVIDENCE, "answer", metric] if "answer" in names else [*EVIDENCE, metric]
-    if {"question_id", "path", "choice"} <= set(names):
-        raise AnalysisError(
-            f"{file} is evidence of an MCQ benchmark, which analyses of items do not read; write a long table of its "
-            f"items, with the columns {', '.join(LONG)}."
-        )
+    for task, marks, columns in ((VCR_TASK, ("span",), EVIDENCE), (MCQ_TASK, ("path", "choice"), MCQ_EVIDENCE)):
+        if {"question_id", "outcome", *marks} <= set(names):
+            score = metric or task.main_metrics[0]
+            if score not in task.metrics:
+                raise AnalysisError(f"{file} has no metric {score!r}; its metrics are {', '.join(task.metrics)}.")
+            if lacking := [name for name in (*columns, score) if name not in names]:
+                hint = "score the outputs again with --spans" if lacking == ["signature"] else "is it whole?"
+                raise AnalysisError(f"{file} is evidence without the column {lacking[0]!r}; {hint}.")
+            texts = ["answer"] if task is VCR_TASK and "answer" in names else []
+            return {name: name for name in (*columns, *texts)} | {task.axis: "mode", score: "score"}
     if lacking := [name for name in LONG if name not in names]:
         raise AnalysisError(
-            f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image), evidence is what "
-            "vcrgen score --spans writes."
+            f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image, choice), evidence is "
+            "what vcrgen score --spans writes."
         )
-    return [*LONG, "image"] if "image" in names else list(LONG)
+    return {name: name for name in (*LONG, "image", "choice") if name in names}
 
 
 def _check_names(file: Path, names: Sequence[str]) -> None:
@@ -78,7 +80,7 @@ def _check_names(file: Path, names: Sequence[str]) -> None:
         raise AnalysisError(f"{file} has two columns {doubled[0][:80]!r}; keep one.")
 
 
-def _parquet(file: Path, metric: str) -> Iterator[Columns]:
+def _parquet(file: Path, metric: str | None) -> Iterator[Columns]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -92,16 +94,16 @@ def _parquet(file: Path, metric: str) -> Iterator[Columns]:
                     "row group."
                 )
             wanted = _needed_columns(file, parquet.schema_arrow.names, metric)
-            for batch in parquet.iter_batches(_CHUNK, columns=wanted):
+            for batch in parquet.iter_batches(_CHUNK, columns=list(wanted)):
                 batch.validate(full=True)  # offsets of a hostile file may point outside of its buffers
-                yield {name: _typed(file, name, batch.column(name)) for name in batch.schema.names}
+                yield {wanted[name]: _typed(file, name, batch.column(name)) for name in batch.schema.names}
     except (OSError, ValueError, pa.ArrowException) as problem:
         first = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
         raise AnalysisError(f"{file} cannot be read ({first}).") from None
 
 
 def _holds_numbers(name: str) -> bool:
-    return name in METRICS or name in ("score", "span")
+    return name in LABELS or name in ("score", "span")
 
 
 def _typed(file: Path, name: str, column: pa.Array) -> pa.Array:
@@ -119,17 +121,17 @@ def _typed(file: Path, name: str, column: pa.Array) -> pa.Array:
     raise AnalysisError(f"{file}: the column {name!r} holds {kind}, not {'numbers' if numbers else 'texts'}.")
 
 
-def _from_rows(file: Path, rows: Iterator[tuple[int, Mapping[str, Any]]], metric: str) -> Iterator[Columns]:
+def _from_rows(file: Path, rows: Iterator[tuple[int, Mapping[str, Any]]], metric: str | None) -> Iterator[Columns]:
     import pyarrow as pa
 
     while some := list(itertools.islice(rows, _CHUNK)):
         wanted = _needed_columns(file, list(some[0][1]), metric)
         yield {
-            name: pa.array(
+            named: pa.array(
                 [_cell(f"{file}, line {number}", name, row.get(name)) for number, row in some],
                 pa.float64() if _holds_numbers(name) else pa.string(),
             )
-            for name in wanted
+            for name, named in wanted.items()
         }
 
 

@@ -28,6 +28,7 @@ from vcrgen.stats.ranking import ascending
 SPLITS = 200  # random halves
 NEAR_DUPLICATE = 0.95  # the least correlation of near-duplicates
 RARE = 0.05  # adjusted p-values below this are no accident
+FEWEST_CHOICES = 5  # models that chose some option, for a test of distractors
 MOST_PAIRS = 200  # of near-duplicates that are listed
 _BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
 NORMAL_95 = 1.959963984540054  # how many standard errors an interval of 95 % reaches on either side
@@ -97,6 +98,16 @@ class Reliability:
         return max(1, math.ceil(share * self.error**2 * self.images / self.between_models - 1e-9))
 
 
+class PreferredOption(NamedTuple):
+    """A distractor that better models choose than choose the key."""
+
+    item: int
+    option: int  # number of its name
+    key: int  # that of the key's name, -1 where no model chose it
+    r: float  # of the models' means over the other items with +1 for this option, -1 for the key, 0 for another
+    adjusted: float  # p-value of its being above 0 (one-sided), adjusted for all distractors of all items
+
+
 class NearDuplicates(NamedTuple):
     """Pairs of items that the same models solve."""
 
@@ -127,6 +138,42 @@ def item_statistics(table: ItemTable) -> ItemStatistics:
         models=models, p=p, item_rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
         adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.complete_models]),
     )  # fmt: skip
+
+
+def preferred_options(table: ItemTable) -> list[PreferredOption] | None:
+    """Distractors that better models choose than choose the key, beyond chance; None without chosen options.
+
+    A wrong key has such a distractor: the true answer. Where the key is right, better models choose it more often, and
+    every distractor less, so the correlation is negative.
+    """
+    from scipy.special import ndtr
+
+    if table.choices is None:
+        return None
+    there, count = table.present, table.present.sum(axis=1)
+    totals = np.nansum(table.scores, axis=1)
+    found: list[tuple[int, int, int, float, float]] = []
+    for item, chosen in enumerate(table.choices.T):
+        rows = there[:, item] & (chosen >= 0) & (count > 1)
+        if rows.sum() < FEWEST_CHOICES:
+            continue
+        codes, scores = chosen[rows], table.scores[rows, item]
+        solved = codes[scores == 1]
+        key = int(np.bincount(solved).argmax()) if len(solved) else -1
+        rest = (totals[rows] - scores) / (count[rows] - 1)
+        options = np.array([code for code in np.unique(codes) if code != key], np.int64)
+        x = (codes[:, None] == options).astype(np.float64) - (codes == key)[:, None]
+        r = _correlations(x, np.repeat(rest[:, None], len(options), axis=1), np.ones(x.shape, bool))
+        with np.errstate(divide="ignore"):
+            below = ndtr(-np.arctanh(r) * math.sqrt(len(codes) - 3))
+        found += [(item, int(code), key, float(a), float(b)) for code, a, b in zip(options, r, below, strict=True)]
+    adjusted = benjamini_hochberg(np.array([each[4] for each in found]))
+    listed = [
+        PreferredOption(item, option, key, r, float(p))
+        for (item, option, key, r, _), p in zip(found, adjusted, strict=True)
+        if p < RARE
+    ]
+    return sorted(listed, key=lambda each: (-round(each.r, 12), each.item, each.option))
 
 
 def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability | None:

@@ -21,6 +21,7 @@ import numpy as np
 from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.errors import AnalysisError
 from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.full_score import logistic
 
 FEWEST_FOR_2PL = 100  # models
 MOST_CELLS = 1 << 22  # of models x items; larger tables have classical figures only
@@ -53,7 +54,7 @@ class ItemModel:
 
     def information(self, abilities: Floats) -> Floats:
         """Return the information, abilities x items; its inverse square root is a standard error."""
-        p = _logistic(abilities[:, None] * self.slope + self.intercept)
+        p = logistic(abilities[:, None] * self.slope + self.intercept)
         values: Floats = self.slope**2 * p * (1 - p)
         return values
 
@@ -146,7 +147,7 @@ class _Fit:
     def _maximise(self, weights: Floats) -> None:
         count, solved = self._counts(weights)
         for _ in range(_STEPS):
-            p = _logistic(self._logits())
+            p = logistic(self._logits())
             short, spread = solved - count * p, count * p * (1 - p)
             by_slope, by_intercept = short @ self.nodes, short.sum(axis=1)
             aa, ac, cc = spread @ self.nodes**2, spread @ self.nodes, spread.sum(axis=1)
@@ -209,7 +210,7 @@ class _Fit:
         may have.
         """
         count, solved = self._counts(weights)
-        p = _logistic(self._logits())
+        p = logistic(self._logits())
         squares = (self.scores**2).T @ weights
         # Information if abilities were known, less the expected squares of the derivatives ...
         kept = count * p * (1 - p) - (squares - 2 * p * solved + p**2 * count)
@@ -228,12 +229,7 @@ class _Fit:
         ability = weights @ self.nodes
         there = np.ones_like(self.scores) if self.there is None else self.there
         for _ in range(5):
-            p = _logistic(ability[:, None] * self.slope + self.intercept)
+            p = logistic(ability[:, None] * self.slope + self.intercept)
             known = (there * p * (1 - p)) @ self.slope**2 + 1
             ability = ability + np.clip(((self.scores - there * p) @ self.slope - ability) / known, -1, 1)
         return ability, 1 / np.sqrt(known)
-
-
-def _logistic(logits: Floats) -> Floats:
-    values: Floats = 0.5 * (1 + np.tanh(logits / 2))
-    return values

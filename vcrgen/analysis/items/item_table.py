@@ -39,11 +39,14 @@ class ItemTable:
     group_names: tuple[str, ...]  # the question's id where items are spans
     source: str  # what was read, for people
     metric: str = "score"
-    mode: str | None = None  # of evidence, the mode of its outputs
+    mode: str | None = None  # of evidence, the mode (or language) of its outputs
+    view: str | None = None  # of evidence, their view
     missing_outcomes: Mapping[str, int] = field(default_factory=dict)  # counts of the outcomes of missing cells
     empty_counts: tuple[int, int] = (0, 0)  # models and items that are left out, as they have no score at all
     hidden: bool = False  # whether they are items of a hidden set
     spans: Sequence[MaskedSpan] = field(default=(), repr=False)  # of each item; empty where items are no spans
+    choices: Ints | None = field(default=None, repr=False)  # models x items: the option that was chosen, -1 for none
+    options: Sequence[str] = field(default=(), repr=False)  # names of options
 
     @property
     def present(self) -> Bits:
@@ -64,6 +67,13 @@ class ItemTable:
         return np.flatnonzero(self.present.all(axis=1))
 
     @property
+    def places(self) -> Sequence[tuple[str, int]] | None:
+        """Of each item its question's id and its number in the question; None where only the question is known."""
+        if self.spans:
+            return [(span.question_id, span.number) for span in self.spans]
+        return None if self.is_grouped else [(self.group_names[group], 0) for group in self.groups]
+
+    @property
     def is_grouped(self) -> bool:
         """True if some items share a group."""
         return len(self.group_names) < len(self.items)
@@ -71,7 +81,9 @@ class ItemTable:
     def select_models(self, rows: Sequence[int] | Ints) -> ItemTable:
         """The table with only some of the models."""
         chosen = np.asarray(rows, np.int64)
-        return replace(self, models=tuple(self.models[row] for row in chosen), scores=self.scores[chosen])
+        choices = None if self.choices is None else self.choices[chosen]
+        names = tuple(self.models[row] for row in chosen)
+        return replace(self, models=names, scores=self.scores[chosen], choices=choices)
 
     def sums(self) -> tuple[Floats, Floats]:
         """Models x groups: the sum of the scores of a group's items, and how many of them there are."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from vcrgen.analysis.items.analyse import ItemResult
-from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, score_intervals
+from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, PreferredOption, score_intervals
 from vcrgen.analysis.items.difficulty_model import DifficultyModel
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
 from vcrgen.analysis.items.item_table import FEW_MODELS, ItemTable
 from vcrgen.analysis.measured import found_wrong_keys
+from vcrgen.analysis.summaries import named
 from vcrgen.analysis.wording import between, number, p_value
 from vcrgen.plurals import pluralize
 from vcrgen.report.charts import curve, histogram
@@ -48,6 +49,7 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
         sections.append(_difficulty(result.difficulty_model))
     return Document(
         title="Items of a benchmark",
+        summary=list(_summary(result)),
         lead=f"{describe_table(table)}, from {table.source}.",
         sections=sections,
         limitations=_LIMITATIONS + ((_NOT_CAUSES,) if result.difficulty_model is not None else ()),
@@ -55,6 +57,39 @@ def items_document(result: ItemResult, *, settings: str) -> Document:
         settings=settings,
         private=table.hidden,
     )
+
+
+def _summary(result: ItemResult) -> Iterator[str]:
+    """Sentences on what to do, and with how many models more could be said."""
+    table, figures, models = result.table, result.figures, len(result.table.models)
+    wrong = list(dict.fromkeys([each.item for each in result.preferred or ()] + figures.negative.tolist()))
+    names = [table.items[item] for item in wrong]
+    size, found = found_wrong_keys(models)
+    power = f"with {size} models the tests find {found[result.preferred is not None]} of 150 wrong keys in simulations"
+    if names:
+        yield f"Look at the key of {named(names)}: better models fail, or prefer another option; {power}."
+    else:
+        yield f"No key is shown to be wrong; {power}."
+    if result.duplicates.pairs:
+        pairs = [f"{table.items[a]} and {table.items[b]}" for a, b, _ in result.duplicates.pairs]
+        yield f"Drop one of each pair of near-duplicates ({result.duplicates.found:,}): {named(pairs)}."
+    solved, unsolved = len(figures.solved_by_all), len(figures.unsolved)
+    if solved or unsolved:
+        yield (
+            f"{pluralize(solved + unsolved, 'item tells', 'items tell')} no model from another: {solved} solved by "
+            f"all, {unsolved} by none."
+        )
+    unit = "image" if table.is_grouped else "item"
+    reliable = result.reliability
+    if reliable is not None and (needed := reliable.needed(RELIABLE[0])) is not None:
+        verdict = "enough" if needed <= reliable.images else "too few"
+        yield (
+            f"{pluralize(reliable.images, unit)} are {verdict} for a generalisability of {RELIABLE[0]:.2f} (now "
+            f"{reliable.generalisability:.3f}): that takes {needed:,}."
+        )
+    if models < FEW_MODELS:
+        more_models = pluralize(FEW_MODELS - models, "more model", "more models")
+        yield f"Score {more_models}: with fewer than {FEW_MODELS}, figures of single items are vague."
 
 
 def describe_table(table: ItemTable) -> str:
@@ -220,9 +255,11 @@ def _suspects(result: ItemResult) -> Section:
     table, figures = result.table, result.figures
     duplicates = result.duplicates
     negative = figures.negative
+    preferred = result.preferred
     counts = [
         ("Solved by no model", len(figures.unsolved)),
         ("Solved by every model", len(figures.solved_by_all)),
+        ("Another option preferred by better models: wrong key?", None if preferred is None else len(preferred)),
         ("Significantly negative item-rest r: wrong key?", len(negative)),
         ("Pairs of near-duplicates", duplicates.found if duplicates.is_testable else None),
     ]
@@ -231,11 +268,7 @@ def _suspects(result: ItemResult) -> Section:
         f"Near-duplicates are pairs with r of {NEAR_DUPLICATE:g} or more that chance would not give in one of 20 such "
         "tables."
     ]
-    size, found_keys = found_wrong_keys(len(table.models))
-    text.append(
-        f"In simulations with {size} models this finds {found_keys} of 150 wrong keys of questions with four options, "
-        "without a false alarm: an item that is not listed may well have a wrong key."
-    )
+    text.append(_power(len(table.models), preferred is not None))
     if not duplicates.is_testable:
         text.append(f"{len(table.models)} models are too few to test for near-duplicates among so many items.")
     details = [
@@ -249,6 +282,10 @@ def _suspects(result: ItemResult) -> Section:
         if len(found)
     ]  # fmt: skip
     tables = [Table(title="Items to look at", heads=("Group", "Items"), labels=1, rows=counts)]
+    if preferred:
+        tables.append(_preferred_table(table, preferred[:MOST_LISTED], "Options that better models prefer to the key"))
+        if preferred[MOST_LISTED:]:
+            details.append(_preferred_table(table, preferred[MOST_LISTED:], "More options that better models prefer"))
     if len(negative):
         rows = [
             (table.items[item], share(figures.p[item]), number(figures.item_rest[item], 2),
@@ -268,6 +305,31 @@ def _suspects(result: ItemResult) -> Section:
         if pairs[MOST_LISTED:]:
             details.append(Table(title="More near-duplicates", heads=names, labels=2, rows=pairs[MOST_LISTED:]))
     return Section(title="Items to look at", text=text, tables=tables, details=details)
+
+
+def _power(models: int, has_options: bool) -> str:
+    """Say how many wrong keys the tests find, by simulations of the nearest size below."""
+    size, (by_rest, by_option) = found_wrong_keys(models)
+    start = f"In simulations with {size} models"
+    end = "without a false alarm: an item that is not listed may well have a wrong key."
+    if has_options:
+        return (
+            f"{start} the test of options finds {by_option} of 150 wrong keys of questions with four options, and that "
+            f"of item-rest r {by_rest}, {end}"
+        )
+    return (
+        f"{start} this finds {by_rest} of 150 wrong keys of questions with four options, {end} With the options that "
+        f"models chose (a column `choice`, or evidence of an MCQ benchmark) {by_option} would be found."
+    )
+
+
+def _preferred_table(table: ItemTable, listed: Sequence[PreferredOption], title: str) -> Table:
+    rows = [
+        (table.items[each.item], "none chosen" if each.key < 0 else table.options[each.key],
+         table.options[each.option], number(each.r, 2), p_value(each.adjusted))
+        for each in listed
+    ]  # fmt: skip
+    return Table(title=title, heads=("Item", "Key", "Preferred", "r", "Adjusted p"), labels=3, rows=rows)
 
 
 def _item_model(result: ItemResult, model: ItemModel) -> Section:

@@ -20,9 +20,10 @@ from vcrgen.analysis.items.chunks import Columns, read_chunks
 from vcrgen.analysis.items.item_table import FEWEST_MODELS, MOST_CELLS, ItemTable, MaskedSpan
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
-from vcrgen.scorer.records import METRICS, Outcome
+from vcrgen.scorer.records import Outcome
 from vcrgen.signature import Signature
-from vcrgen.stats.arrays import Bits, Ints
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.tasks.task import LABELS, MCQ_TASK, VCR_TASK, ScoredTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,7 +37,7 @@ LONGEST_NAME = 5000
 class EvidenceChoice:
     """Selection of rows of evidence, and of one of its scores."""
 
-    metric: str = "exact"
+    metric: str | None = None  # the leading one of the task
     mode: str | None = None
     view: str | None = None
 
@@ -46,7 +47,8 @@ def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(),
 
     Args:
         files: Parquet or JSON Lines that ``vcrgen score --spans`` wrote, or long tables as CSV, TSV, xlsx, JSON Lines
-            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), and ``image`` if items share images.
+            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), ``image`` if items share images, and
+            ``choice`` if they have options.
         choice: Of evidence, the score, and the mode and the view if there are several.
         private: Take the items of a hidden set.
 
@@ -54,8 +56,8 @@ def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(),
         AnalysisError: A file cannot be read or is neither, a model answers an item twice, scores were made in different
             ways, or the items are of a hidden set and ``private`` is not given.
     """
-    if choice.metric not in METRICS:
-        raise AnalysisError(f"Unknown metric {choice.metric!r}; known: {', '.join(METRICS)}.")
+    if choice.metric not in (None, *LABELS):
+        raise AnalysisError(f"Unknown metric {choice.metric!r}; known: {', '.join(LABELS)}.")
     if not files:
         raise AnalysisError("Name a file of evidence (vcrgen score --spans) or a long table, or take --example items.")
     gathered = _Gathered(choice)
@@ -78,9 +80,10 @@ class _Gathered:
     cells: dict[tuple[str, str], None] = field(default_factory=dict)  # modes and views
     missing_outcomes: Counter[str] = field(default_factory=Counter)
     signatures: dict[str, Path] = field(default_factory=dict)
-    parts: list[tuple[Ints, Ints, Any]] = field(default_factory=list)
+    parts: list[tuple[Ints, Ints, Any, Ints]] = field(default_factory=list)
+    options: dict[str, int] = field(default_factory=dict)  # that some model chose
     rows: int = 0
-    evidence: bool | None = None
+    task: ScoredTask | None = None  # of evidence; None for long tables
 
     def add(self, file: Path, columns: Columns) -> None:
         """Take a chunk."""
@@ -88,22 +91,23 @@ class _Gathered:
         import pyarrow.compute as pc
 
         evidence = "outcome" in columns
-        if self.evidence not in (None, evidence):
-            raise AnalysisError(f"{file} is {'evidence' if evidence else 'a long table'}, and other files are not.")
-        self.evidence = evidence
-        named = columns[self.choice.metric if evidence else "score"]
-        scores = np.array(named.to_numpy(zero_copy_only=False), float)
+        task = None if not evidence else VCR_TASK if "span" in columns else MCQ_TASK
+        if self.parts and self.task is not task:
+            kind = "a long table" if task is None else f"evidence of {task.units}"
+            raise AnalysisError(f"{file} is {kind}, and other files are not.")
+        self.task = task
+        scores = np.array(columns["score"].to_numpy(zero_copy_only=False), float)
         taken = self._take_evidence(file, columns, scores) if evidence else np.ones(len(scores), bool)
         if not ((scores >= 0) & (scores <= 1) | np.isnan(scores)).all():
             raise AnalysisError(f"{file} holds a score that is not from 0 to 1; divide percentages by 100.")
         columns = {name: column.filter(pa.array(taken)) for name, column in columns.items()}
         names = pc.coalesce(columns["model"], columns["run"]) if evidence else columns["model"]
         models = _codes(file, "model", names, self.models)
-        items = self._spans(file, columns) if evidence else self._item_codes(file, columns)
+        items = self._item_codes(file, columns) if task is None else self._of_evidence(file, columns)
         self.rows += len(items)
         if self.rows > MOST_CELLS:
             raise AnalysisError(f"The files hold more than {MOST_CELLS:,} scores; analyse a part of the items.")
-        self.parts.append((models.astype(np.int32), items.astype(np.int32), scores[taken]))
+        self.parts.append((models.astype(np.int32), items.astype(np.int32), scores[taken], self._chosen(columns)))
 
     def _take_evidence(self, file: Path, columns: Columns, scores: Any) -> Bits:
         """Select the rows of the mode and view; scores of rows without an answer become NaN."""
@@ -138,8 +142,21 @@ class _Gathered:
             parts = ", ".join(f"{name} is {ours.get(name)} and {theirs.get(name)}" for name in names)
             raise AnalysisError(f"{where} and {file} were not scored in the same way: {parts}.")
 
-    def _spans(self, file: Path, columns: Columns) -> Ints:
+    def _chosen(self, columns: Columns) -> Ints:
+        """Codes of the options that were chosen, -1 for none; empty without such a column."""
+        if "choice" not in columns:
+            return np.empty(0, np.int64)
+        texts = [text and text.strip() for text in columns["choice"].to_pylist()]
+        return np.array([self.options.setdefault(text, len(self.options)) if text else -1 for text in texts], np.int64)
+
+    def _of_evidence(self, file: Path, columns: Columns) -> Ints:
+        """Codes of the spans of questions, or of the questions of an MCQ benchmark."""
         questions = _codes(file, "question_id", columns["question_id"], self.groups)
+        if self.task is MCQ_TASK:
+            for question in np.unique(questions).tolist():
+                code = self.items.setdefault(question * MOST_SPANS, len(self.items))
+                self.group_of[code] = question
+            return np.array([self.items[question * MOST_SPANS] for question in questions.tolist()], np.int64)
         numbers = columns["span"].to_numpy(zero_copy_only=False)
         if not ((numbers >= 0) & (numbers < MOST_SPANS) & (numbers == np.floor(numbers))).all():
             raise AnalysisError(f"{file} holds a `span` that is no whole number from 0 on.")
@@ -171,7 +188,7 @@ class _Gathered:
                 "they are analysed, and every page is marked as not to be published."
             )
         chosen = [cell for cell in self.cells if _is(cell, self.choice)]
-        if self.evidence and len(chosen) != 1:
+        if self.task is not None and len(chosen) != 1:
             have = "; ".join(f"--mode {mode} --view {view}" for mode, view in chosen or self.cells)
             few = len(self.models) < FEWEST_MODELS
             more = f" Give the evidence of {FEWEST_MODELS} models or more; here are {len(self.models)}." if few else ""
@@ -181,45 +198,52 @@ class _Gathered:
         if len(self.models) * len(self.items) > MOST_CELLS:
             raise AnalysisError(f"{source} has more than {MOST_CELLS:,} cells; analyse a part of the items.")
         names = [*self.groups]
-        keys = [divmod(key, MOST_SPANS) if self.evidence else key for key in self.items]
-        shown = [f"{names[key[0]]} [{key[1] + 1}]" if self.evidence else key for key in keys]
-        sorted_by = [(names[key[0]], key[1]) if self.evidence else (key, 0) for key in keys]
+        keys: list[Any] = [divmod(key, MOST_SPANS) if self.task else key for key in self.items]
+        number = " [{}]" if self.task is VCR_TASK else ""  # of a span in its question
+        shown = [f"{names[key[0]]}{number.format(key[1] + 1)}" if self.task else key for key in keys]
+        sorted_by = [(names[key[0]], key[1]) if self.task else (key, 0) for key in keys]
         order = sorted(range(len(keys)), key=sorted_by.__getitem__)
         models = sorted(self.models)
-        scores = self._matrix(source, models, shown)
+        scores, choices = self._matrix(source, models, shown)
         known = ~np.isnan(scores)
-        kept, answered = known.any(axis=1), known.any(axis=0)  # of the others nothing is known
-        if not kept.any():
+        kept = np.flatnonzero(known.any(axis=1))
+        answered = set(np.flatnonzero(known.any(axis=0)).tolist())  # of the others nothing is known
+        if not len(kept):
             raise AnalysisError(f"{source} holds no score.")
-        order = [code for code in order if answered[code]]
+        order = [code for code in order if code in answered]
         scores = scores[kept][:, order]
+        choices = choices[kept][:, order] if choices is not None else None
         of_items = [self.group_of.get(code, -1) for code in order]
         group_names = [names[code] for code in of_items] if self.groups else [shown[code] for code in order]
         found, groups = np.unique(np.array(group_names, object), return_inverse=True)
-        has_texts = len(self.texts) == len(self.items)
+        has_texts = self.task is VCR_TASK and len(self.texts) == len(self.items)
         spans = [MaskedSpan(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if has_texts]
         return ItemTable(
-            models=tuple(model for model, there in zip(models, kept.tolist(), strict=True) if there),
+            models=tuple(models[row] for row in kept.tolist()),
             items=tuple(shown[code] for code in order),
             scores=scores,
             groups=groups.astype(np.int64),
             group_names=tuple(found.tolist()),
             source=source,
-            metric=self.choice.metric if self.evidence else "score",
+            metric=self.choice.metric or self.task.main_metrics[0] if self.task else "score",
             mode=chosen[0][0] if chosen else None,
+            view=chosen[0][1] if chosen else None,
             missing_outcomes=dict(self.missing_outcomes),
-            empty_counts=(int((~kept).sum()), int((~answered).sum())),
+            empty_counts=(len(models) - len(kept), len(shown) - len(answered)),
             hidden=hidden,
             spans=tuple(spans),
+            choices=choices,
+            options=tuple(self.options),
         )
 
-    def _matrix(self, source: str, models: Sequence[str], shown: Sequence[str]) -> Any:
-        """Models in order x items as they came."""
+    def _matrix(self, source: str, models: Sequence[str], shown: Sequence[str]) -> tuple[Floats, Ints | None]:
+        """Scores and, if there are any, chosen options: models in order x items as they came."""
         place = np.empty(len(models), np.int64)
         place[[self.models[name] for name in models]] = np.arange(len(models))
         scores = np.full((len(models), len(self.items)), np.nan)
         seen = np.zeros(scores.shape, bool)
-        for model_codes, items, values in self.parts:
+        choices = np.full(scores.shape, -1) if self.options else None
+        for model_codes, items, values, chosen in self.parts:
             rows = place[model_codes]
             flat = rows * len(self.items) + items
             if seen.flat[flat].any() or len(np.unique(flat)) < len(flat):
@@ -231,7 +255,9 @@ class _Gathered:
                 )
             seen.flat[flat] = True
             scores.flat[flat] = values
-        return scores
+            if choices is not None and len(chosen):
+                choices.flat[flat] = chosen
+        return scores, choices
 
 
 def _is(cell: tuple[str, str], choice: EvidenceChoice) -> bool:

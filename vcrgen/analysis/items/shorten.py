@@ -1,9 +1,9 @@
-"""Selection of a subset of items, with its accuracy on held-out models.
+"""Selection of a subset of items, with an estimator of the score on all of them, and its accuracy on held-out models.
 
 A unit is kept or left out as a whole: an image with all its items, or an item where items have no images. A selection
-fits the models that it was made from, so it is evaluated on others:
+and its estimator fit the models that they were made from, so they are evaluated on others:
 
-    repeat: hold models out -> choose by the others, in each way and size -> compare the held-out models' scores
+    repeat: hold models out -> choose by the others, in each way and size -> estimate the held-out models' scores
 """
 
 from __future__ import annotations
@@ -11,121 +11,257 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from vcrgen.analysis.items.classical import NORMAL_95, IntervalEstimate, generator
-from vcrgen.analysis.items.irt import fit_items
+from vcrgen.analysis.items.irt import ItemModel, fit_items
 from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.errors import AnalysisError
 from vcrgen.plurals import pluralize
 from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.full_score import FullScore, abilities
 from vcrgen.stats.ranking import ascending, spearman
 
 FEWEST_MODELS = 10
 FEWEST_HELD_OUT = 5  # or a fifth of the models
-MOST_CLUSTERS = 20
+LARGEST_DEFAULT = 1000  # units of a subset, where no sizes are named
 _ROUNDS = 30  # of k-means
-_COMPONENTS = 8  # of what models do, by which items are clustered
+_COMPONENTS = 10  # of what models do, by which units are clustered
 _ROUND = (10, 15, 20, 30, 50, 70)
+_DEGREE = 3  # of the polynomial that maps abilities to scores
+_RIDGE = 0.1
+_SURE = 20.0  # the logit of an item that all models solve
 
 
-class SelectionContext(NamedTuple):
-    """Input of a selection method: the models that it may look at, unit by unit."""
+class SubsetChoice(NamedTuple):
+    """A subset with the estimator of the score on all items."""
 
-    table: ItemTable
-    difficulty: Floats  # of each unit, the mean score
-    rng: np.random.Generator
-
-
-Order = Callable[[SelectionContext], tuple["Ints", "Floats | None"]]
-"""Puts the units into an order that is cut into parts; of each part the unit of the highest value is taken, or any."""
+    units: Ints
+    items: Ints  # of these units, in the order of the table
+    estimator: FullScore
 
 
-def _random(choice: SelectionContext) -> tuple[Ints, Floats | None]:
-    return choice.rng.permutation(len(choice.difficulty)), None
+class SelectionContext:
+    """The models that a selection may look at, and what is computed of them once for all methods and sizes."""
+
+    def __init__(self, table: ItemTable) -> None:
+        self.table = table
+        self.sums, self.counts = table.sums()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difficulty = self.sums.sum(axis=0) / self.counts.sum(axis=0)
+        # Of what only held-out models have, the mean of all.
+        self.difficulty: Floats = np.nan_to_num(difficulty, nan=float(np.nanmean(table.scores)))
+        self.of_units = np.bincount(table.groups, minlength=len(self.difficulty)).astype(np.float64)
+
+    @cached_property
+    def model(self) -> ItemModel:
+        """The item response model."""
+        return fit_items(self.table)
+
+    @cached_property
+    def curves(self) -> tuple[Floats, Floats]:
+        """Slope and intercept of every item; an item on which models do not differ has the slope 0."""
+        mean = self.difficulty[self.table.groups]
+        varied = self.model.items
+        with np.errstate(divide="ignore"):
+            constant = np.nanmax(np.where(self.table.present, self.table.scores, np.nan), axis=0, initial=-1)
+            constant = np.where(constant < 0, mean, constant)
+            intercept = np.clip(np.log(constant) - np.log1p(-constant), -_SURE, _SURE)
+        slope = np.zeros(len(mean))
+        slope[varied], intercept[varied] = self.model.slope, self.model.intercept
+        return slope, intercept
+
+    @cached_property
+    def places(self) -> Floats:
+        """Units x components of what the models do on them, beyond the unit's and the model's mean; distances count."""
+        scores = np.divide(self.sums, self.counts, out=np.full(self.sums.shape, np.nan), where=self.counts > 0)
+        filled = np.where(np.isnan(scores), self.difficulty, scores).T
+        u, s, _ = np.linalg.svd(filled - filled.mean(axis=0), full_matrices=False)
+        found: Floats = (u * s)[:, :_COMPONENTS]
+        return found
+
+    def items_of(self, units: Ints) -> Ints:
+        """The items of some units."""
+        return np.flatnonzero(np.isin(self.table.groups, units))
+
+    def choice(self, units: Ints, estimator: Callable[[Ints], FullScore]) -> SubsetChoice:
+        """A choice of units with its estimator, which is made of their items."""
+        items = self.items_of(units)
+        return SubsetChoice(np.sort(units), items, estimator(items))
+
+    def mean(self, items: Ints) -> FullScore:
+        """The plain mean of some items."""
+        return FullScore(weights=np.full(len(items), 1 / len(items)))
+
+    def expected(self, items: Ints) -> FullScore:
+        """p-IRT: scores of some items, and the expected ones of all others."""
+        slope, intercept = self.curves
+        outside = np.setdiff1d(np.arange(len(slope)), items)
+        return FullScore(
+            slope=slope[items], intercept=intercept[items], outside_slope=slope[outside],
+            outside_intercept=intercept[outside],
+        )  # fmt: skip
+
+    def regression(self, items: Ints) -> FullScore:
+        """The score on all items as a polynomial of the ability by some of them."""
+        slope, intercept = self.curves
+        ability = abilities(self.table.scores[:, items], slope[items], intercept[items])
+        score = self.sums.sum(axis=1) / self.counts.sum(axis=1)
+        powers = np.vander(ability, _DEGREE + 1, increasing=True)
+        ridge = _RIDGE * np.diag([0.0, *[1.0] * _DEGREE])
+        return FullScore(
+            slope=slope[items], intercept=intercept[items],
+            coefficients=np.linalg.solve(powers.T @ powers + ridge, powers.T @ score),
+            reach=(float(ability.min()), float(ability.max())),
+        )  # fmt: skip
 
 
-def _stratified(choice: SelectionContext) -> tuple[Ints, Floats | None]:
-    return np.lexsort((choice.rng.random(len(choice.difficulty)), choice.difficulty)), None
+Select = Callable[[SelectionContext, int, np.random.Generator], SubsetChoice]
+"""Chooses a number of units."""
 
 
-def _informative(choice: SelectionContext) -> tuple[Ints, Floats | None]:
-    """By difficulty; of each part the unit with the highest information at the models' abilities."""
-    fitted = fit_items(choice.table)
-    known = np.zeros(len(choice.difficulty))
-    information = fitted.information(fitted.ability).mean(axis=0)
-    np.add.at(known, choice.table.groups[fitted.items], information)
-    # Units of equal information differ in the last digits, which depend on how many threads add them up.
-    return _stratified(choice)[0], np.round(known / max(known.max(), 1e-300), 6)
+def _random(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
+    return context.choice(rng.permutation(len(context.difficulty))[:size], context.mean)
 
 
-def _clustered(choice: SelectionContext) -> tuple[Ints, Floats | None]:
-    """Units that the same models do better on than they should stand together; within a cluster, by difficulty."""
-    sums, counts = choice.table.sums()
-    scores = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    expected = np.nanmean(scores, axis=1)[:, None] + choice.difficulty - np.nanmean(scores)
-    left = np.where(counts > 0, scores - expected, 0.0).T  # units x models; what is missing is as expected
-    u, s, _ = np.linalg.svd(left - left.mean(axis=0), full_matrices=False)
-    places = (u * s)[:, :_COMPONENTS]
-    found = _clusters(places, max(1, min(MOST_CLUSTERS, len(places) // 5)))
-    return np.lexsort((choice.rng.random(len(places)), choice.difficulty, found)), None
+def _strata(context: SelectionContext, size: int, rng: np.random.Generator) -> Ints:
+    """One unit of each of equal parts, in order of difficulty."""
+    order = np.lexsort((rng.random(len(context.difficulty)), context.difficulty))
+    # Not `array_split`, which makes the first parts larger than the last.
+    parts = np.split(order, np.arange(1, size) * len(order) // size)
+    return np.array([part[rng.integers(len(part))] for part in parts], np.int64)
 
 
-def _clusters(places: Floats, count: int) -> Ints:
-    """Lloyd's k-means from centres spread along the first component; own, so that no thread changes the result."""
-    along = ascending(places[:, 0])
-    centres = places[along[(np.arange(count) * len(along) + len(along) // 2) // count]]
-    found: Ints = np.zeros(len(places), np.int64)
+def _stratified(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
+    return context.choice(_strata(context, size, rng), context.mean)
+
+
+def _pirt(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
+    return context.choice(_strata(context, size, rng), context.expected)
+
+
+def _anchor_points(context: SelectionContext, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """The unit nearest to the centre of each cluster of response patterns, and the share of items that it stands for.
+
+    Lloyd's k-means from random units; own, so that no thread changes the result.
+    """
+    places = context.places
+    centres = places[rng.permutation(len(places))[:size]]
+    labels: Ints = np.zeros(len(places), np.int64)
     for _ in range(_ROUNDS):
-        found = ((places[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        sizes = np.bincount(found, minlength=count)
+        new, _ = _nearest(places, centres)
+        if (new == labels).all():
+            break
+        labels = new
+        sizes = np.bincount(labels, minlength=size)
         moved = np.zeros_like(centres)
-        np.add.at(moved, found, places)
+        np.add.at(moved, labels, places)
         centres = np.where(sizes[:, None] > 0, moved / np.maximum(sizes, 1)[:, None], centres)
-    return found
+    labels, far = _nearest(places, centres)
+    order = ascending(far)
+    anchors, first = np.unique(labels[order], return_index=True)
+    units = order[first]
+    shares = np.bincount(labels, context.of_units, minlength=size)[anchors] / context.of_units.sum()
+    if len(units) < size:  # clusters stay empty where units are alike: others stand for nothing but themselves
+        others = rng.permutation(np.setdiff1d(np.arange(len(places)), units))[: size - len(units)]
+        units, shares = np.concatenate([units, others]), np.concatenate([shares, np.zeros(len(others))])
+    return units, shares
+
+
+def _nearest(places: Floats, centres: Floats) -> tuple[Ints, Floats]:
+    """Of each place the nearest centre and its squared distance; distances are rounded, so that ties are the same."""
+    scale = max(float((places**2).sum(axis=1).max()), 1e-300)
+    labels, far = np.empty(len(places), np.int64), np.empty(len(places))
+    block = max(1, (1 << 22) // len(centres))
+    for start in range(0, len(places), block):
+        part = places[start : start + block]
+        squares = ((part**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * part @ centres.T) / scale
+        squares = squares.round(9)
+        labels[start : start + block] = squares.argmin(axis=1)
+        far[start : start + block] = squares.min(axis=1)
+    return labels, far
+
+
+def _anchors(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
+    units, shares = _anchor_points(context, size, rng)
+    of_unit = np.zeros(len(context.difficulty))
+    of_unit[units] = shares / context.of_units[units]
+    return context.choice(units, lambda items: FullScore(weights=of_unit[context.table.groups[items]]))
+
+
+def _anchors_pirt(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
+    return context.choice(_anchor_points(context, size, rng)[0], context.expected)
+
+
+def _metabench(context: SelectionContext, size: int, _: np.random.Generator) -> SubsetChoice:
+    """Of each of equal parts of the models, in order of ability, the unit that tells most about them."""
+    model, groups = context.model, context.table.groups
+    by_item = model.information(model.ability)
+    known = np.zeros((len(context.difficulty), len(by_item)))
+    np.add.at(known, groups[model.items], by_item.T)
+    order = ascending(model.ability)
+    left = np.ones(len(known), bool)
+    units = []
+    for number in range(size):
+        start, end = number * len(order) // size, (number + 1) * len(order) // size
+        # Units of equal information differ in the last digits, which depend on how many threads add them up.
+        value = known[:, order[start : max(end, start + 1)]].mean(axis=1)
+        value = np.where(left, np.round(value / max(value.max(), 1e-300), 6), -1.0)
+        units.append(int(value.argmax()))
+        left[units[-1]] = False
+    return context.choice(np.array(units, np.int64), context.regression)
 
 
 class SelectionMethod(NamedTuple):
-    """A way to select units."""
+    """A way to select units and to estimate the score on all of them."""
 
-    order: Order
+    select: Select
     description: str  # with the fields ``unit`` and ``model``
 
 
 METHODS: Mapping[str, SelectionMethod] = {
-    "random": SelectionMethod(_random, "any {unit}"),
+    "random": SelectionMethod(_random, "any {unit}, and their mean"),
     "stratified": SelectionMethod(
-        _stratified, "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each"
+        _stratified, "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each, and "
+        "their mean",
     ),
-    "information": SelectionMethod(
-        _informative, "the same parts, and of each the one with the highest information by the {model}"
+    "pirt": SelectionMethod(
+        _pirt, "the same selection; the {model} gives the expected scores of all other {unit} (p-IRT of tinyBenchmarks)"
     ),
-    "clustered": SelectionMethod(
-        _clustered, "one of each equal part of an order by clusters of {unit} that the same models do well on"
+    "anchors": SelectionMethod(
+        _anchors, "of each cluster of {unit} that the same models do well on the one in the middle, and their mean "
+        "weighted by the size of the cluster (anchor points of tinyBenchmarks)",
     ),
-}
+    "anchors-pirt": SelectionMethod(_anchors_pirt, "the same anchor points with the estimate of pirt"),
+    "metabench": SelectionMethod(
+        _metabench, "the {unit} with the highest information at the abilities of the models by the {model}; scores are "
+        "a cubic function of ability (metabench)",
+    ),
+}  # fmt: skip
 
 
 class SubsetFit(NamedTuple):
     """Error and rank preservation of one subset on held-out models."""
 
-    error: float  # mean distance of its scores from those of all, as a share
+    error: float  # mean distance of its estimates from the scores on all, as a share
     agreement: float  # Spearman's correlation of both rankings; NaN where one of them has no order
     decisions: float  # share of significantly different pairs that keep their order; NaN without such pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetResult:
-    """A method at a size, over all repeats."""
+    """A method at a size, over all repeats: means with their 95 % intervals."""
 
     method: str
     size: int  # units
-    error: IntervalEstimate  # mean, and the range of 95 % of the repeats
+    error: IntervalEstimate
+    within: float  # distance within which 95 % of the held-out models' estimates are
     agreement: IntervalEstimate
     decisions: IntervalEstimate
-    # Than a random choice on the same models, with the interval of the mean: above 0 it is better.
+    # Than a random choice on the same models: above 0 it is better.
     less_error: IntervalEstimate
     more_decisions: IntervalEstimate  # that are right
 
@@ -139,7 +275,7 @@ class ShortenResult:
     held_out: int  # models, in each repeat
     repeats: int
     kind: str  # of the item model: "2PL" or "Rasch"
-    chosen: Mapping[tuple[str, int], tuple[str, ...]]  # method and size to the names of units
+    chosen: Mapping[tuple[str, int], SubsetChoice]
 
     def smallest(self, method: str, *, error: float | None, agreement: float | None) -> tuple[int | None, list[int]]:
         """Return the smallest size that meets the limits, and the smaller inconclusive ones.
@@ -147,7 +283,7 @@ class ShortenResult:
         Args:
             method: The selection method.
             error: The largest mean distance of scores, as a share.
-            agreement: The smallest rank correlation.
+            agreement: The smallest mean rank correlation.
 
         Returns:
             A size is None where no size meets them.
@@ -167,8 +303,8 @@ class ShortenResult:
 
 
 def default_sizes(units: int) -> list[int]:
-    """Round numbers below the number of units: 10, 15, 20, 30, 50, 70, 100 and so on."""
-    sizes = [first * 10**power for power in range(8) for first in _ROUND]
+    """Round numbers below the number of units, 1,000 at most: 10, 15, 20, 30, 50, 70, 100 and so on."""
+    sizes = [first * 10**power for power in range(3) for first in _ROUND if first * 10**power <= LARGEST_DEFAULT]
     return [size for size in sizes if size < units]
 
 
@@ -198,80 +334,86 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
         )
     held = max(FEWEST_HELD_OUT, models // 5)
     full = _Full(table)
-    fits: dict[tuple[str, int], list[SubsetFit]] = {(method, size): [] for method in METHODS for size in sizes}
+    fits: dict[tuple[str, int], list[tuple[SubsetFit, Floats]]] = {
+        (method, size): [] for size in sizes for method in METHODS
+    }
     for repeat in range(repeats):
         order = generator(seed, f"held out {repeat}").permutation(models)
         choosing = table.select_models(np.sort(order[held:]))
-        for name, units_kept in _choose_all(choosing, sizes, seed, f"repeat {repeat}").items():
-            fits[name].append(full.fit(np.sort(order[:held]), units_kept))
-    chosen = _choose_all(table, sizes, seed, "final")
+        for name, choice in _choose_all(choosing, sizes, seed, f"repeat {repeat}").items():
+            fits[name].append(full.fit(np.sort(order[:held]), choice))
+    tested = held / (models - held)
     return ShortenResult(
-        results=tuple(
-            _result(method, size, fits[method, size], fits["random", size], held / (models - held))
-            for size in sizes
-            for method in METHODS
-        ),
+        results=tuple(_result(*name, of, fits["random", name[1]], tested) for name, of in fits.items()),
         units=units, held_out=held, repeats=repeats, kind=fit_items(table).kind,
-        chosen={name: tuple(table.group_names[unit] for unit in of) for name, of in chosen.items()},
+        chosen=_choose_all(table, sizes, seed, "final"),
     )  # fmt: skip
 
 
-def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], Ints]:
-    sums, counts = table.sums()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        difficulty = sums.sum(axis=0) / counts.sum(axis=0)
-    difficulty = np.nan_to_num(difficulty, nan=float(np.nanmean(table.scores)))  # of what only held-out models have
-    chosen = {}
-    for method, selection in METHODS.items():
-        rng = generator(seed, f"{name} {method}")
-        order, value = selection.order(SelectionContext(table, difficulty, rng))
-        for size in sizes:
-            # Not `array_split`, which makes the first parts larger than the last.
-            parts = np.split(order, np.arange(1, size) * len(order) // size)
-            picked = [part[rng.integers(len(part))] if value is None else part[value[part].argmax()] for part in parts]
-            chosen[method, size] = np.sort(np.array(picked, np.int64))
-    return chosen
+def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], SubsetChoice]:
+    """Choose in every way and size; methods of one selection draw the same units, so that estimators are compared."""
+    context = SelectionContext(table)
+    drawn_as = {"pirt": "stratified", "anchors-pirt": "anchors"}
+    return {
+        (method, size): each.select(context, size, generator(seed, f"{name} {drawn_as.get(method, method)} {size}"))
+        for size in sizes
+        for method, each in METHODS.items()
+    }
 
 
 class _Full:
-    """The scores of all models on the whole set, with which subsets are compared."""
+    """The scores of all models on the whole set, with which estimates are compared."""
 
     def __init__(self, table: ItemTable) -> None:
-        self.sums, self.counts = table.sums()
-        totals = self.counts.sum(axis=1)
-        self.means = self.sums.sum(axis=1) / totals
-        left = (self.sums - self.means[:, None] * self.counts) / totals[:, None]
+        self.scores = table.scores
+        sums, counts = table.sums()
+        totals = counts.sum(axis=1)
+        self.means = sums.sum(axis=1) / totals
+        left = (sums - self.means[:, None] * counts) / totals[:, None]
         units = left.shape[1]
         shared = left @ left.T * units / (units - 1)
         variance = np.diag(shared)[:, None] + np.diag(shared) - 2 * shared
         apart = np.abs(self.means[:, None] - self.means) > NORMAL_95 * np.sqrt(np.maximum(variance, 0.0))
         self.apart: Bits = apart & (np.abs(self.means[:, None] - self.means) > 1e-12)
 
-    def fit(self, rows: Ints, units: Ints) -> SubsetFit:
-        """Compare a subset with the full set for some models; models without an item of it are left out."""
-        counts = self.counts[np.ix_(rows, units)].sum(axis=1)
-        rows, counts = rows[counts > 0], counts[counts > 0]
-        part, full = self.sums[np.ix_(rows, units)].sum(axis=1) / counts, self.means[rows]
-        apart = np.triu(self.apart[np.ix_(rows, rows)])
-        first, second = np.nonzero(apart)
-        same = np.sign(part[first] - part[second]) * np.sign(full[first] - full[second])
+    def fit(self, rows: Ints, choice: SubsetChoice) -> tuple[SubsetFit, Floats]:
+        """Compare a subset with the full set for some models, and give their errors.
+
+        Models without an item of it are left out.
+        """
+        part = choice.estimator.estimate(self.scores[np.ix_(rows, choice.items)])
+        rows, part = rows[~np.isnan(part)], part[~np.isnan(part)]
+        full = self.means[rows]
+        first, second = np.nonzero(np.triu(self.apart[np.ix_(rows, rows)]))
+        # Estimates of the same score differ in the last digits.
+        same = np.sign((part[first] - part[second]).round(12)) * np.sign(full[first] - full[second])
         decisions = float(((same + 1) / 2).mean()) if len(first) else math.nan
-        return SubsetFit(float(np.abs(part - full).mean()), spearman(part, full), decisions)
+        errors = np.abs(part - full)
+        mean = float(errors.mean()) if len(errors) else math.nan
+        return SubsetFit(mean, spearman(part.round(12), full), decisions), errors
 
 
 def _result(
-    method: str, size: int, fits: Sequence[SubsetFit], random: Sequence[SubsetFit], tested: float
+    method: str,
+    size: int,
+    fits: Sequence[tuple[SubsetFit, Floats]],
+    random: Sequence[tuple[SubsetFit, Floats]],
+    tested: float,
 ) -> SubsetResult:
-    ours, theirs = np.array(fits), np.array(random)
-    error, agreement, decisions = (_range(column) for column in ours.T)
+    ours, theirs = (np.array([fit for fit, _ in of]) for of in (fits, random))
+    error, agreement, decisions = (
+        _mean(column, tested, (low, 1.0)) for column, low in zip(ours.T, (0.0, -1.0, 0.0), strict=True)
+    )
+    errors = np.concatenate([each for _, each in fits])
     return SubsetResult(
         method=method, size=size, error=error, agreement=agreement, decisions=decisions,
+        within=float(np.quantile(errors, 0.95)) if len(errors) else math.nan,
         less_error=_mean(theirs[:, 0] - ours[:, 0], tested), more_decisions=_mean(ours[:, 2] - theirs[:, 2], tested),
     )  # fmt: skip
 
 
-def _mean(values: Floats, tested: float) -> IntervalEstimate:
-    """The mean over repeats with its 95 % interval; NaN where fewer than two repeats have a value.
+def _mean(values: Floats, tested: float, bounds: tuple[float, float] = (-1.0, 1.0)) -> IntervalEstimate:
+    """The mean over repeats with its 95 % interval, within bounds; NaN where fewer than two repeats have a value.
 
     Repeats share models, so their mean varies more than that of independent ones: by the variance of a repeat times
     1 / number + ``tested``, which is the number of held-out models over that of the others (Nadeau and Bengio, 2003).
@@ -282,12 +424,5 @@ def _mean(values: Floats, tested: float) -> IntervalEstimate:
     if len(known) < 2:
         return IntervalEstimate(math.nan, math.nan, math.nan)
     half = t.ppf(0.975, len(known) - 1) * float(known.std(ddof=1)) * math.sqrt(1 / len(known) + tested)
-    return IntervalEstimate(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
-
-
-def _range(values: Floats) -> IntervalEstimate:
-    """The mean over repeats and the range of 95 % of them; NaN where no repeat has a value."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return IntervalEstimate(math.nan, math.nan, math.nan)
-    return IntervalEstimate(float(known.mean()), *map(float, np.quantile(known, (0.025, 0.975))))
+    mean, (low, high) = float(known.mean()), bounds
+    return IntervalEstimate(mean, max(mean - half, low), min(mean + half, high))

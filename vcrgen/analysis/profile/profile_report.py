@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 AXIS = ("0", "50", "100 %")
 MOST_SERIES = 8  # of a radar
+MOST_SUMMARISED = 3  # profiles
 MOST_LISTED = 200  # differences of categories
 FEW_COLUMNS = 4  # up to which the scores of categories have their intervals beside them
 FEWEST_MODELS = 4  # of a rank correlation
@@ -79,6 +80,7 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
     items = max(each.micro.items for each in data.profiles)
     return Document(
         title="Profiles on an MCQ benchmark",
+        summary=list(_summary(data)),
         lead=f"{pluralize(len(data.models), 'model')}, {pluralize(len(data.langs), 'language')}, "
         f"{pluralize(items, 'item')} on {pluralize(len(data.categories), 'category', 'categories')} of "
         f"{pluralize(len(data.levels), 'level')}. {about or f'From {data.source}.'}",
@@ -88,6 +90,25 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         settings=settings,
         private=data.hidden,
     )
+
+
+def _summary(data: Profiles) -> Iterator[str]:
+    """The weakest levels of the best models, and how many categories tell models or languages apart."""
+    for each in sorted(_image_profiles(data), key=lambda each: -each.micro.value)[:MOST_SUMMARISED]:
+        name = f"{each.model} ({each.lang}, {METHODS[each.metric]})"
+        if len(each.levels) < 2:
+            continue
+        (worst, low), *_, (best, high) = sorted(each.levels.items(), key=lambda level: level[1].value)
+        shares = percent(low.value, 1), percent(high.value, 1)
+        if low.high < high.low:
+            yield f"{name} is weakest at {worst}: {shares[0]} %, against {shares[1]} % at {best}."
+        else:
+            yield f"The levels of {name} cannot be told apart: {shares[0]} to {shares[1]} %."
+    for what, subject in (("model", "Models"), ("lang", "Languages")):
+        found = category_differences(pairs_by(_image_profiles(data), what))
+        if found:
+            differ = sum(each.adjusted < NAMED for each in found)
+            yield f"{subject} differ significantly in {differ:,} of {len(found):,} comparisons of a category."
 
 
 def _image_profiles(data: Profiles) -> list[ModelProfile]:
