@@ -2,6 +2,7 @@
 
     python scripts/bench_leaderboard.py [--clients 50] [--submissions 500] [--items 500] [--database URL] [--flood]
     python scripts/bench_leaderboard.py --models 50 500 2000
+    python scripts/bench_leaderboard.py --kills 14 --submissions 300 [--clock LIBFAKETIME] [--database URL]
 
 Clients hand in submissions at once to a real server, while a reader fetches the index, tables, models' pages and pages
 of submissions one after another, until everything is scored. Each file is another model's and holds an output for each
@@ -16,6 +17,10 @@ made, how large it is, how long it takes from the cache, how long it takes until
 what finishing a file takes. The exit code is 1 if the first page has 60 kB or more as it is sent, or takes 100 ms or
 more from the cache (the median of 20 times).
 
+With --kills the service is killed (kill -9) so many times, at random moments, while the clients hand in; who gets no
+answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at each start, by a day
+forward and back again. The exit code is 1 if an accepted file is lost or scored twice, or the log does not hold.
+
 With --flood two attacks are made instead, one after the other, each while 20 honest clients fetch pages: 1,010
 connections of another address (on Linux) that never finish the header of their request and are opened anew, once a
 second, where they were closed; and 12 clients that send large files with a wrong token without end. The exit code is 1
@@ -28,6 +33,7 @@ import argparse
 import http.client
 import json
 import multiprocessing as mp
+import os
 import random
 import re
 import secrets
@@ -87,11 +93,15 @@ def main() -> int:
     parser.add_argument("--database", default="", help="URL of an empty PostgreSQL database; SQLite without")
     parser.add_argument("--flood", action="store_true", help="attack it, in place of handing in")
     parser.add_argument("--models", type=int, nargs="+", help="sizes of boards to look at, in place of handing in")
+    parser.add_argument("--kills", type=int, default=0, help="of the service, while clients hand in")
+    parser.add_argument("--clock", default="", help="libfaketime.so.1, by which the clock jumps at each kill")
     args = parser.parse_args()
     if args.models:
         return grow(args.models)
     with tempfile.TemporaryDirectory(prefix="bench-leaderboard-") as folder:
         bench = Bench(Path(folder), args.clients, args.submissions, args.items, args.database)
+        if args.kills:
+            return bench.kill(args.kills, args.clock)
         return bench.flood() if args.flood else bench.run()
 
 
@@ -238,9 +248,10 @@ class Bench:
         self.key = folder / "key.jsonl"
         lines = ({"question_id": f"q{n}", "crossed_text": [a], "language": "en"} for n, a in enumerate(self.answers))
         self.key.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-        settings = Settings(title="Bench", database=database).model_copy(
-            update={"scored_a_day": 10**6, "failed_a_day": 10**6, "requests_a_minute": 10**9}
-        )
+        settings = Settings(
+            title="Bench", database=database, files_per_day=10**6, failed_files_per_day=10**6,
+            requests_per_minute=10**9,
+        )  # fmt: skip
         self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_reported=True)
         self.tokens = [give_token(self.board, f"Team {n}", "bench") for n in range(clients)]
 
@@ -299,13 +310,45 @@ class Bench:
                 bad |= set(statuses) != {200} or percentile(times, 0.5) > MOST_MS
         return int(bad)
 
+    def kill(self, kills: int, clock: str) -> int:
+        """Kill the service again and again while clients hand in; the exit code."""
+        rng, start = random.Random(0), time.monotonic()
+        port = random.randrange(20_000, 30_000)  # a system gives it to no client that waits for the service
+        with self.server(port, kills=True, environment=self.clock(clock, 0)) as url:
+            queue: Any = mp.get_context("spawn").Queue()
+            words = (url, self.tokens, self.count, self.answers, queue, True)
+            sent = mp.get_context("spawn").Process(target=hand_in, args=words, daemon=True)
+            sent.start()
+        for number in range(kills):
+            with self.server(port, kills=True, environment=self.clock(clock, 1 - number % 2)):
+                time.sleep(rng.uniform(0.05, 6))
+        with self.server(port, environment=self.clock(clock, 0)):
+            ids, failures, accepting = queue.get(timeout=PATIENCE)
+            sent.join()
+            while self.waiting() and time.monotonic() - start < PATIENCE:
+                time.sleep(0.5)
+        bad, line = self.outcome(ids)
+        print(f"{kills} kills in {accepting:.0f} s: {line}")
+        print(
+            f"sent again after: {dict(failures) or 'nothing'}; everything scored after {time.monotonic() - start:.0f} s"
+        )
+        return int(bad)
+
+    @staticmethod
+    def clock(library: str, days: int) -> dict[str, str]:
+        """The environment of a process whose clock is so many days ahead; without a library, that of this process."""
+        fake = {"LD_PRELOAD": library, "FAKETIME": f"+{days}d", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        return {**os.environ, **(fake if library and days else {})}
+
     @contextmanager
-    def server(self) -> Iterator[str]:
-        """A server of the board; gives its address."""
-        command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(self.board.folder), "--port", "0"]
+    def server(
+        self, port: int = 0, *, kills: bool = False, environment: dict[str, str] | None = None
+    ) -> Iterator[str]:  # fmt: skip
+        """A server of the board, killed or stopped at the end; gives its address."""
+        command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(self.board.folder), "--port", str(port)]
         log = self.folder / "log"
         with log.open("wb") as out:
-            process = subprocess.Popen(command, stderr=out)
+            process = subprocess.Popen(command, stderr=out, env=environment)
         try:
             while not (found := re.search(r'"url": "([^"]+)"', log.read_text("utf-8"))):
                 if process.poll() is not None:
@@ -313,6 +356,8 @@ class Bench:
                 time.sleep(0.1)
             yield found[1].rstrip("/")
         finally:
+            if kills:
+                process.kill()
             process.terminate()
             process.wait()
 
@@ -358,24 +403,20 @@ class Bench:
                 time.sleep(0.5 * rng.random() + 0.25)
 
     def report(
-        self, ids: list[str], failures: Counter[int], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
+        self, ids: list[str], failures: Counter[Any], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
         exclusive: float,
     ) -> int:  # fmt: skip
         """Print the figures; the exit code."""
-        with self.board.reading() as connection:
-            statuses = {one.id: one.status.value for one in list_submissions(connection)}
-            runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
-            log = list(read_log(connection))
-        check_log(iter(log))
-        lines = Counter(line.subject for line in log if line.what == "scored")
-        scored = sum(status == "scored" for status in statuses.values())
-        twice = sum(count > 1 for count in runs.values()) + sum(count > 1 for count in lines.values())
-        lost = self.count - len(ids) + sum(statuses.get(one) != "scored" for one in ids)
-        faults = sum(count for status, count in (failures + busy.statuses + idle.statuses).items() if status >= 500)
-        print(f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}, 5xx {faults}")
+        bad, line = self.outcome(ids)
+        faults = sum(
+            count
+            for status, count in (failures + busy.statuses + idle.statuses).items()
+            if isinstance(status, int) and status >= 500
+        )
+        print(f"{line}, 5xx {faults}")
         print(f"answers that were not 202: {dict(failures) or 'none'}; pages: {dict(busy.statuses)}")
         print(f"accepted in {accepting:.1f} s, {len(ids) / accepting:.1f} a second, by {self.clients} clients")
-        rate = scored / scoring
+        rate = len(ids) / scoring
         print(
             f"scored in {scoring:.1f} s, {rate:.2f} a second; one file alone, in a process that is warm: "
             f"{1000 * exclusive:.0f} ms, so {1 / exclusive:.2f} a second: ratio {rate * exclusive:.2f}"
@@ -387,7 +428,21 @@ class Bench:
             print(f"reading, {name}: {len(seen.times)} pages, ms: {estimates}, mean {mean:.0f}; p95 by kind: {kinds}")
         slow = busy.percentile(0.95)
         print(f"p95 while it scores is {slow / idle.percentile(0.95):.1f} times that of the idle service")
-        return int(bool(lost or twice or faults or slow > MOST_MS))
+        return int(bool(bad or faults or slow > MOST_MS))
+
+    def outcome(self, ids: list[str]) -> tuple[bool, str]:
+        """Whether an accepted file is lost or scored twice, and a line that counts them; a broken log ends it all."""
+        with self.board.reading() as connection:
+            statuses = {one.id: one.status.value for one in list_submissions(connection)}
+            runs = Counter(connection.execute(text("SELECT submission FROM runs")).scalars())
+            log = list(read_log(connection))
+        check_log(iter(log))
+        lines = Counter(line.subject for line in log if line.what == "scored")
+        scored = sum(status == "scored" for status in statuses.values())
+        twice = sum(count > 1 for count in runs.values()) + sum(count > 1 for count in lines.values())
+        lost = self.count - len(ids) + sum(statuses.get(one) != "scored" for one in ids)
+        line = f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}"
+        return bool(lost or twice), line
 
 
 def half_send(url: str) -> None:
@@ -449,23 +504,34 @@ def outputs(answers: list[str], seed: int) -> bytes:
     return "\n".join(lines).encode()
 
 
-def hand_in(url: str, tokens: list[str], count: int, answers: list[str], queue: Any) -> None:
-    """In a process of its own: every client hands in its share, one file after another."""
+def hand_in(
+    url: str, tokens: list[str], count: int, answers: list[str], queue: Any, patient: bool = False
+) -> None:  # fmt: skip
+    """In a process of its own: every client hands in its share, one file after another; a patient one tries again."""
     bodies = [form({"set": SET, "model": f"Model {n}", "size": "7B"}, outputs(answers, n)) for n in range(count)]
     ids: list[str] = []
-    failures: Counter[int] = Counter()
+    failures: Counter[int | str] = Counter()
 
-    def client(number: int) -> None:
-        connection = connect(url)
+    def send(number: int, body: bytes) -> bool:
         kind = {"content-type": "multipart/form-data; boundary=bench", "authorization": f"Bearer {tokens[number]}"}
-        for body in bodies[number :: len(tokens)]:
+        try:
+            connection = connect(url)
             connection.request("POST", "/api/submissions", body, kind)
             answer = connection.getresponse()
-            content = answer.read()
-            if answer.status == 202:
-                ids.append(json.loads(content)["id"])
-            else:
-                failures[answer.status] += 1
+            content = json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError) as problem:
+            failures[type(problem).__name__] += 1
+            return False
+        if answer.status == 202 or (answer.status == 409 and "id" in content):  # 409: it came, but not our answer
+            ids.append(content["id"])
+            return True
+        failures[answer.status] += 1
+        return False
+
+    def client(number: int) -> None:
+        for body in bodies[number :: len(tokens)]:
+            while not send(number, body) and patient:
+                time.sleep(0.2)
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(len(tokens))]
     start = time.monotonic()

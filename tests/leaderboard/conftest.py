@@ -359,7 +359,7 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
 
 @pytest.fixture
 def guess(tmp_path: Path, hidden_key: AnswerKey) -> Callable[..., Path]:
-    """Writes a file for the hidden set that restores some questions of its parts, and is no near-duplicate of another.
+    """Writes a file for the hidden set that restores some questions of its parts, and is no copy of another.
 
     Args (of what it returns): name: also a word that stands in every output; right: how many questions of each part;
     views.

@@ -118,7 +118,7 @@ def test_only_the_text_that_is_scored_is_hashed(
     (one,) = (each for each in ladder.sets if each.name == SET)
     session, said = session_of(one), "some words of an answer "
     file = hand(hidden_key, right=0, note=said * 3000)
-    lengths = [len(text) for _, _, text in session.response_fingerprints(file)]
+    lengths = [len(text) for _, _, text in session.searched_texts(file)]
     assert max(lengths) < 1000 < len(said) * 3000
     assert fingerprint(session, file) == fingerprint(
         session, hand(hidden_key, right=0, note=said * 2999, name="o.jsonl")

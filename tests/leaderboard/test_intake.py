@@ -4,6 +4,7 @@ import io
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
-from vcrgen.leaderboard import intake
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.model_facts import ModelFacts
@@ -159,7 +159,7 @@ def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch:
     start = now()
 
     def at(hours: float) -> None:
-        monkeypatch.setattr(intake, "now", lambda: start + timedelta(hours=hours))
+        monkeypatch.setattr(submissions, "now", lambda: start + timedelta(hours=hours))
 
     at(0)
     take(board, facts(), "1")
@@ -177,6 +177,23 @@ def test_a_day_ends(make_board: Callable[..., Board], facts: Facts, monkeypatch:
     take(board, facts(), "4")
     with pytest.raises(LimitReached, match="the most it ever may"):
         take(board, facts(), "4", set_name="hidden-en")
+
+
+@EACH_DATABASE
+def test_a_clock_that_jumps_by_a_day_gives_nothing_away(
+    board: Board, facts: Facts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set back, it had a team's files of the future count neither for its limits nor as its last ones."""
+    start, given = now(), []
+    for days in (1, 0, -1):
+        monkeypatch.setattr(submissions, "now", lambda days=days: start + timedelta(days=days))
+        for number in range(2):
+            with suppress(LimitReached):
+                given.append(take(board, facts(), f"{days} {number}", set_name="hidden-en"))
+    stored, _ = everything(board)
+    assert stored == given and len(given) == 2, "one day's figures"
+    last = take(board, facts(), "last", set_name="hidden-en", limited=False)
+    assert everything(board)[0][-1] == last
 
 
 @EACH_DATABASE

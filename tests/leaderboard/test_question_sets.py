@@ -8,13 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
 from vcrgen.leaderboard.board import Board, describe_set, init_board, register_set
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.scoring import check_file, fingerprint, is_near_duplicate, score_file
+from vcrgen.leaderboard.scoring import check_file, fingerprint, score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
@@ -171,28 +170,6 @@ def test_what_a_question_set_refuses(session: BaseScoringSession, tmp_path: Path
     assert "the board ranks by what they say" in problem and "image en, image ar" in problem
 
 
-def rule(session: BaseScoringSession) -> dict[str, Any]:
-    return {"kinds": len(session.fingerprint_kinds), "most": session.task.max_shared_outputs}
-
-
-def test_two_honest_models_that_agree_on_85_percent_pass_and_copies_do_not(session: BaseScoringSession) -> None:
-    """1,000 pairs of each kind, as long as the test sets that are published, and as short as a few hundred items."""
-    rng = np.random.default_rng(0)
-    kinds = len(session.fingerprint_kinds)
-
-    def pairs(agreement: float, items: int) -> int:
-        rejected = 0
-        for _ in range(1000):
-            ours = rng.integers(1, 5, (kinds, items), dtype=np.uint64)
-            same = rng.random((kinds, items)) < agreement
-            theirs = np.where(same, ours, (ours % 4) + 1).astype(np.uint64)
-            rejected += is_near_duplicate(ours.tobytes(), theirs.tobytes(), **rule(session))
-        return rejected
-
-    assert pairs(0.85, 300) == 0 == pairs(0.85, 2000)
-    assert pairs(0.98, 300) >= 990 and pairs(0.98, 2000) == 1000
-
-
 def test_a_copy_in_other_words_is_a_copy(session: BaseScoringSession, tmp_path: Path) -> None:
     plain = outputs(tmp_path / "a.jsonl", 0.7)
     wordy = tmp_path / "b.jsonl"
@@ -202,9 +179,7 @@ def test_a_copy_in_other_words_is_a_copy(session: BaseScoringSession, tmp_path: 
     wordy.write_text("\n".join(map(json.dumps, rows)))
     other = outputs(tmp_path / "c.jsonl", 0.7, seed=1)
     marks = [fingerprint(session, file) for file in (plain, wordy, other)]
-    assert is_near_duplicate(marks[0], marks[1], **rule(session)) and not is_near_duplicate(
-        marks[0], marks[2], **rule(session)
-    )
+    assert marks[0] == marks[1] != marks[2]
 
 
 def test_a_model_that_knows_the_public_questions_is_named(

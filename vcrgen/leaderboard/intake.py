@@ -67,7 +67,7 @@ def accept(
     with board.writing() as connection:
         submission = Submission(
             id=secrets.token_hex(16), set=set_name, facts=facts, file=kept.sha256, file_name=file_name(name),
-            bytes=kept.bytes, channel=channel, received=now(), private=private,
+            bytes=kept.bytes, channel=channel, received=submissions.moment(connection), private=private,
             status=SubmissionStatus.HELD if limited and board.settings.approval else SubmissionStatus.QUEUED,
         )  # fmt: skip
         if earlier := submissions.find_duplicate(connection, submission):
@@ -80,11 +80,12 @@ def accept(
 
 
 def _check(connection: Connection, settings: Settings, team: str, set_name: str, *, limited: bool) -> None:
-    test_set, at = get_set(connection, set_name), now()
-    if refusal := test_set.lifecycle.refusal(test_set.name, at):
+    test_set = get_set(connection, set_name)
+    if refusal := test_set.lifecycle.refusal(test_set.name, now()):
         raise LeaderboardError(refusal)
     if not limited:
         return
+    at = submissions.moment(connection)
     teams = sharing(connection, team)
     failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=teams, since=at - DAY)
     if failed >= settings.failed_files_per_day:

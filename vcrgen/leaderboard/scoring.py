@@ -24,7 +24,6 @@ from vcrgen.scorer.span_session import Session
 
 NO_MODE = "any"  # of outputs that state no mode, where the set has none
 LONG_RATIO = 3.0  # of outputs to answers: from here on they may be lists of guesses
-_MARK = 8  # bytes of a fingerprint of one output
 _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
 
 
@@ -41,12 +40,12 @@ def score_file(
         split_session: The split of a hidden set that is scored; None for the whole set.
         other_splits: The other splits. They are scored as well, and nothing is kept of it, so that the time does not
             tell in which split a question is.
-        earlier: Of a hidden set, the fingerprints of what the team submitted before.
+        earlier: Of a hidden set, the fingerprints of the files that the team submitted before.
         left: How many figures the team may still ask of the key; None for any number.
 
     Returns:
         Scores, or the problems: the file cannot be read, is not complete, asks for more than is left, or (hidden sets)
-        is nearly one of before.
+        says what one of before said.
     """
     scored = split_session or session
     try:
@@ -60,21 +59,15 @@ def score_file(
                 f"{left} left.",
             )
         outputs = fingerprint(session, opened) if session.key.hidden and not problems else None
-        task = session.task
-        if outputs is not None and any(
-            is_near_duplicate(outputs, other, kinds=len(session.fingerprint_kinds), most=task.max_shared_outputs)
-            for other in earlier
-        ):
+        if outputs is not None and outputs in earlier:
             problems = (
-                f"More than {task.max_shared_outputs:.0%} of the outputs of a view are those of a file that your team "
-                "submitted before. A hidden set does not score near-duplicates, as the differences would disclose the "
-                "answers.",
+                "All outputs are those of a file that your team submitted before. A hidden set scores them once.",
             )
         if problems:
             return ScoringOutcome(problems=problems)
         result, *others = [each.score(opened) for each in (scored, *other_splits)]
         cells = [cell for each in (result, *others) for cell in each.cells]
-        if unranked := [cell for cell in cells if task.main_metrics[0] not in cell.metrics]:
+        if unranked := [cell for cell in cells if session.task.main_metrics[0] not in cell.metrics]:
             where = ", ".join(dict.fromkeys(f"{cell.view} {cell.variant}" for cell in unranked))
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
         if isinstance(scored, Session) and has_curve(result):
@@ -121,18 +114,15 @@ def length_ratio(session: Session, opened: PredictionFile) -> float | None:
 
 
 def fingerprint(session: BaseScoringSession, file: Path | PredictionFile) -> bytes:
-    """Eight bytes for each kind of output and question of a hidden set; zeros where there is no output.
+    """Return the digest of all outputs of a file, which is that of every file that says the same in other forms.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
-    questions, kinds = len(session.key.questions), session.fingerprint_kinds
-    marks = bytearray(_MARK * questions * len(kinds))
-    for kind, row, said in session.response_fingerprints(file):
-        text = " ".join(_words(said))
-        at = _MARK * (kinds.index(kind) * questions + row)
-        mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
-        marks[at : at + _MARK] = mark
-    return bytes(marks)
+    marks = []
+    for kind, row, said in session.searched_texts(file):
+        text = " ".join([kind, str(row), *_words(said)])
+        marks.append(hashlib.blake2b(text.encode("utf-8", "surrogatepass")).digest())
+    return hashlib.blake2b(b"".join(sorted(marks)), digest_size=32).digest()
 
 
 def _words(text: str) -> list[str]:
@@ -140,18 +130,6 @@ def _words(text: str) -> list[str]:
         char for char in unicodedata.normalize("NFKD", text).casefold() if unicodedata.category(char) not in _UNSEEN
     )
     return "".join(char if char.isalnum() else " " for char in plain).split()
-
-
-def is_near_duplicate(a: bytes, b: bytes, *, kinds: int, most: float) -> bool:
-    """Return whether two fingerprints share more than ``most`` of their outputs in one of ``kinds`` kinds."""
-    import numpy as np
-
-    if len(a) != len(b):  # the set has other questions now
-        return False
-    ours, theirs = (np.frombuffer(marks, "<u8").reshape(kinds, -1) for marks in (a, b))
-    there = (ours != 0) | (theirs != 0)
-    same = ((ours == theirs) & there).sum(axis=1)
-    return bool((same > most * there.sum(axis=1)).any())
 
 
 def _problems(

@@ -124,14 +124,9 @@ class BaseScoringSession(ABC):
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[Any]:
         """Score the outputs of some questions, for people to look at; reads the files once more."""
 
-    @property
     @abstractmethod
-    def fingerprint_kinds(self) -> tuple[str, ...]:
-        """The kinds that :meth:`response_fingerprints` gives."""
-
-    @abstractmethod
-    def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
-        """Give of each response its kind, the row of its question, and the text or choice, to find near-duplicates."""
+    def searched_texts(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+        """Give of each response its kind, the row of its question, and the text or the choice that is scored."""
 
     @abstractmethod
     def preload(self) -> None:

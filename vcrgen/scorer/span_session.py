@@ -87,12 +87,7 @@ class Session(BaseScoringSession):
         """The groups of the dataset's spans; the same for all files."""
         return SpanBreakdowns(self.key, self.scorer)
 
-    @property
-    def fingerprint_kinds(self) -> tuple[str, ...]:
-        """The views."""
-        return self.task.board_views
-
-    def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+    def searched_texts(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
         """The view of each output, the row of its question, and the part of it that is scored."""
         for prediction, row, (_, view) in self.matched_outputs(outputs):
             answers = self.key.question(row).answers

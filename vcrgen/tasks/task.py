@@ -56,7 +56,6 @@ class ScoredTask:
     verb_better: str  # of the better of two models, as in "A recovers more than B"
     verb_identical: str  # of two models that no unit distinguishes
     has_lengths: bool = False  # whether outputs and answers are texts of which the lengths can be compared
-    max_shared_outputs: float  # share of outputs that two files of a team on a hidden set may have in common
     evidence: Mapping[str, type] = field(default_factory=dict)  # columns of evidence between view and metrics
 
     @property
@@ -117,7 +116,6 @@ VCR_TASK = ScoredTask(
     verb_better="recovers more",
     verb_identical="recovered exactly the same spans",
     has_lengths=True,
-    max_shared_outputs=0.9,
     evidence={
         "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
         "verbatim": bool, "pixel_bits": float,
@@ -151,9 +149,6 @@ MCQ_TASK = ScoredTask(
     protocols=("bloom-v2", "bloom-code", "bloom-open"),
     verb_better="gets more items right",
     verb_identical="got exactly the same items right",
-    # Two models that are right on nine of ten questions agree on most of them: only files that differ in hardly any
-    # answer tell what the key is.
-    max_shared_outputs=0.95,
     evidence={"path": str, "answer": str, "outcome": str, "choice": str},
 )  # fmt: skip
 TASKS = {task.name: task for task in (VCR_TASK, MCQ_TASK)}

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -78,6 +79,20 @@ def test_each_event_is_told_once(
         until(lambda: len(ear.heard) >= 5)
     assert [line["facts"]["model"] for line in ear.heard[3:]] == ["B", "B"] and two.id
     assert (board.folder / events.KEY).stat().st_mode & 0o077 == 0
+    board.engine.dispose()
+
+
+def test_a_clock_that_jumps_by_days_loses_no_event(
+    make_board: Any, ear: Ear, place: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "POLL_SECONDS", 0.05)
+    ear.faults = 0
+    board: Board = make_board(webhook=f"http://127.0.0.1:{ear.server_address[1]}/")
+    with sending_events(board):
+        until(lambda: (board.folder / LAST_SENT_FILE).exists())
+        monkeypatch.setattr(events, "now", lambda: datetime.now(UTC) + timedelta(days=9))
+        place(board, "A", {("easy", "stacked"): [0.5, 0.5]})
+        until(lambda: len(ear.heard) == 2)
     board.engine.dispose()
 
 

@@ -71,7 +71,7 @@ class ModelQueries(BoardState):
 
     def team(self, name: str) -> records.TeamPage:
         """A team's files, private ones as well, and what is left to it: for the team alone."""
-        moment, files = now(), submissions.team_files(self.connection, name)
+        moment, files = submissions.moment(self.connection), submissions.team_files(self.connection, name)
         counting = {one.id for each in self.sets for one in submissions.counted(self.connection, each)}
         number = self.board.settings.closing_models
         open_ladders = [one.name for one in self.sets.values() if one.lifecycle.ladder_open]
@@ -91,7 +91,7 @@ class ModelQueries(BoardState):
             quotas={
                 one.name: quota(self.connection, self.board.settings, name, one, at=moment)
                 for one in self.sets.values()
-                if not one.lifecycle.refusal(one.name, moment)
+                if not one.lifecycle.refusal(one.name, now())
             },
         )
 

@@ -92,19 +92,20 @@ class EventSender:
         write_text(self._board.folder / self._state_file, canonical_json({"sent": number}))
 
     def _send(self, event: Event) -> bool:
-        """Tell one event, however often it takes; False if asked to stop before."""
+        """Tell one event, once at least and for a day; False if asked to stop before."""
         pause = 1.0
-        while now() - event.at < GIVEN_UP:
+        while True:
             try:
                 self._tell(event)
                 return True
             except OSError as problem:
                 log_line("event not sent", event=event.number, reason=str(problem)[:200], again_in=pause)
+            if now() - event.at >= GIVEN_UP:
+                log_line("event given up", event=event.number)
+                return True
             if self._stopping.wait(pause):
                 return False
             pause = min(2 * pause, LONGEST_PAUSE)
-        log_line("event given up", event=event.number)
-        return True
 
 
 def as_json(event: Event) -> bytes:

@@ -36,7 +36,7 @@ registrations = Table(
     sa.PrimaryKeyConstraint("id"), sa.Index(None, "team"), sa.Index(None, "identity"),
 )  # fmt: skip
 # The current submission of an entry on a set is the one that the board shows: the one that its team chose, or else the
-# last one that was scored. The outputs are eight bytes for each question and view, to find near-duplicates. Scores
+# last one that was scored. The outputs are a digest of all that the file says, to find it again. Scores
 # disclosed counts those that the set's key gave for the file; best is the ladder's step: a rounded share, or null.
 submissions = Table(
     "submissions", metadata, *columns(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from vcrgen.database.schema import AnyRow
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.leaderboard.store.teams import key_of, turn_of
 from vcrgen.reported_results.fields import Access
@@ -36,6 +37,12 @@ def add(connection: Connection, submission: Submission) -> None:
     values |= {**values.pop("facts"), "access": facts.access.value, "entry": facts.entry}
     values |= {"status": submission.status.value, "team_key": key_of(facts.team), "current": False}
     connection.execute(insert(table).values(**values))
+
+
+def moment(connection: Connection) -> datetime:
+    """Return the time of a submission that comes now: after all others, also where the clock was set back."""
+    newest: datetime | None = connection.execute(select(func.max(table.c.received))).scalar_one()
+    return now() if newest is None else max(now(), newest + timedelta(microseconds=1))
 
 
 def change(connection: Connection, submission_id: str, **values: Any) -> None:

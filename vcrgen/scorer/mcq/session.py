@@ -173,14 +173,7 @@ class ItemSession(BaseScoringSession):
         judge = {"judge": self._judge.name} if self._judge is not None else {}
         return {"task": self.task.name, "protocol": self.protocol, **judge}
 
-    @property
-    def fingerprint_kinds(self) -> tuple[str, ...]:
-        """Languages, views, and the two ways to choose."""
-        return tuple(
-            f"{lang} {view} {way}" for lang in self.key.variants for view in self.task.board_views for way in _CHOSEN_BY
-        )
-
-    def response_fingerprints(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
+    def searched_texts(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
         """The choice of each line, by its output and by its likelihoods; other words for one choice are the same."""
         lines, _ = self._lines(self._matcher(), open_run(outputs))
         for (lang, view), here in lines.items():
@@ -403,9 +396,6 @@ def _window_notes(lines: Mapping[CellName, CellResponses]) -> Iterator[str]:
     if counts:
         sizes = f"{counts[0]} to {counts[-1]} tokens here, the median one {median_low(counts)}"
         yield f"{LBS_WINDOW} An option has {sizes}."
-
-
-_CHOSEN_BY = ("output", "likelihood")
 
 
 def _letter(choice: int | None) -> str:
