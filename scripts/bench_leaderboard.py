@@ -76,7 +76,7 @@ MOST_MS = 200.0
 MOST_CACHED_MS, MOST_SENT = 100.0, 60_000  # of the first page of a large board
 FIRST_TABLE = "board-set-0-any-stacked.html"
 HONEST, PAGES_EACH, HALF_SENT = 20, 20, 1010
-PATIENCE = 1800.0
+PATIENCE = 3600.0
 SET = "bench"
 TEXT = (
     "the river station quiet museum train garden bridge light market children winter harbour between village paper "
@@ -440,9 +440,12 @@ class Bench:
         lines = Counter(line.subject for line in log if line.what == "scored")
         scored = sum(status == "scored" for status in statuses.values())
         twice = sum(count > 1 for count in runs.values()) + sum(count > 1 for count in lines.values())
-        lost = self.count - len(ids) + sum(statuses.get(one) != "scored" for one in ids)
-        line = f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}"
-        return bool(lost or twice), line
+        lost = self.count - len(ids) + sum(statuses.get(one, "failed") == "failed" for one in ids)
+        wait = len(ids) - lost - scored
+        line = (
+            f"accepted {len(ids)} of {self.count}, scored {scored}, scored twice {twice}, lost {lost}, waiting {wait}"
+        )
+        return bool(lost or twice or wait), line
 
 
 def half_send(url: str) -> None:
