@@ -1,4 +1,4 @@
-# A leaderboard: `vcrgen leaderboard serve`, from the wheel, without root. See docs/leaderboard.md, "Container".
+# A leaderboard: `vcrgen leaderboard serve`, from the wheel, without root. See docs/leaderboard-service.md, "Container".
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /source
 RUN pip install --no-cache-dir build==1.*

@@ -393,6 +393,9 @@ MUTATIONS: tuple[Mutation, ...] = (
       '{view.column: "both" if view == "stacked" else view.value for view in IMAGE_VIEWS}', "exports"),
     M("export", "members of a tar in another order", "in sorted(members.items()):", "in members.items():", "exports"),
     # Leaderboards.
+    M("leaderboard", "a clock that is set back frees limits", "max(now(), newest + timedelta(microseconds=1))", "now()", "tests/leaderboard/test_intake.py"),
+    M("leaderboard", "copies of a team's files are scored", "if outputs is not None and outputs in earlier:", "if outputs in ():", "tests/leaderboard/test_scoring.py"),
+    M("leaderboard", "an event of yesterday is not tried", "        while True:\n            try:\n                self._tell(event)", "        while now() - event.at < GIVEN_UP:\n            try:\n                self._tell(event)", "tests/leaderboard/service/test_events.py"),
     M("leaderboard", "hidden figures in finer steps", "SPANS_A_STEP = 2", "SPANS_A_STEP = 1", "board"),
     M("leaderboard", "hidden figures not rounded", "return Estimate(round(value) / each,", "return Estimate(estimate.value,", "board"),
     M("leaderboard", "hidden intervals narrower", "math.floor(low + 1e-9) / each", "math.ceil(low - 1e-9) / each", "board"),

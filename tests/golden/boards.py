@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.golden.bench import INK, INPUTS, Bench, as_text, digest, golden, plain_cell, undated, visible
 from tests.golden.hidden import hidden_outputs, hidden_set
+from tests.golden.questions import mcq_rows, mcq_set
 from tests.golden.scores import answers_set, outputs
 
 MODELS = (
@@ -99,6 +100,35 @@ def board_pages(bench: Bench) -> Any:
         "visible": {name: [undated(line) for line in visible(pages[name])] for name in shown},
         "marks": {name: digest(marks(page)) for name, page in pages.items()},
     }
+
+
+@golden("board-questions")
+def board_of_questions(bench: Bench) -> Any:
+    """The visible text of the pages of a board with an MCQ benchmark."""
+    folder, out = bench.folder / "board-questions", bench.folder / "site-questions"
+    words = ("--data", f"bloom:{mcq_set(bench)}", "--no-reported", "--title", "Golden questions")
+    bench.run("leaderboard", "init", folder, *words)
+    for number, model in enumerate(("Good", "Fair", "Poor")):
+        lines = [
+            {"question_id": row["question_id"], "lang": lang, "view": view, "output": mcq_output(row, at, number)}
+            for at, row in enumerate(mcq_rows())
+            for lang, view in (("en", "image"), ("en", "text-only"), ("ar", "image"))
+            if row[f"options_{lang}"]
+        ]
+        file = bench.folder / f"board-{model}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        bench.run("leaderboard", "add", folder, file, "--model", model, "--team", f"Team {model}", "--size", "7B")
+    bench.run("leaderboard", "export", folder, "--to", "site", "--out", out)
+    names = sorted(path.name for path in out.glob("*.html"))
+    shown = [name for name in names if not name.startswith(("model-", "compare-", "about"))]
+    shown += [next(name for name in names if name.startswith(kind)) for kind in ("model-", "compare-")]
+    pages = {name: visible((out / name).read_text("utf-8")) for name in shown}
+    return {"files": names, "visible": {name: [undated(line) for line in page] for name, page in pages.items()}}
+
+
+def mcq_output(row: dict[str, Any], at: int, number: int) -> str:
+    """The output of the model of a number for an item: right less often for each next model."""
+    return str(row["answer"] if at % 8 > 3 * number else row["trap"])
 
 
 def marks(page: str) -> str:

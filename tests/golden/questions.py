@@ -264,15 +264,9 @@ def making(bench: Bench) -> Any:
     }  # fmt: skip
 
 
-@golden("score-questions")
-def score_questions(bench: Bench) -> Any:
-    """Every figure of two scored files of a small MCQ benchmark, compared; and one of them by the published reading."""
-    from vcrgen.bloom.rejects import RejectLog
+def mcq_rows() -> list[dict[str, Any]]:
+    """Return the rows of a small MCQ benchmark; one item lacks its Arabic."""
     from vcrgen.bloom.taxonomy import default_taxonomy
-    from vcrgen.bloom.write import write_set
-    from vcrgen.scorer import compare, render, score
-    from vcrgen.scorer.results import as_named
-    from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
     taxonomy, rows = default_taxonomy(), []
     for number_ in range(24):
@@ -284,8 +278,27 @@ def score_questions(bench: Bench) -> Any:
             row[f"question_{lang}"] = "" if lacking else f"{one}?"
             row[f"options_{lang}"] = None if lacking else [f"{one} {place}" for place in range(4)]
         rows.append(row)
-    data = bench.folder / "score-questions"
-    write_set(data, rows, languages=("en", "ar"), taxonomy=taxonomy, source="golden", config={}, rejects=RejectLog())
+    return rows
+
+
+def mcq_set(bench: Bench) -> Path:
+    """Write the set of :func:`mcq_rows`."""
+    from vcrgen.bloom.rejects import RejectLog
+    from vcrgen.bloom.taxonomy import default_taxonomy
+    from vcrgen.bloom.write import write_set
+
+    facts = {"languages": ("en", "ar"), "taxonomy": default_taxonomy(), "source": "golden", "config": {}}
+    return bench.once("score-questions", lambda path: write_set(path, mcq_rows(), **facts, rejects=RejectLog()))  # type: ignore[arg-type]
+
+
+@golden("score-questions")
+def score_questions(bench: Bench) -> Any:
+    """Every figure of two scored files of a small MCQ benchmark, compared; and one of them by the published reading."""
+    from vcrgen.scorer import compare, render, score
+    from vcrgen.scorer.results import as_named
+    from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
+
+    data, rows = mcq_set(bench), mcq_rows()
     draws, results = random.Random("questions"), []
     for model, skill in (("good", 0.8), ("poor", 0.4)):
         written = []

@@ -1,6 +1,7 @@
 """``vcrgen leaderboard``: every command as its help shows it, and one sentence for every mistake."""
 
 import errno
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 import typer
 
+from tests.pages import Page
 from vcrgen.cli.leaderboard import leaderboard, sets
-from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.attacks import checks
+from vcrgen.leaderboard.board import Board, data_of, open_board
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
@@ -22,7 +25,7 @@ Hand = Callable[..., Path]
 Facts = Callable[..., ModelFacts]
 Place = Callable[..., Submission]
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard-service.md"
 COMMANDS = [
     "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "check", "rescore", "log",
     "backup", "restore", "maintainer",
@@ -109,7 +112,7 @@ WALK = re.search(r"## A phase from beginning to end\n\n```bash\n(.*?)```", DOCS.
 def test_a_phase_from_beginning_to_end(
     run: Run, guess: Callable[..., Path], public: Path, hidden: Path, another: Path, hidden_key: AnswerKey
 ) -> None:
-    """The walk of docs/leaderboard.md, line by line."""
+    """The walk of docs/leaderboard-service.md, line by line."""
     Path("data").mkdir()
     for name, place in (("data/my-vcr", public), ("hidden-2026", hidden), ("hidden-2027", another)):
         Path(name).symlink_to(place)
@@ -126,6 +129,42 @@ def test_a_phase_from_beginning_to_end(
     assert "hidden ladder published" in told[8] and "hidden ladder open" in told[8]
     answers = [question.answers for question in load_answers(Path("hidden-2026-answers")).questions]
     assert answers == [question.answers for question in hidden_key.questions]
+
+
+def test_commands_of_the_pages(
+    run: Run, hand: Hand, public: Path, hidden: Path, public_key: AnswerKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a file of people as a study writes it; the service and the study are run by other tests."""
+    Path("data").mkdir()
+    for name, place in (
+        ("data/my-vcr", public),
+        ("hidden-2026", hidden),
+        ("pairs.parquet", hidden.with_name("pairs.parquet")),
+    ):
+        Path(name).symlink_to(place)
+    hand(public_key, right=2).rename("preds.jsonl")
+    Path("published.csv").write_text("source,language,mode,view,model,exact\nP,en,easy,stacked,M,50\n")
+    monkeypatch.setattr(checks, "ATTACKS", {"pictures": checks.ATTACKS["pictures"]})
+    lines = [line for name in ("leaderboard.md", "leaderboard-rows.md") for line in Page(f"docs/{name}").commands]
+    for line in lines:
+        _, *words = shlex.split(line, comments=True)
+        if words[0] == "study" or words[1] == "serve":
+            continue
+        code, _, err = run(*words)
+        assert code == int(words[1] == "check"), (line, err)  # which finds the set's pictures among its pairs
+        if words[1] == "init":
+            made = open_board(Path("board"))
+            score = {"mode": "easy", "view": "stacked", "raters": 3, "items": 6, "spans": 10, "exact": 0.9, "low": 0.8}
+            values = {
+                "schema": "vcrgen-human-baseline-1",
+                "study": "0" * 16,
+                "data": data_of(made.sets[0]),
+                "language": "en",
+            }
+            values |= {"scores": [score | {"high": 1.0, "sd": None, "threshold": None}]}
+            Path("people.json").write_text(json.dumps(values))
+            made.engine.dispose()
+    assert len(lines) == 12
 
 
 def test_commands_of_sets(run: Run, board: Board, another: Path) -> None:

@@ -209,7 +209,7 @@ def test_the_script_sets_text_only() -> None:
 
 
 def test_the_page_about_the_board_says_what_the_documentation_says_of_a_file(ordinary: dict[str, str]) -> None:
-    documentation = (HERE.parents[1] / "docs" / "leaderboard.md").read_text("utf-8")
+    documentation = (HERE.parents[1] / "docs" / "leaderboard-teams.md").read_text("utf-8")
     rule = "A file has to be complete: an output for every question in every mode and view that it holds"
     for text in (documentation, Reader(ordinary["about.html"]).text):
         assert rule in " ".join(text.split()) and "counts as wrong" not in text

@@ -1,4 +1,4 @@
-"""Every command of docs/study.md runs, one after another, and so do the ends of help texts."""
+"""Every command of the pages on studies runs, one after another, and so do the ends of help texts."""
 
 import json
 import re
@@ -17,7 +17,8 @@ from vcrgen.study.records import Response
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.steps import read_steps, save_response
 
-COMMANDS = Page("docs/study.md").commands
+PAGES = ("study.md", "study-mcq.md", "study-report.md")
+COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
 
 
 def test_commands(run: Run, pairs: Path, typing: Any) -> None:

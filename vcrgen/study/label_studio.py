@@ -2,7 +2,7 @@
 
 A task is an item in a condition, with its picture inside. Its annotations hold one text area, ``texts``, with a text
 for each masked span in the order of reading. ``?`` stands for a span that cannot be read, as Label Studio takes no
-empty text. The labelling configuration for such tasks stands in ``docs/study.md``.
+empty text. The labelling configuration for such tasks stands in ``docs/study-report.md``.
 """
 
 from __future__ import annotations
