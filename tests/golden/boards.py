@@ -120,7 +120,7 @@ def board_of_questions(bench: Bench) -> Any:
         bench.run("leaderboard", "add", folder, file, "--model", model, "--team", f"Team {model}", "--size", "7B")
     bench.run("leaderboard", "export", folder, "--to", "site", "--out", out)
     names = sorted(path.name for path in out.glob("*.html"))
-    shown = [name for name in names if not name.startswith(("model-", "compare-", "about"))]
+    shown = [name for name in names if not name.startswith(("model-", "compare-", "about", "history"))]
     shown += [next(name for name in names if name.startswith(kind)) for kind in ("model-", "compare-")]
     pages = {name: visible((out / name).read_text("utf-8")) for name in shown}
     return {"files": names, "visible": {name: [undated(line) for line in page] for name, page in pages.items()}}
