@@ -28,7 +28,7 @@ Change = Callable[[str, Rows], Rows]
 
 # How long an example takes says nothing where other processes use the machine, too. CI looks at the same examples every
 # time: a new one is found by whoever runs the tests, and stops no change that has nothing to do with it.
-settings.register_profile("vcrgen", deadline=None, derandomize=bool(os.environ.get("VCRGEN_CI")))
+settings.register_profile("vcrgen", deadline=None, derandomize=bool(os.environ.get("VCRGEN_CI")), max_examples=40)
 settings.load_profile("vcrgen")
 
 

@@ -134,13 +134,13 @@ def clean_model(study: Any, seed: int) -> ContaminationReport:
 
 
 @pytest.mark.sweep
-def test_of_twenty_clean_models_few_are_suspected(study: Any) -> None:
+def test_of_twelve_clean_models_few_are_suspected(study: Any) -> None:
     """Six differences each; about one in twenty models errs at all, on either side."""
-    reports = [clean_model(study, seed) for seed in range(20)]
+    reports = [clean_model(study, seed) for seed in range(12)]
     found = [{each.verdict for each in (*report.fresh, *report.redrawn)} for report in reports]
     assert all(len(report.fresh) == len(report.redrawn) == 3 for report in reports)
-    assert sum(Verdict.MORE in each for each in found) <= 3
-    assert sum(Verdict.LESS in each for each in found) <= 3
+    assert sum(Verdict.MORE in each for each in found) <= 2
+    assert sum(Verdict.LESS in each for each in found) <= 2
 
 
 def test_a_model_with_fewer_outputs_is_not_suspected_for_that(study: Any) -> None:

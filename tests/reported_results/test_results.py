@@ -307,13 +307,14 @@ def test_what_is_no_file(name: str, tmp_path: Path) -> None:
         read_reported(tmp_path / name)
 
 
-def test_the_number_of_rows_has_a_limit(tmp_path: Path) -> None:
+def test_the_number_of_rows_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "MAX_ROWS", 1000)
     file = tmp_path / "rows.csv"
     rows = [f"P,en,easy,tei,m{number},1" for number in range(results.MAX_ROWS + 1)]
     file.write_text("\n".join([HEAD, *rows[:-1]]))
     assert len(read_reported(file)) == results.MAX_ROWS
     file.write_text("\n".join([HEAD, *rows]))
-    with pytest.raises(LeaderboardError, match=r"line 20002: a table of reported results has at most 20,000 rows\.$"):
+    with pytest.raises(LeaderboardError, match=r"line 1002: a table of reported results has at most 1,000 rows\.$"):
         read_reported(file)
 
 

@@ -25,7 +25,7 @@ def best_inertia(points: np.ndarray, clusters: int) -> float:
 
 @pytest.mark.parametrize("clusters", [2, 3, 4])
 def test_the_best_of_all_partitions_is_found_for_every_table(clusters: int) -> None:
-    tables = np.random.default_rng(clusters).standard_normal((5, 7, 3))
+    tables = np.random.default_rng(clusters).standard_normal((5, 6, 3))
     labels, inertia = k_means(tables, clusters, np.random.default_rng(0), starts=50)
     for points, found, value in zip(tables, labels, inertia, strict=True):
         assert value == pytest.approx(best_inertia(points, clusters))

@@ -72,7 +72,7 @@ def test_no_other_parameters_have_a_higher_likelihood(seed: int) -> None:
     assert found <= best + 1e-3
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
     """psignifit has weak priors, so with 300 images its middle is within 0.01 of ours, and its scale within 15 %."""
     psignifit = pytest.importorskip("psignifit", reason='needs pip install "vcrgen[dev]"')
@@ -89,11 +89,15 @@ def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
     assert float(ours.lapse[0]) == pytest.approx(theirs["lambda"], abs=0.02)
 
 
-def test_intervals_hold_the_true_threshold() -> None:
-    """A small run of ``scripts/measure_curve.py``: of 25 observers at least 22 intervals do."""
+def test_intervals_hold_the_true_threshold_and_answers_of_a_curve_fit() -> None:
+    """A small run of ``scripts/measure_curve.py``: of 25 observers at least 22 intervals do.
+
+    At most five are rejected in 998 of 1,000 such tests.
+    """
     curves = [fit_curve(observer(seed, 60), seed=0) for seed in range(25)]
     assert sum(curve.low.value <= 0.25 <= curve.high.value for curve in curves) >= 22
     assert np.mean([curve.threshold.value for curve in curves]) == pytest.approx(0.25, abs=0.01)
+    assert sum((curve.fit_p or 0) < 0.05 for curve in curves) <= 5
 
 
 @pytest.mark.parametrize(("middle", "side", "end"), [(1.5, 1, 0.7), (-0.5, -1, 0.05)])
@@ -157,11 +161,6 @@ def test_answers_of_another_shape_do_not_fit(shares: Any) -> None:
     right = (rng.random((100, 6)) < np.array(shares)).astype(float)
     found = fit_curve(AnswerCounts(LEVELS, right, np.ones((100, 6))), seed=0).fit_p
     assert found is not None and found < 0.05
-
-
-def test_answers_of_a_curve_fit() -> None:
-    """Twenty observers; at most four are rejected in 997 of 1,000 such tests."""
-    assert sum((fit_curve(observer(seed, 60), seed=0).fit_p or 0) < 0.05 for seed in range(20)) <= 4
 
 
 def test_the_statistic_of_fit_is_that_of_pearson() -> None:
