@@ -1,4 +1,4 @@
-"""Rubbish: two thousand tables and specifications. Each is analysed or refused in one sentence; nothing gets out."""
+"""Rubbish: four hundred tables and specifications. Each is analysed or refused in one sentence; nothing gets out."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ VALUES: tuple[Any, ...] = (
     {"loading": "much"},    {"vif": float("inf")}, "two-stage", "chain",
 )  # fmt: skip
 KEYS = ("abilities", "anchor", "layout", "mode", "scheme", "limits", "floor", "other", "", 1, None)
-TRIES = 2000
+TRIES = 400
 
 
 class Markup(HTMLParser):
@@ -98,7 +98,7 @@ def a_spec(rng: random.Random, file: Path, tasks: list[str]) -> None:
 
 
 @pytest.mark.sweep
-def test_two_thousand_tables_and_specifications(tmp_path: Path) -> None:
+def test_four_hundred_tables_and_specifications(tmp_path: Path) -> None:
     rng = random.Random(14)
     table, spec = tmp_path / "t.csv", tmp_path / "s.yaml"
     usual = None
@@ -115,10 +115,10 @@ def test_two_thousand_tables_and_specifications(tmp_path: Path) -> None:
         found = Markup(render(page, "html")).found
         usual = found if usual is None else usual
         assert found <= usual | {"tspan"}, found - usual
-    assert 100 < TRIES - len(refused) < 1000  # some are fine
+    assert 20 < TRIES - len(refused) < 200  # some are fine
     for sentence in refused:
         assert sentence.endswith(".") and len(sentence) < 1000 and "Traceback" not in sentence, sentence
-    assert len({sentence.split(":")[-1][:25] for sentence in refused}) > 40  # they are wrong in many ways
+    assert len({sentence.split(":")[-1][:25] for sentence in refused}) > 20  # they are wrong in many ways
 
 
 @pytest.fixture(scope="module")

@@ -42,3 +42,12 @@ def test_every_mutation_can_be_made() -> None:
             except SyntaxError as error:
                 wrong.append(f"{one.package}: {one.what}: {error}")
     assert not wrong, "Give these of scripts/mutations.py their new text:\n" + "\n".join(wrong)
+
+
+def test_every_mutation_names_tests_that_there_are() -> None:
+    """Where a word was no golden file's, no test that could notice was run."""
+    golden = [path.stem for path in (ROOT / "tests/golden/values").iterdir()]
+    for one in load().MUTATIONS:
+        for word in one.first.split():
+            is_known = (ROOT / word).exists() if "/" in word else any(name.startswith(word) for name in golden)
+            assert is_known, f"{one.package}: {one.what}: {word}"

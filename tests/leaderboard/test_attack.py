@@ -202,15 +202,14 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("guesses", [4, 16])
 @pytest.mark.parametrize(
-    ("images", "texts", "teams", "how"),
-    [(40, 55, 1, "random"), (40, 55, 1, "adaptive"), (90, 132, 1, "random"), (40, 55, 10, "random")],
+    ("images", "texts", "teams", "how", "guesses"),
+    [(40, 55, 1, "random", 4), (40, 55, 1, "adaptive", 4), (90, 132, 1, "random", 16), (40, 55, 10, "random", 4)],
 )
 def test_the_final_part_stays_at_chance(images: int, texts: int, teams: int, how: str, guesses: int) -> None:
-    """At most five points over it, over 20 sets, whatever is asked of the ladder."""
+    """At most five points over it, over eight sets, whatever is asked of the ladder."""
     shares = []
-    for seed in range(20):
+    for seed in range(8):
         world = make_world(images, texts, guesses, seed)
         board = attacks.Ladder(world)
         right = attacks.search_key(world, board, how, files=20, teams=teams, seed=seed, chains=2, sweeps=4)
@@ -220,11 +219,8 @@ def test_the_final_part_stays_at_chance(images: int, texts: int, teams: int, how
 
 def test_with_instant_feedback_the_same_attacker_reads_the_key() -> None:
     """So it is no weak one: of 55 texts it has more than 40."""
-    found = []
-    for seed in range(2):
-        world = make_world(40, 55, 4, seed)
-        found.append(attacks.search_key(world, attacks.Instant(world), "random", files=20, teams=1, seed=seed).sum())
-    assert np.mean(found) > 40
+    world = make_world(40, 55, 4, 0)
+    assert attacks.search_key(world, attacks.Instant(world), "random", files=20, teams=1, seed=0).sum() > 40
 
 
 def test_one_guess_an_output_is_enough_for_a_choice() -> None:

@@ -87,12 +87,12 @@ def test_every_scene_has_varied_captions_without_leftovers_of_templates(lang: st
     never, told = re.compile(language_data(lang).get("never", "$x")), []
     for scene in SCENES:
         openings = set()
-        for seed in range(100):
+        for seed in range(40):
             text = captions(lang).render(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 50)
             assert not leftovers.search(text) and text == text.strip(), text
             assert not never.search(text), text
             openings.add(text[:24])
-        assert len(openings) >= 6, scene.kind
+        assert len(openings) >= 5, scene.kind
         for seed in range(20):
             told.append(captions(lang).render(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 10**4))
     digest = hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
@@ -134,7 +134,7 @@ def test_captions_are_in_the_script_of_their_language(lang: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_nearly_every_caption_has_a_span(lang: str) -> None:
     nlp, size = load_pipeline(lang).nlp, 5 if lang != "zh" else 4  # Chinese words are long
-    assert sum(bool(selectable_ngrams(nlp(caption(lang, index)), size)) for index in range(200)) >= 0.93 * 200
+    assert sum(bool(selectable_ngrams(nlp(caption(lang, index)), size)) for index in range(100)) >= 0.93 * 100
 
 
 # Korean particles that go with the last sound of the word before them: after a consonant, and after a vowel.

@@ -110,7 +110,6 @@ def test_one_rule_for_all_pipelines(text: str, reasons: list[str | None]) -> Non
 
 
 WITHOUT_TORCH = {
-    "pipeline": "from vcrgen.text.pipelines import load_pipeline; load_pipeline('en')",
     "segmenter": "from vcrgen.text.segmenters import load_segmenter; load_segmenter('en').tokenize('A red fox.')",
     "workers": "import sys; from vcrgen.cli import app; "
     "sys.argv[1:] = [*'build --limit 3 --shard-size 1 --workers 2 --out'.split(), sys.argv[1]]; app()",
@@ -133,5 +132,5 @@ def test_torch_stays_out(script: str, tmp_path: Path) -> None:
     done = run(script)
     assert done.returncode == 0, done.stderr
     assert not log.exists()
-    if script == WITHOUT_TORCH["pipeline"]:
+    if script == WITHOUT_TORCH["segmenter"]:
         assert "a false torch" in run(f"{script}; import torch").stderr and log.exists()

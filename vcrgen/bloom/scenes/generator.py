@@ -22,7 +22,6 @@ from vcrgen.tasks.bloom import FORM_NOTE, LETTERS, SCENE_MAKER, ChoiceItem, item
 from vcrgen.work.progress import ProgressListener
 
 GENERATOR = f"{SCENE_MAKER}3"  # the forms of questions; another number when they make other items
-MAX_ITEMS_OF_PICTURE = 4
 _APART = 1_000_000  # pictures between the first ones of two seeds
 MAX_SCANNED = _APART  # pictures that are scanned for a set; the largest set needs half of them
 _TRAINING = 1_000, 10_000  # items from which readers without pictures learn, at least and at most
@@ -94,7 +93,7 @@ def generate_scene_items(options: BloomSceneOptions, rejects: RejectLog) -> Iter
         told: frozenset[str] = frozenset()  # parts of the picture of which an item tells
         for category in rng_for(options.seed, "bloom/leaves", str(index)).sample(suited, len(suited)) if suited else ():
             draft = _draft(category, facts, index, options.seed, balance)
-            if draft is None or len(rows) == MAX_ITEMS_OF_PICTURE or _give_away(told, draft.subjects):
+            if draft is None or _give_away(told, draft.subjects):
                 continue
             name = f"scene-{index:07d}-{len(rows) + 1}"
             if true_options(facts, draft.stem[0], [words[0] for words in draft.options]) != [0]:
