@@ -1,4 +1,7 @@
-"""Every command and every line of Python of the README runs; its two set-up commands are run by .ci/run."""
+"""Every command and every line of Python of docs/guide.md runs; .ci/run runs the README's first command.
+
+The README's other command is run by tests/cli/test_demo.py.
+"""
 
 import json
 import re
@@ -9,6 +12,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,8 +25,8 @@ from tests.pages import ROOT, Page
 from vcrgen.cli import app
 from vcrgen.samples import sample_pair
 
-README = Page("README.md")
-COMMANDS = [line for line in README.commands if line.startswith("vcrgen ")]
+README, GUIDE = Page("README.md"), Page("docs/guide.md")
+COMMANDS = [line for line in GUIDE.commands if line.startswith("vcrgen ")]
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +94,11 @@ def write_hub_copy(folder: Path) -> None:
 
 
 def test_the_readme_has_what_is_tested() -> None:
-    assert len(COMMANDS) >= 17 and len(README.python) == 3
-    rest = [line for line in README.commands if line not in COMMANDS]
-    assert len(rest) == 2 and "python3 scripts/run_tests.py" in rest[1]
+    assert len(COMMANDS) >= 17 and len(GUIDE.python) == 3
+    first, second = README.commands
     ci = (ROOT / ".ci" / "run").read_text("utf-8")
-    assert "python3 scripts/run_tests.py" in ci and "grep -m1 '^python3 -m venv' README.md" in ci
+    assert first.startswith("python3 -m venv") and "grep -m1 '^python3 -m venv' README.md" in ci
+    assert second == "vcrgen demo" and "python3 scripts/run_tests.py" in ci
     named = re.findall(r"\btests/[\w/.]+", "\n".join(line for line in ci.splitlines() if not line.startswith("#")))
     assert len(named) >= 4 and [path for path in named if not (ROOT / path).exists()] == []
 
@@ -107,7 +111,7 @@ def test_commands(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In the order of the README: later ones use what earlier ones wrote."""
+    """In the order of the page: later ones use what earlier ones wrote."""
     monkeypatch.chdir(folder)
     if "s3://bucket" in line:
         store = request.getfixturevalue("store")
@@ -173,7 +177,7 @@ def serves(arguments: list[str], folder: Path) -> None:
     assert "My VLM" in page and service.returncode == 0
 
 
-@pytest.mark.parametrize("block", README.python)
+@pytest.mark.parametrize("block", GUIDE.python)
 def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(block, {"__name__": "readme"})
@@ -199,10 +203,24 @@ def test_no_sentence_is_longer_than_thirty_words(path: str) -> None:
     assert [sentence for sentence in Page(path).sentences if len(sentence.split()) > 30] == []
 
 
+def test_the_readme_has_at_most_a_thousand_words() -> None:
+    assert len(README.text.split()) <= 1000
+
+
+def test_the_site_leads_to_every_page() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in ROOT.glob("docs/**/*.md")]
+    assert sorted(re.findall(r"[\w/-]+\.md", nav)) == sorted([*pages, "index.md"])
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.name)
 def test_every_page_with_commands_has_a_test(page: Path) -> None:
     read = Page(page.relative_to(ROOT).as_posix())
     known = [shlex.split(line, comments=True) for line in COMMANDS]
     lines = [shlex.split(line, comments=True) for line in read.commands if line.startswith("vcrgen ")]
-    if read.python or any(words not in known for words in lines):
+    if read.path == "docs/api.md":  # names only; the generator of the site reads their docstrings
+        for name in re.findall(r"^::: ([\w.]+)$", read.text, re.MULTILINE):
+            module, _, attribute = name.rpartition(".")
+            assert callable(getattr(import_module(module), attribute))
+    elif read.python or any(words not in known for words in lines):
         assert any(f'{page.name}"' in file.read_text("utf-8") for file in (ROOT / "tests").rglob("test_*.py"))

@@ -92,6 +92,7 @@ COMMANDS = {
     "study": CommandRow(
         "Run a human baseline study: invite raters, show them the items, report their results.", ("study",)
     ),
+    "demo": CommandRow("Build, score, hide and rank built-in pairs offline, and write a board to open.", ("demo",)),
     "fonts": CommandRow("List, check and fetch fonts.", ("fonts",)),
     "calibrate": CommandRow("Show how much the covers hide in a font, and draw a specimen image.", ("fonts",)),
     "doctor": CommandRow(

@@ -1,0 +1,41 @@
+"""``vcrgen demo`` and docs/tutorial.md: the same commands, from built-in pairs to a board."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.pages import Page, Run
+from vcrgen.cli.demo import STEPS
+
+TUTORIAL = Page("docs/tutorial.md")
+README = Page("README.md")
+
+
+def shape(text: str) -> str:
+    """Return a text without its blanks."""
+    return re.sub(r"\s+", "", text)
+
+
+def test_the_tutorial_has_the_steps_of_the_demo_in_their_order() -> None:
+    assert [f"vcrgen {step}" for step in STEPS] == [line for line in TUTORIAL.commands if line != "vcrgen demo"]
+
+
+def test_the_demo_ends_with_a_board_and_prints_what_the_pages_show(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert "vcrgen demo" in README.commands and "vcrgen demo" in TUTORIAL.commands
+    code, out, err = run("demo")
+    assert code == 0, err
+    board = Path("demo/site/board-public-hard-tei.html").read_text("utf-8")
+    assert "RapidOCR" in board and "Templates" in board and Path("demo/preview.html").is_file()
+    key = Path("demo/secret.key").read_text("utf-8").strip()
+    pages = [file.read_text("utf-8") for file in Path("demo/site").rglob("*.html")]
+    assert not any(key in page for page in pages)
+    shown = [text for page in (README, TUTORIAL) for kind, text in page.blocks if kind == "text"]
+    assert len(shown) >= 2
+    for line in (line for text in shown for line in text.splitlines()):
+        assert shape(line) in shape(out), line
+    again = run("demo")
+    assert again[0] == 2 and "demo exists; name a new folder with --out." in again[2]

@@ -1,0 +1,51 @@
+"""``vcrgen demo``: the commands of docs/tutorial.md offline, from built-in pairs to a board, with recorded outputs."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vcrgen.cli.options import examples
+from vcrgen.cli.root import app
+from vcrgen.errors import OutputError
+from vcrgen.resources import resource_dir
+
+STEPS = (
+    "build samples:10 --out demo/data",
+    "preview demo/data --out demo/preview.html",
+    "score demo/ocr.jsonl --data demo/data",
+    "score demo/template.jsonl --data demo/data",
+    "compare demo/template.scores.json demo/ocr.scores.json",
+    "hidden samples:40 --private-source --items 6 --out demo/hidden --secret-file demo/secret.key",
+    "leaderboard init demo/board --data public:demo/data --data hidden:demo/hidden/key",
+    "leaderboard add demo/board demo/ocr.jsonl --model RapidOCR --team vcrgen",
+    "leaderboard add demo/board demo/template.jsonl --model Templates --team vcrgen",
+    "leaderboard export demo/board --to site --out demo/site",
+)
+
+
+@app.command(epilog=examples("vcrgen demo", "vcrgen demo --out /tmp/demo"))
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The new folder.")] = Path("demo"),
+) -> None:
+    """Build, score, hide and rank built-in pairs offline, and write a board to open.
+
+    Each command is printed before it runs. The outputs are recorded ones of the OCR baseline and of the template
+    baseline, which recognises letters by their visible pixels.
+    """
+    if out.exists():
+        raise OutputError(f"{out} exists; name a new folder with --out.")
+    out.mkdir(parents=True)
+    for file in sorted(resource_dir("configs").joinpath("demo").glob("*.jsonl")):
+        shutil.copyfile(file, out / file.name)
+    command_line = typer.main.get_command(app)
+    for step in STEPS:
+        words = [word.replace("demo/", f"{out.as_posix()}/") for word in shlex.split(step)]
+        typer.echo(f"\n$ vcrgen {shlex.join(words)}")
+        if code := command_line.main(words, prog_name="vcrgen", standalone_mode=False):
+            raise typer.Exit(code)
+    typer.echo(f"\nOpen the board: {out / 'site' / 'board-public-hard-tei.html'}; the pictures: {out / 'preview.html'}")
