@@ -17,7 +17,7 @@ from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.models.presets import PRESETS
 from vcrgen.models.servers import SERVERS
 
-PAGES = [Page(f"docs/{name}.md") for name in ("predict", "predict-servers", "logprobs")]
+PAGES = [Page(path) for path in ("docs/predict.md", "docs/predict-servers.md", "docs/logprobs.md")]
 BLOCKS = [block for page in PAGES for kind, block in page.blocks if kind == "bash"]
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
 
