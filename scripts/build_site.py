@@ -1,6 +1,6 @@
 """Build the documentation site of mkdocs.yml in build/site.
 
-    pip install ".[site]"
+    pip install zensical mkdocstrings-python
     python scripts/build_site.py
 
 The README becomes the first page: its links into docs/ lead to pages, and other files of the checkout are copied.
