@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from vcrgen.cli.options import examples
+from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import OutputError
 from vcrgen.resources import resource_dir
@@ -30,7 +30,7 @@ STEPS = (
 
 @app.command(epilog=examples("vcrgen demo", "vcrgen demo --out /tmp/demo"))
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The new folder.")] = Path("demo"),
+    out: Annotated[Path, out_option("The new folder.", shown="demo")] = Path("demo"),
 ) -> None:
     """Build, score, hide and rank built-in pairs offline, and write a board to open.
 

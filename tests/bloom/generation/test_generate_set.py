@@ -499,7 +499,7 @@ def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> 
     Path("hub/data").mkdir(parents=True)
     pq.write_table(pa.table(columns | {"image": images, "caption": captions}), "hub/data/test-00000-of-00001.parquet")
     words = [*WORDS.replace("samples:12", "hub").split(), "--out", "made", "--endpoint", server.url]
-    code, _, err = run(*words)
+    code, _, err = run(*words, "--source-split", "train")
     assert code == 2 and "has no split 'train'; it has test" in err
     code, _, err = run(*words, "--source-split", "test", "--where", "kind")
     assert code == 2 and "'kind' is not of the form PATH=VALUE" in err

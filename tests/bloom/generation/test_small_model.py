@@ -93,7 +93,7 @@ def test_the_server_of_small_models_finds_every_category_in_a_prompt(stage: str)
         "item": "[en] Why?",
     }
     for path in default_taxonomy().paths:
-        text = prompt(stage, {**category_values(path), **more, "key": "A"})
+        text = prompt(stage, {**category_values(path), **more, "key": "A", "wrong": "three"})
         found, values = read_prompt(text + prompt("again", {"attempt": "2"}))
         assert found == stage and "/".join(values[name] for name in ("level", "subcategory", "leaf")) == path
 

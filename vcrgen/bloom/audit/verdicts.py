@@ -44,7 +44,7 @@ class LineProblem(StrEnum):
     OTHER_ITEM = "other_item"  # not drawn
     OTHER_RATER = "other_rater"  # the item was not this rater's
     NO_VERDICT = "no_verdict"  # none of the five, or several
-    BAD_ANSWER = "bad_answer"  # the rater's own answer is none of A to D, nor empty
+    BAD_ANSWER = "bad_answer"  # the rater's own answer is none of A to J, nor empty
     BAD_NOTE = "bad_note"  # no text, or too long
     CONTRADICTORY = "contradictory"  # another line of the same rater (or the judge) on this item differs
     REPEATED = "repeated"  # the same line again
@@ -55,7 +55,7 @@ class RaterVerdict(NamedTuple):
     """The verdict of one rater on one item."""
 
     verdict: AuditVerdict
-    answer: str  # the rater's own, before the key was shown: A to D, or empty
+    answer: str  # the rater's own, before the key was shown: A to J, or empty
     note: str
 
 
