@@ -13,5 +13,5 @@ def test_commands_and_python(run: Run) -> None:
                 lines = Path("pixels.jsonl").read_text("utf-8").replace("template-2", "mine").replace("tei", "stacked")
                 Path("preds.jsonl").write_text(lines, "utf-8")
             succeed(run, line)
-    assert "mine and template-2 recovered exactly the same spans" in Path("report.html").read_text("utf-8")
+    assert "mine and template-3 recovered exactly the same spans" in Path("report.html").read_text("utf-8")
     assert page.execute() == 1
