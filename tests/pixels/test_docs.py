@@ -10,7 +10,7 @@ def test_commands_and_python(run: Run) -> None:
     for kind, block in page.blocks:
         for line in block.splitlines() if kind == "bash" else ():
             if "preds.jsonl" in line:  # a model's outputs
-                lines = Path("pixels.jsonl").read_text("utf-8").replace("template-2", "mine").replace("tei", "stacked")
+                lines = Path("pixels.jsonl").read_text("utf-8").replace("template-3", "mine").replace("tei", "stacked")
                 Path("preds.jsonl").write_text(lines, "utf-8")
             succeed(run, line)
     assert "mine and template-3 recovered exactly the same spans" in Path("report.html").read_text("utf-8")
