@@ -25,7 +25,10 @@ def test_a_training_tells_what_came_of_it_and_how_it_is_used(run: Run, model: Pa
     code, out, err = run("finetune", model, "samples:6", "--lang", "zh", "--out", "lora", *QUICK)
     assert (code, err) == (0, "")
     assert out.splitlines()[0].startswith("lora is complete: 2 steps, 4 examples; loss of a token 6.")
-    assert out.splitlines()[1] == f"Use it: vcrgen predict DATASET --transformers {model} --adapter lora"
+    assert out.splitlines()[1:3] == [
+        "Source built-in pairs",
+        f"Use it: vcrgen predict DATASET --transformers {model} --adapter lora",
+    ]
     assert json.loads(Path("lora/run.json").read_text())["run"]["lang"] == "zh"
     assert (
         "lora was complete already: 2 steps" in run("finetune", model, "samples:6", "-l", "zh", "-o", "lora", *QUICK)[1]
