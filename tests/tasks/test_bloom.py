@@ -46,8 +46,8 @@ def test_an_item_counts_in_a_language_only_if_it_is_complete_there(tmp_path: Pat
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"options_en": ["a", "b", "c"]}, "4 options"),
-        ({"options_en": "abcd"}, "4 options"),
+        ({"options_en": ["a", "b", "c"]}, "other numbers of options"),
+        ({"options_en": "abcd"}, "no question with 2 to 10 options"),
         ({"answer": "E"}, "`answer` is none of A, B, C, D"),
         ({"answer": "AB"}, "`answer` is none"),
         ({"trap": "a"}, "`trap` is none"),
