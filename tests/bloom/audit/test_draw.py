@@ -22,7 +22,7 @@ def test_the_published_counts() -> None:
         pytest.skip("needs shared/data/papers/bloom_taxonomy.csv")
     lines = [line.split(",") for line in COUNTS.read_text("utf-8").splitlines()[1:]]
     items = [
-        (f"{level}/{sub}/{leaf}-{number}", f"{level}/{sub}/{leaf}")
+        (f"{level}/{sub}/{leaf}-{number}", f"{level}/{sub}/{leaf}", 4)
         for level, sub, leaf, count, *_ in lines
         for number in range(int(count))
     ]
@@ -33,7 +33,7 @@ def test_the_published_counts() -> None:
 
 
 def test_the_order_of_items_decides_nothing_and_the_seed_does(made: Dataset, drawn: Draw) -> None:
-    items = [(f"i{number}", f"a/b/{number % 3}") for number in range(60)]
+    items = [(f"i{number}", f"a/b/{number % 3}", 4) for number in range(60)]
     assert draw_items(items, AuditOptions()) == draw_items(items[::-1], AuditOptions())
     chosen = [{item.question_id for item in draw_items(items, AuditOptions(seed=seed)).items} for seed in range(3)]
     assert len(set(map(frozenset, chosen))) == 3  # by lot, not the first ids of a leaf
@@ -42,7 +42,7 @@ def test_the_order_of_items_decides_nothing_and_the_seed_does(made: Dataset, dra
 
 @pytest.mark.parametrize(("raters", "overlap"), [(1, 0.5), (2, 0.2), (3, 1.0), (5, 0.25)])
 def test_raters_get_as_many_items_and_the_overlap_is_as_asked(raters: int, overlap: float) -> None:
-    items = [(f"i{number:03}", f"a/b/{number % 5}") for number in range(400)]
+    items = [(f"i{number:03}", f"a/b/{number % 5}", 4) for number in range(400)]
     draw = draw_items(items, AuditOptions(items=200, raters=raters, overlap=overlap))
     load = Counter(number for item in draw.items for number in item.raters)
     twice = [item for item in draw.items if len(item.raters) == 2]

@@ -30,7 +30,7 @@ def write(file: Path, *rows: Any) -> Path:
         ({"verdict": ["image", "choices"]}, "no_verdict"),
         ({"verdict": "image,choices"}, "no_verdict"),
         ({"verdict": None}, "no_verdict"),
-        ({"answer": "K"}, "bad_answer"),
+        ({"answer": "E"}, "bad_answer"),
         ({"answer": 1}, "bad_answer"),
         ({"note": "x" * 2001}, "bad_note"),
         ({"note": {"a": 1}}, "bad_note"),

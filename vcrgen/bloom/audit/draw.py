@@ -25,7 +25,7 @@ from vcrgen.stats.strata import allocate
 from vcrgen.tasks.bloom import TASK, read_items
 
 FILE = "draw.json"  # in the folder of an audit
-FORM = "bloom-audit-2"  # of the file
+FORM = "bloom-audit-3"  # of the file
 DEFAULT_SHARE = 8  # one item of so many is drawn without --items
 MAX_BYTES = 64 << 20
 
@@ -36,6 +36,7 @@ class DrawnItem:
 
     question_id: str
     path: str  # of the category: level 1/level 2/level 3
+    choices: int  # number of its options
     raters: tuple[int, ...]  # numbers from 1; one, or two for the agreement
 
 
@@ -65,11 +66,11 @@ class Draw:
         return {path: size / drawn[path] for path, size in self.categories.items()}
 
 
-def draw_items(items: Iterable[tuple[str, str]], options: AuditOptions, *, data: str = "") -> Draw:
+def draw_items(items: Iterable[tuple[str, str, int]], options: AuditOptions, *, data: str = "") -> Draw:
     """Draw items and assign them to raters.
 
     Args:
-        items: Id and category of each item of the benchmark, in any order.
+        items: Id, category and number of options of each item of the benchmark, in any order.
         options: Size of the sample, and number of raters.
         data: Digest of the benchmark's files.
 
@@ -77,8 +78,10 @@ def draw_items(items: Iterable[tuple[str, str]], options: AuditOptions, *, data:
         DatasetError: Two items have one id.
     """
     categories: dict[str, list[str]] = {}
-    for question_id, path in items:
+    choices: dict[str, int] = {}
+    for question_id, path, count in items:
         categories.setdefault(path, []).append(question_id)
+        choices[question_id] = count
     sizes = {path: len(categories[path]) for path in sorted(categories)}
     every = [question_id for ids in categories.values() for question_id in ids]
     if len(set(every)) < len(every):
@@ -93,7 +96,7 @@ def draw_items(items: Iterable[tuple[str, str]], options: AuditOptions, *, data:
         for question_id in sorted(categories[path], key=lambda one: (order[one], one))[:count]
     }
     raters = _assign(sorted(chosen), options)
-    drawn = tuple(DrawnItem(one, chosen[one], tuple(raters[one])) for one in sorted(chosen))
+    drawn = tuple(DrawnItem(one, chosen[one], choices[one], tuple(raters[one])) for one in sorted(chosen))
     kept = options.model_dump(mode="json") | {"items": len(drawn)}
     return Draw(data=data, options=kept, categories=sizes, items=drawn)
 
@@ -119,7 +122,9 @@ def draw_set(dataset: Dataset, options: AuditOptions) -> Draw:
         DatasetError: It is no MCQ benchmark of vcrgen, or is the public part of a hidden one, which has no keys.
     """
     return draw_items(
-        ((item.question_id, item.path) for item in read_items(dataset, pictures=False)), options, data=digest(dataset)
+        ((item.question_id, item.path, item.options) for item in read_items(dataset, pictures=False)),
+        options,
+        data=digest(dataset),
     )
 
 
@@ -162,13 +167,18 @@ def draw_from_json(values: Any) -> Draw:
         ValueError: It is none, or was changed.
     """
     try:
-        items = tuple(DrawnItem(row["question_id"], row["path"], tuple(row["raters"])) for row in values["items"])
+        items = tuple(
+            DrawnItem(row["question_id"], row["path"], row["choices"], tuple(row["raters"])) for row in values["items"]
+        )
         draw = Draw(data=values["data"], options=values["options"], categories=values["categories"], items=items)
         options = AuditOptions(**dict(values["options"], items=None)).model_dump(mode="json") | {"items": len(items)}
         sized = all(type(size) is int and size > 0 for size in draw.categories.values())
         people = {*range(1, draw.raters + 1)}
         assigned = all(
-            type(item.question_id) is str and item.path in draw.categories and people.issuperset(item.raters)
+            type(item.question_id) is str
+            and type(item.choices) is int
+            and item.path in draw.categories
+            and people.issuperset(item.raters)
             for item in items
         )
         if sized and assigned and options == draw.options and (values["form"], values["name"]) == (FORM, draw.name):

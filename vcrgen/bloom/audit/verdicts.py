@@ -44,7 +44,7 @@ class LineProblem(StrEnum):
     OTHER_ITEM = "other_item"  # not drawn
     OTHER_RATER = "other_rater"  # the item was not this rater's
     NO_VERDICT = "no_verdict"  # none of the five, or several
-    BAD_ANSWER = "bad_answer"  # the rater's own answer is none of A to J, nor empty
+    BAD_ANSWER = "bad_answer"  # the rater's own answer is no option of the item, nor empty
     BAD_NOTE = "bad_note"  # no text, or too long
     CONTRADICTORY = "contradictory"  # another line of the same rater (or the judge) on this item differs
     REPEATED = "repeated"  # the same line again
@@ -55,7 +55,7 @@ class RaterVerdict(NamedTuple):
     """The verdict of one rater on one item."""
 
     verdict: AuditVerdict
-    answer: str  # the rater's own, before the key was shown: A to J, or empty
+    answer: str  # the rater's own, before the key was shown: the letter of an option, or empty
     note: str
 
 
@@ -78,18 +78,18 @@ def read_verdicts(file: Path, draw: Draw) -> AuditVerdicts:
 
 def collect_verdicts(rows: Iterable[dict[str, Any]], draw: Draw) -> AuditVerdicts:
     """Return the accepted verdicts of some lines, in any order. Of contradictory verdicts of a rater none counts."""
-    raters = {item.question_id: item.raters for item in draw.items}
+    drawn = {item.question_id: item for item in draw.items}
     verdicts, name = AuditVerdicts(), draw.name
     found: dict[tuple[str, int], list[RaterVerdict]] = {}
     for row in rows:
         rater, question_id = row.get("rater"), row.get("question_id")
         if row.get("audit") != name:
             verdicts.problems[LineProblem.OTHER_AUDIT] += 1
-        elif not isinstance(question_id, str) or question_id not in raters:
+        elif not isinstance(question_id, str) or question_id not in drawn:
             verdicts.problems[LineProblem.OTHER_ITEM] += 1
-        elif type(rater) is not int or rater not in raters[question_id]:
+        elif type(rater) is not int or rater not in drawn[question_id].raters:
             verdicts.problems[LineProblem.OTHER_RATER] += 1
-        elif isinstance(verdict := _parse(row), LineProblem):
+        elif isinstance(verdict := _parse(row, drawn[question_id].choices), LineProblem):
             verdicts.problems[verdict] += 1
         else:
             found.setdefault((question_id, rater), []).append(verdict)
@@ -119,7 +119,7 @@ def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter
             continue
         if row.get("verdict") == LineProblem.BLOCKED:
             problems[LineProblem.BLOCKED] += 1
-        elif isinstance(verdict := _parse({"verdict": row.get("verdict")}), LineProblem):
+        elif isinstance(verdict := _parse({"verdict": row.get("verdict")}, 0), LineProblem):
             problems[verdict] += 1
         else:
             found.setdefault(question_id, []).append(verdict.verdict)
@@ -137,11 +137,12 @@ def _unique(verdicts: Sequence[T], problems: Counter[LineProblem]) -> T | None:
     return verdicts[0] if verdicts else None
 
 
-def _parse(row: dict[str, Any]) -> RaterVerdict | LineProblem:
+def _parse(row: dict[str, Any], choices: int) -> RaterVerdict | LineProblem:
+    """Return the verdict of a line on an item with so many options, or the reason to reject it."""
     verdict, answer, note = row.get("verdict"), row.get("answer", ""), row.get("note", "")
     if not isinstance(verdict, str) or verdict not in tuple(AuditVerdict):
         return LineProblem.NO_VERDICT
-    if not isinstance(answer, str) or answer not in ("", *LETTERS):
+    if not isinstance(answer, str) or answer not in ("", *LETTERS[:choices]):
         return LineProblem.BAD_ANSWER
     if not isinstance(note, str) or len(note) > MAX_NOTE:
         return LineProblem.BAD_NOTE

@@ -232,8 +232,9 @@ def _open_image_folder(folder: DiskFolder, *, split: str | None, max_rows: int |
     if not lists:
         inside = (f"{entry}/{name}" for entry in sorted(folder.entries()) for name in _IMAGE_FOLDERS)
         for path in inside:
-            if folder.size(path) is not None:
-                of_split.setdefault(path.partition("/")[0], path)
+            entry = path.partition("/")[0]
+            if folder.size(path) is not None and folder.size(f"{entry}/manifest.json") is None:  # no public part
+                of_split.setdefault(entry, path)
         lists = [of_split[name] for name in choose_splits(of_split, split, shown=str(folder))] if of_split else []
     if not lists:
         return None
