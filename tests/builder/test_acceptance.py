@@ -224,7 +224,7 @@ def test_a_transform_has_the_covers_of_a_build(tmp_path: Path) -> None:
 
 def test_the_signature_names_lexicon_and_threshold(pipeline: Pipeline) -> None:
     assert pipeline.signature.facts["mode"] == "bits-4+bits-8"
-    assert pipeline.signature.facts["bits"] == f"0,bound-1,ink-0.25,sigma-4,{load_lexicon('en').name}"
+    assert pipeline.signature.facts["bits"] == f"0,bound-2,ink-0.25,sigma-4,{load_lexicon('en').name}"
     plain = Pipeline(BuildConfig(cover="bars"))
     assert "bits" not in plain.signature.facts and plain.acceptance is None
 

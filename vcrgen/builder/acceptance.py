@@ -23,7 +23,7 @@ from vcrgen.typeset.shaping import Shaper
 
 DRAWS = 40  # of a span's cover, before another span is taken
 PLANS = 4  # choices of spans, before a pair keeps those that it has
-RULE = "bound-1"  # name and version, for signatures, of the measure and of the order of draws
+RULE = "bound-2"  # name and version, for signatures, of the measure and of the order of draws
 _TYPES = 64  # fonts in one size whose templates are kept
 
 

@@ -80,11 +80,7 @@ def lower_bound(
         for pen, width in _places(templates, text):
             seen = cell.visible[:, pen : pen + width]
             units = templates.units_of_width(width)
-            if seen.all() or not len(units):
-                continue
-            if not seen.any():
-                entropy += templates.entropy_of_width(width)
-            else:
+            if not seen.all() and len(units):
                 energy = _unit_energies(templates, energies, units, pen)
                 entropy += entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
     return entropy / math.log(2)

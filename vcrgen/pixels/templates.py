@@ -58,7 +58,6 @@ class Templates:
 
     def __init__(self, glyph_of: Callable[[str], Glyph | None], lexicon: Lexicon) -> None:
         self.lexicon = lexicon
-        self._entropies: dict[int, float] = {}
         drawn = [glyph_of(character) for character in lexicon.alphabet]
         glyphs = [glyph for glyph in drawn if glyph is not None and glyph.ink.size]
         separator = glyph_of(lexicon.separator) if lexicon.separator else None
@@ -115,12 +114,6 @@ class Templates:
         order, widths = self._by_width
         first, last = np.searchsorted(widths, [width, width + 1])
         return order[first:last]
-
-    def entropy_of_width(self, width: int) -> float:
-        """Return the entropy in nats of a unit of which nothing but its advance is known."""
-        if width not in self._entropies:
-            self._entropies[width] = entropy_of(self.lexicon.log_prior[self.units_of_width(width)])
-        return self._entropies[width]
 
     @cached_property
     def overlaps(self) -> Overlaps:
