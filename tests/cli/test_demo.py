@@ -39,3 +39,9 @@ def test_the_demo_ends_with_a_board_and_prints_what_the_pages_show(
         assert shape(line) in shape(out), line
     again = run("demo")
     assert again[0] == 2 and "demo exists; name a new folder with --out." in again[2]
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(run: Run) -> None:
+    Path("file").write_text("")
+    code, _, err = run("demo", "--out", "file/demo")
+    assert code == 2 and err.startswith("Error: file/demo cannot be written: "), err

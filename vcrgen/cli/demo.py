@@ -12,6 +12,7 @@ import typer
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import OutputError
+from vcrgen.files import output_errors
 from vcrgen.resources import resource_dir
 
 STEPS = (
@@ -39,9 +40,10 @@ def demo(
     """
     if out.exists():
         raise OutputError(f"{out} exists; name a new folder with --out.")
-    out.mkdir(parents=True)
-    for file in sorted(resource_dir("configs").joinpath("demo").glob("*.jsonl")):
-        shutil.copyfile(file, out / file.name)
+    with output_errors(out):
+        out.mkdir(parents=True)
+        for file in sorted(resource_dir("configs").joinpath("demo").glob("*.jsonl")):
+            shutil.copyfile(file, out / file.name)
     command_line = typer.main.get_command(app)
     for step in STEPS:
         words = [word.replace("demo/", f"{out.as_posix()}/") for word in shlex.split(step)]
