@@ -132,9 +132,8 @@ class _BlockWorker:
     ) -> None:  # fmt: skip
         self._context, self._make_matcher, self._file = context, make_matcher, file
         self._named, self._evidence = named, evidence
-        self._seen: dict[
-            CellName, MutableSequence[int]
-        ] = {}  # as large as the key, so that it is not made for each block
+        # As large as the key, so that it is not made for each block.
+        self._seen: dict[CellName, MutableSequence[int]] = {}
 
     def __call__(self, block: Block) -> _BlockResult | None:
         """Score a block; None where the first process has to say what is wrong with it."""
