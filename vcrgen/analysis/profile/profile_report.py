@@ -103,7 +103,7 @@ def _summary(data: Profiles) -> Iterator[str]:
         if low.high < high.low:
             yield f"{name} is weakest at {worst}: {shares[0]} %, against {shares[1]} % at {best}."
         else:
-            yield f"The levels of {name} cannot be told apart: {shares[0]} to {shares[1]} %."
+            yield f"The levels of {name} do not differ significantly: {shares[0]} to {shares[1]} %."
     for what, subject in (("model", "Models"), ("lang", "Languages")):
         found = category_differences(pairs_by(_image_profiles(data), what))
         if found:
