@@ -188,7 +188,8 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: fl
 
         work = real(*arguments)
 
-        def work_on(task: Any, report: Any) -> Any:
+        def work_on(tasks: Any, report: Any) -> Any:
+            (task,) = tasks
             name = f"{task.index:03d}-{os.getpid()}-{uuid.uuid4().hex}"
             (folder / f"start-{name}").touch()
             if task.index == poison:
@@ -196,7 +197,7 @@ def logged(folder: Path, poison: int | None = None, pause: float = 1.0, most: fl
             time.sleep(pause)
             while len(list(folder.glob("commit-*"))) >= most and not (folder / "go").exists():
                 time.sleep(0.05)
-            result = work(task, report)
+            result = work(tasks, report)
             (folder / f"commit-{name}").touch()
             return result
 
