@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -44,6 +45,7 @@ SIMULATIONS = 10  # of these teams
 LISTS = (2, 4, 16)  # guesses for each span in one output
 FITTING = 4  # guesses for each span that the length budget lets through
 CLOCK_PAIRS, CLOCK_TIES = 16, 0.05  # questions of either split; relative difference of times that nobody can measure
+CLOCK_ROUNDS = 4  # in each of which both questions of a pair are timed, as a machine is now slower, now quicker
 HEAVY = "a<think></think>" * 6000  # an output that takes long to read
 STRIPS = 16  # of the template baseline
 STRIPS_KNOWN = 0.2  # share of spans that the template baseline restores of hidden sets' own covers, at most
@@ -207,11 +209,24 @@ def attack_clock(target: Target) -> Iterator[Finding]:
     order = shuffled(rng_for(0, STAGE, one.name), range(len(questions)))
     final = [row for row in order if questions[row].part == FINAL]
     pairs = list(zip([row for row in order if questions[row].part != FINAL], final, strict=False))[:CLOCK_PAIRS]
-    times = [tuple(scoring_seconds(target, row) for row in pair) for pair in pairs]
+    times = pair_seconds(target, pairs)
+    found = _told_apart(target, f"{title}, time of scoring", times, CLOCK_TIES)
+    if found.verdict == WEAK:  # of sound boards one in 45 looks so by chance: only what is seen twice is one
+        times = pair_seconds(target, pairs)
+        found = _told_apart(target, found.attack, times, CLOCK_TIES)
+    yield found
     unit = SECONDS_A_MINUTE * target.settings.ladder_minutes
-    yield _told_apart(target, f"{title}, time of scoring", times, CLOCK_TIES)
     answers = [tuple(-(-seconds // unit) for seconds in pair) for pair in times] if unit else times
     yield _told_apart(target, f"{title}, moment of the answer", answers, CLOCK_TIES)
+
+
+def pair_seconds(target: Target, pairs: Sequence[tuple[int, int]]) -> list[tuple[float, ...]]:
+    """Return the mean seconds of scoring for both questions of each pair; each is timed first in half of the rounds."""
+    times = []
+    for pair in pairs:
+        rounds = [{row: scoring_seconds(target, row) for row in pair[:: 1 - 2 * (k % 2)]} for k in range(CLOCK_ROUNDS)]
+        times.append(tuple(fmean(seconds[row] for seconds in rounds) for row in pair))
+    return times
 
 
 def scoring_seconds(target: Target, row: int) -> float:
@@ -224,10 +239,9 @@ def scoring_seconds(target: Target, row: int) -> float:
     with TemporaryDirectory(prefix="vcrgen-check-") as folder:
         file = Path(folder) / "outputs.jsonl"
         file.write_text("".join(guessed.lines(outputs, view)))
+        whole, shown = session_of(one), session_of(one, split, view)
         began = time.process_time()
-        score_file(
-            session_of(one), file, shown_as=file.name, split_session=session_of(one, split, view), other_splits=others
-        )
+        score_file(whole, file, shown_as=file.name, split_session=shown, other_splits=others)
         return time.process_time() - began
 
 
