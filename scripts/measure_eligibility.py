@@ -13,6 +13,9 @@ counted. Two figures are printed:
 Without ``--spacy-model`` the built-in pipeline of the language is measured. ``--split`` takes one half of the
 texts by a hash of the text, so that rules can be written on ``dev`` and judged on ``test``.
 
+``--cut-words`` prints how many of the spans that a build masks begin or end inside of a word of Sudachi's longest
+units; it needs Japanese and ``pip install sudachidict-core``.
+
 ``--frequent N`` lists those of the N most frequent words of wordfreq that alone are ineligible, by reason.
 """
 
@@ -27,6 +30,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vcrgen.builder.masking import plan_mask
+from vcrgen.config.build import BuildConfig
+from vcrgen.rng import rng_for
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline
@@ -122,6 +128,21 @@ def ineligible_words(nlp: Language, words: Iterable[str]) -> dict[str, list[str]
     return dict(found)
 
 
+def cut_words(nlp: Language, texts: Iterable[str]) -> tuple[int, int]:
+    """Return the number of spans of a build's mask, and of those that cut a word."""
+    from sudachipy import Dictionary, SplitMode
+
+    tokenizer = Dictionary(dict="core").tokenizer(SplitMode.C)
+    spans, cut = 0, 0
+    for number, text in enumerate(texts):
+        rng = rng_for(0, "measure-eligibility", str(number))
+        starts = {morpheme.begin() for morpheme in tokenizer.tokenize(text)} | {len(text)}
+        for span in plan_mask(nlp(text), rng, BuildConfig(lang="ja"), word_boundaries=False):
+            spans += 1
+            cut += not {span.start, span.end} <= starts
+    return spans, cut
+
+
 def main() -> None:
     """Parse the arguments, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -133,6 +154,7 @@ def main() -> None:
     parser.add_argument("--ngram-size", type=int, default=5, help="tokens per n-gram (default 5)")
     parser.add_argument("--split", choices=("all", "dev", "test"), default="all", help="half of the texts, by hash")
     parser.add_argument("--show", action="store_true", help="list leaking n-grams and texts without an n-gram")
+    parser.add_argument("--cut-words", action="store_true", help="count the spans that cut a Japanese word")
     arguments = parser.parse_args()
 
     nlp = load_pipeline(arguments.lang, arguments.spacy_model).nlp
@@ -144,6 +166,9 @@ def main() -> None:
             print(f"{reason}  {len(found)} of {len(words)}  {' '.join(found)}")
         return
     corpus = [item for item in read_annotated(arguments.annotated) if arguments.split in ("all", item.split)]
+    if arguments.cut_words:
+        spans, cut = cut_words(nlp, [item.text for item in corpus])
+        print(f"cut   {cut / max(spans, 1):7.2%}  {cut} of {spans} spans")
     result = measure(nlp, corpus, arguments.ngram_size)
     if arguments.show:
         for text, labels in result.leaking:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from vcrgen.errors import PipelineError
 from vcrgen.text import segmenters
+from vcrgen.text.eligibility import selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.text.segmenters import load_segmenter
@@ -101,6 +102,17 @@ def test_a_pipeline_has_the_segmenters_tokens(lang: str, text: str) -> None:
 def test_texts_of_any_length_are_read(lang: str, text: str) -> None:
     assert "".join(load_segmenter(lang)(text).texts) == text.replace(" ", "")
     assert len(load_segmenter(lang)(text, limit=5)) <= 5
+
+
+def test_spans_of_japanese_cut_no_word() -> None:
+    doc = load_pipeline("ja").nlp("蒸気機関車が高い石の橋をゆっくりと走り続ける白い町の消防隊たち。")
+    words = ("蒸気機関車", "走り続ける", "消防隊たち")
+    spans = selectable_ngrams(doc, 5)
+    assert {span.text for span in spans} >= {"蒸気機関車が高い", "が高い石の橋"}
+    for word in words:
+        start = doc.text.index(word)
+        inside = range(start + 1, start + len(word))
+        assert all(span.start_char not in inside and span.end_char not in inside for span in spans)
 
 
 @pytest.mark.parametrize("lang", ANALYSED)

@@ -13,7 +13,7 @@ from vcrgen.config.build import BuildConfig
 from vcrgen.records import Span
 from vcrgen.resources import load_object
 from vcrgen.rng import shuffled
-from vcrgen.text.eligibility import eligible_tokens, ineligible_reason, ngram_starts
+from vcrgen.text.eligibility import cuts_word, eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
 from vcrgen.text.mask_kinds import MASK_KINDS
 
@@ -44,9 +44,9 @@ def plan_mask(
     not_usable = {(span.start, span.end) for span in refused}
 
     def usable(span: TokenSpan) -> bool:
-        begins_and_ends = not word_boundaries or is_whole_words(caption, span.start_char, span.end_char)
+        whole = not word_boundaries or is_whole_words(caption, span.start_char, span.end_char)
         is_refused = (span.start_char, span.end_char) in not_usable
-        return begins_and_ends and not is_refused and occurs_once(span.text.casefold(), folded)
+        return whole and not cuts_word(span) and not is_refused and occurs_once(span.text.casefold(), folded)
 
     choose = load_object(MASK_KINDS[config.mask].choose)
     chosen = sorted(choose(doc, rng, config.ngram_size, budget, usable), key=lambda span: span.start)

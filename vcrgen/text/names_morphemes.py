@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vcrgen.resources import load_object
-from vcrgen.text.eligibility import set_entities
+from vcrgen.text.eligibility import set_entities, set_word_parts
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists
 from vcrgen.text.morphemes import Analyser, MorphemeTokenizer, Role
@@ -199,17 +199,19 @@ def _analyser(language: LanguageRow) -> Analyser:
 
 
 def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
-    """The component: it sets ``token.pos_`` of common nouns, and ``doc.ents``."""
-    role, lists = _analyser(language).role, WordLists(language.code)
+    """The component: it sets ``token.pos_`` of common nouns, ``doc.ents``, and words of several tokens."""
+    analyser, lists = _analyser(language), WordLists(language.code)
 
     def mark_names(doc: Doc) -> Doc:
-        roles = [role(token.tag_) for token in doc]
+        roles = [analyser.role(token.tag_) for token in doc]
         tied = [not token.i or not doc[token.i - 1].whitespace_ for token in doc]
         labels = label_words([token.text for token in doc], roles, tied, lists)
         for token, own, label in zip(doc, roles, labels, strict=True):
             if own in ("noun", "counter") and not label:
                 token.pos_ = "NOUN"
         set_entities(doc, labels)
+        tags = [token.tag_ for token in doc]
+        set_word_parts(doc, (i for i in range(1, len(doc)) if tied[i] and analyser.continues(tags[i - 1], tags[i])))
         return doc
 
     return mark_names

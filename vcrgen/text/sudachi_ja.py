@@ -44,7 +44,7 @@ def analyser() -> Analyser:
             yield morpheme.surface(), "-".join([*parts, UNKNOWN] if morpheme.is_oov() else parts)
 
     name = f"sudachipy-{version('sudachipy')}-small-{version('sudachidict_small')}-A"
-    return Analyser(name, analyse, _role, threading.Lock())
+    return Analyser(name, analyse, _role, _continues, threading.Lock())
 
 
 @functools.cache
@@ -53,6 +53,12 @@ def _role(tag: str) -> Role:
         if tag.startswith(start):
             return "unknown" if tag.endswith(UNKNOWN) and role == "noun" else role
     return "other"
+
+
+def _continues(before: str, tag: str) -> bool:
+    """Return true for nouns in a row (蒸気 機関 車), for two verbs (走り 回る), after a prefix, and before a suffix."""
+    alike = any(before.startswith(kind) and tag.startswith(kind) for kind in ("名詞", "動詞"))
+    return alike or before.startswith("接頭辞") or tag.startswith("接尾辞")
 
 
 def sudachi() -> Segmenter:
