@@ -333,6 +333,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("scorer", "another limit of tokens", "max_tokens: int | None = 512", "max_tokens: int | None = 1024", "score"),
     M("scorer", "refusals in any case", 'REFUSALS_ANY_CASE = ("sorry",)', 'REFUSALS_ANY_CASE = ("sorry", "i cannot")', "match"),
     M("scorer", "the first prefix counts", "cleaned.text.rfind(PREFIX)", "cleaned.text.find(PREFIX)", "match"),
+    M("text", "emoji are left out although a font has them", "if not missing(each)), \"\")", "if not missing(each) and False), \"\")",
+      "tests/text/test_normalise.py"),
     M("text", "Japanese spans may end inside of a compound verb", 'for kind in ("名詞", "動詞"))',
       'for kind in ("名詞",))', "tests/text/test_morphemes.py"),
     M("scorer", "Dice called Jaccard", "jaccard = shared / (len(span) + len(ngram) - shared)",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.text.normalise import lookup_key, normalise_caption
+from vcrgen.text.normalise import lookup_key, normalise_caption, without_emoji
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,41 @@ def test_it_is_done_once(text: str) -> None:
     assert normal == normal.strip() and "  " not in normal and "\n" not in normal
     formats = {c for c in normal if unicodedata.category(c) in ("Cc", "Cf")}
     assert formats <= {"\u200c", "\u200d"}
+
+
+def no_emoji(text: str) -> list[str]:
+    """A font of letters, digits and the emoji of old fonts, without selectors."""
+    return [char for char in text if ord(char) > 0x1F000 or char in "\ufe0f\u20e3"]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("a party 🎉 today", "a party today"),
+        ("a party 🎉🎊.", "a party."),
+        ("a party 🎉 🎊!", "a party!"),
+        ('he said 🎉"yes"', 'he said "yes"'),
+        ("🇫🇷 a flag", "a flag"),
+        ("a thumb 👍🏽", "a thumb"),
+        ("one of 🎉☀ two", "one of ☀ two"),
+        ("I ❤️ it", "I ❤ it"),  # the heart has a glyph, its coloured form has none
+        ("1️⃣ one", "1 one"),
+        ("© 2026", "© 2026"),
+        ("旗🎌が", "旗が"),
+    ],
+)
+def test_emoji_that_no_font_draws_are_left_out(given: str, shown: str) -> None:
+    assert without_emoji(given, no_emoji) == shown
+    assert without_emoji(given, lambda _: []) == given
+
+
+@given(st.text(st.sampled_from("a 🎉☀👍🏽\ufe0f🇫🇷.\u20e31\u0301日")))
+def test_nothing_but_emoji_and_spaces_is_left_out(text: str) -> None:
+    normal = normalise_caption(text)
+    shown = without_emoji(normal, no_emoji)
+    assert not no_emoji("".join(shown)) and without_emoji(shown, no_emoji) == shown == normalise_caption(shown)
+    letters = [char for char in normal if char.isalnum()]
+    assert [char for char in shown if char.isalnum()] == letters
 
 
 def test_every_character_beside_others() -> None:

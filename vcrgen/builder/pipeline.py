@@ -29,7 +29,7 @@ from vcrgen.signature import Signature
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
-from vcrgen.text.normalise import NORMALISATION, normalise_caption
+from vcrgen.text.normalise import NORMALISATION, normalise_caption, without_emoji
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.typeset.cover import CoverRule, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
@@ -138,7 +138,7 @@ class Pipeline:
             unreadable = item.problem and item.caption is None
             reason = RejectReason.UNREADABLE_ROW if unreadable else RejectReason.NO_IMAGE
             return reject(reason, item.problem or "no image in the row")
-        caption = normalise_caption(item.caption or "")
+        caption = without_emoji(normalise_caption(item.caption or ""), style.shaper.missing)
         if not caption:
             return reject(RejectReason.NO_CAPTION, "no text in the row")
         min_units = config.ngram_size if config.mask == "ngram" and item.answers is None else 1

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Callable, Collection
 
 import regex
 
-NORMALISATION = "nfc-ws-3"
+NORMALISATION = "nfc-ws-4"
 WHITE_SPACE = re.compile(r"\s+")
 # Control and format characters, but for white space and the two joiners.
 _UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d]]")
@@ -16,6 +17,13 @@ SHAPED_SCRIPTS = (
     *("Sinhala", "Myanmar", "Khmer", "Balinese", "Javanese"),
 )
 _SHAPED = "".join(rf"\p{{Script_Extensions={script}}}" for script in SHAPED_SCRIPTS)
+_SELECTORS = "\ufe0e\ufe0f"  # of the plain or coloured form of an emoji
+# An emoji with its marks, a flag of two letters (or half of one), or what makes a keycap of a digit.
+_EMOJI = regex.compile(
+    r"(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{1,2}|\p{Emoji_Modifier})[\p{M}\p{Emoji_Modifier}]*"
+    rf"|[{_SELECTORS}\u20e3]"
+)
+_EMOJI_RUN = regex.compile(rf"(\s?)((?:{_EMOJI.pattern})+)(?=([\s\p{{Pe}}\p{{Pf}}.,;:!?…。、，！？]|$)?)")
 _JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
 _IDLE_JOINER = regex.compile(
     rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])"
@@ -52,6 +60,26 @@ def normalise_caption(text: str) -> str:
     while (normal := _once(text)) != text:
         text = normal
     return text
+
+
+def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
+    """Return a normalised caption without the emoji that cannot be drawn, and without the space before them.
+
+    Args:
+        text: The caption.
+        missing: Returns the characters of a text that have no glyph. A form that is asked for by a selector is given
+            up first, as the plain emoji may have a glyph.
+    """
+
+    def drawn(emoji: str) -> str:
+        plain = emoji.strip(_SELECTORS)
+        return next((each for each in (emoji, plain) if not missing(each)), "")
+
+    def shown(run: regex.Match[str]) -> str:
+        kept = "".join(map(drawn, _EMOJI.findall(run[2])))
+        return kept if not kept and run[3] is not None else run[1] + kept
+
+    return text if text.isascii() else normalise_caption(_EMOJI_RUN.sub(shown, text))
 
 
 def _once(text: str) -> str:
