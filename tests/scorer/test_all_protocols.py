@@ -121,9 +121,9 @@ def test_of_items_the_outcomes_are_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     found = list(protocol_lines(data, [file], Options()))
-    assert len(found) == 3 and "protocol:bloom-v3" in found[0] and "protocol:bloom-code" in found[1]
+    assert len(found) == 3 and "protocol:bloom-v4" in found[0] and "protocol:bloom-code" in found[1]
     assert found[2] == (
-        "  bloom-code: 24 of 48 items differ from bloom-v3: 24 right under bloom-v3, invalid under bloom-code."
+        "  bloom-code: 24 of 48 items differ from bloom-v4: 24 right under bloom-v4, invalid under bloom-code."
     )
 
 

@@ -14,8 +14,8 @@ class ScoreOptions(Options):
     protocol: str | None = option(
         None,
         "vcrgen (with a length budget), paper, vlmevalkit or lmms-eval (as those programs score); of MCQ benchmarks "
-        "bloom-v3 or bloom-code.",
-        shown="vcrgen, or bloom-v3",
+        "bloom-v4 or bloom-code.",
+        shown="vcrgen, or bloom-v4",
     )
     mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(
@@ -64,6 +64,6 @@ class ScoreOptions(Options):
             raise ValueError("a judge takes --judge ADDRESS and --judge-model NAME")
         if self.judge_model is not None and ("|" in self.judge_model or not self.judge_model.isprintable()):
             raise ValueError("--judge-model is a name of printable characters without |")
-        if self.judge is not None and self.protocol not in (None, "bloom-v3", "bloom-open"):
-            raise ValueError("--judge reads on where bloom-v3 or bloom-open reads nothing; leave --protocol out")
+        if self.judge is not None and self.protocol not in (None, "bloom-v4", "bloom-open"):
+            raise ValueError("--judge reads on where bloom-v4 or bloom-open reads nothing; leave --protocol out")
         return self

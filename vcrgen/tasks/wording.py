@@ -69,7 +69,7 @@ _WORDING = {
         ),
         scoring_description=(
             "A multiple-choice benchmark (MCQ) has two scores. RAE (regex-based answer extraction) is the share of "
-            "questions of which the output names the right option, by protocol bloom-v3; guessing gives 25 % with four "
+            "questions of which the output names the right option, by protocol bloom-v4; guessing gives 25 % with four "
             "options. LBS (likelihood-based scoring) takes the option with the highest mean log-probability of a "
             f"token, where a file has log-probabilities. {LBS_WINDOW}"
         ),

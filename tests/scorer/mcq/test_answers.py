@@ -43,19 +43,11 @@ def test_no_output_has_two_labels() -> None:
 
 
 @pytest.mark.parametrize("held_back", [True, False])
-def test_no_key_letter_is_read_worse_than_another(*, held_back: bool) -> None:
-    found = outcomes(4, held_back=held_back)
+@pytest.mark.parametrize("options", [4, 10])
+def test_no_key_letter_is_read_worse_than_another(options: int, *, held_back: bool) -> None:
+    found = outcomes(options, held_back=held_back)
     shares = {name: [each[name] / each.total() for each in found.values()] for name in ("right", "wrong")}
     assert min(shares["right"]) > 0.95 and max(shares["wrong"]) < 0.01
-    assert max(shares["right"]) - min(shares["right"]) < 0.01
-
-
-@pytest.mark.parametrize("held_back", [True, False])
-def test_ten_letters_are_read_alike_but_for_the_word_i(*, held_back: bool) -> None:
-    found = outcomes(10, held_back=held_back)
-    shares = {name: [each[name] / each.total() for each in found.values()] for name in ("right", "wrong")}
-    assert min(shares["right"]) > 0.95 and max(shares["wrong"]) < 0.02
-    shares["right"].pop("ABCDEFGHIJ".index("I"))
     assert max(shares["right"]) - min(shares["right"]) < 0.01
 
 

@@ -155,7 +155,7 @@ def test_the_published_rule_knows_no_letters_no_text_and_no_thinking() -> None:
 
 
 def test_another_protocol_is_refused() -> None:
-    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v3, bloom-code"):
+    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v4, bloom-code"):
         read_choice("B", ANIMALS, protocol="paper")
 
 

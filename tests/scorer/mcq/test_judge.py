@@ -65,10 +65,10 @@ def test_it_reads_what_the_rules_do_not(data: Path, outputs: Path, serve: Any, f
     assert alone.cells[0].outcomes["right"] == 15 and judged.cells[0].outcomes["right"] == 23
     assert judged.cells[0].outcomes["empty"] == 1, "nothing is asked of an empty output"
     facts = judged.signature.facts
-    assert (facts["protocol"], facts["judge"]) == ("bloom-v3-judge-1", "J")
+    assert (facts["protocol"], facts["judge"]) == ("bloom-v4-judge-1", "J")
     assert judged.notes[-1].startswith("Judge J: an option in 8 of 8 different outputs that the rules do not read.")
     assert "it agrees on 15 (100.00 %, 95 % interval 79.61..100.00)" in judged.notes[-1]
-    with pytest.raises(ScoreError, match="protocol is bloom-v3 and bloom-v3-judge-1"):
+    with pytest.raises(ScoreError, match="protocol is bloom-v4 and bloom-v4-judge-1"):
         require_one_signature([alone, judged])
     asked = len(server.calls)
     assert asked == 8 + 15 and asked <= 8 + COMPARED
@@ -118,7 +118,7 @@ def test_options_that_do_not_fit(data: Path) -> None:
     for wrong in ({"judge": "http://h/v1"}, {"judge_model": "J"}, {"judge_key_env": "KEY"}):
         with pytest.raises(ConfigError, match="--judge ADDRESS and --judge-model NAME"):
             Options(**wrong)
-    with pytest.raises(ConfigError, match="where bloom-v3 or bloom-open reads nothing"):
+    with pytest.raises(ConfigError, match="where bloom-v4 or bloom-open reads nothing"):
         Options(judge="http://h/v1", judge_model="J", protocol="bloom-code")
     with pytest.raises(ConfigError, match="without"):
         Options(judge="http://h/v1", judge_model="a|b")

@@ -31,7 +31,7 @@ from vcrgen.scorer.mcq.open_answers import match_open
 from vcrgen.scorer.mcq.tokens import LABEL_LETTERS, tokens_of
 from vcrgen.tasks.bloom import shown_option
 
-GRAMMAR, PUBLISHED, OPEN = "bloom-v3", "bloom-code", "bloom-open"  # the protocols
+GRAMMAR, PUBLISHED, OPEN = "bloom-v4", "bloom-code", "bloom-open"  # the protocols
 
 
 class ReadingKind(StrEnum):
@@ -58,7 +58,7 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
         output: What the model wrote.
         options: The texts of the options in the dataset's order.
         rotation: The order in which it saw them, as of :func:`vcrgen.tasks.bloom.shown_option`.
-        protocol: ``bloom-v3`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
+        protocol: ``bloom-v4`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
             one of the digits 1 to 4, or as many as there are options, in the whole output is the label; with none or
             several, nothing is chosen. With ``bloom-open`` the model saw no options, and the output is matched to their
             texts (``open_answers.py``).

@@ -29,7 +29,7 @@ from vcrgen.work.ledger import Ledger
 from vcrgen.work.lock import locked
 
 # The protocols with a judge, by those without; another prompt or another choice of outputs is another one.
-JUDGED = {GRAMMAR: "bloom-v3-judge-1", OPEN: "bloom-open-judge-1"}
+JUDGED = {GRAMMAR: "bloom-v4-judge-1", OPEN: "bloom-open-judge-1"}
 COMPARED = 100  # outputs that the rules read and the judge is asked about, at most
 LONGEST = 4_000  # characters of an output that the judge sees: the last ones, where answers stand
 _NONE = "N"

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from vcrgen.scorer.mcq.tokens import ARABIC_LETTERS, CLOSING, END, MARK, OPENING, Token, place_of
+from vcrgen.scorer.mcq.verb_forms import is_first_person, is_third_person
 from vcrgen.tasks.bloom import shown_option
 
 STOPS = frozenset(".!?؟;؛。！？")
@@ -20,25 +21,14 @@ _BETWEEN_MARKS = frozenset(":-–—(|=\"'»)]")
 _ADJECTIVES = frozenset(("correct", "right", "true", "best", "better", "wrong", "false", "closer", "suitable", "valid"))
 _BEHIND_NUMBER = frozenset((MARK, END, "or", "joined", "because", "so", "but", "than", "not", "though", "if"))
 _RANGE = frozenset(("to", "through", "إلى"))
-# Verbs that nobody says of himself: "I fits" speaks of an option.
-_OF_OTHERS = frozenset(
-    [
-        "is",
-        "fits",
-        "matches",
-        "does",
-        "seems",
-        "appears",
-        "looks",
-        "has",
-        "works",
-        "makes",
-        "describes",
-        "remains",
-        "shows",
-        "isn't",
-    ]
-)
+_ALONE = frozenset(("alone", "again", "instead", "it is"))  # behind a letter; no noun begins so
+_BEFORE_LETTER = frozenset(("option", "answer", "it", "leave", "only", "deny"))
+# Words before a letter that are not followed by who speaks: "with I", "makes I the best answer".
+_BEFORE_OBJECT = frozenset([
+    "with", "on", "for", "to", "in", "of", "by", "over", "is", "be", "makes", "make", "go", "going", "favour",
+    "favor", "mark", "take", "takes", "vote", "guess", "supports",
+])  # fmt: skip
+_OBJECTS = frozenset(("it", "this", "what", "that", "exactly"))
 _FAR = 12
 _END = Token("\n", END)
 
@@ -241,23 +231,54 @@ class MentionReader:
         starts = before.kind in (MARK, END) and before.word not in COMMAS
         if not starts:  # an article in titles and in capitals
             return after.kind != "" or not (before.word.istitle() or after.word.isupper())
+        second = self.at(place + 2)
         if after.kind in ("filler", "number-1", "if", "option"):
-            return self.at(place + 2).kind != ""
+            return second.kind != ""
+        if after.kind == "" and (after.word in _ALONE or is_third_person(after.word)):  # "A explains it", no "A sign"
+            return after.word in _ALONE or second.kind != "" or second.word in _OBJECTS
         return after.kind != "" and after.word.lower() not in _ADJECTIVES
 
     def _is_letter_i(self, place: int) -> bool:
         """Tell whether a capital I is a label, and not who speaks."""
-        before, after = self.at(place - 1), self.at(place + 1)
-        if before.kind in ("option", "or", "except") or after.kind in ("or", "than", "because"):
-            return True
-        second = self.at(place + 2)
+        before, after, second = self.at(place - 1), self.at(place + 1), self.at(place + 2)
+        if self._follows_name(place):
+            return False
         if after.word in COMMAS:
-            return second.option is not None or second.kind in ("not", "than", "because", "but", "though")
-        if after.kind in (MARK, END) or after.option is not None:  # but "World War I"
-            return before.kind != "" or not before.word.istitle()
-        if "be" in (*after.word.split(), second.word):  # "I would be the answer"
+            return not self._speaks_behind(place + 2)
+        if (
+            after.kind in (MARK, END, "or", "than", "because", "to")
+            or after.option is not None
+            or before.kind == "except"
+        ):
+            return True
+        if "be" in (*after.word.split(" "), second.word):  # "I would be the answer"
             return self.predicate(place + 1).verdict is Verdict.RIGHT
-        return after.word.split()[0] in _OF_OTHERS or not after.word.isascii()  # as Arabic, or a tick
+        if is_third_person(after.word.partition(" ")[0]) or not after.word.isascii():  # as Arabic, or a tick
+            return True
+        if is_first_person(after):
+            return False
+        if before.kind in _BEFORE_LETTER or before.word.lower().rpartition(" ")[2] in _BEFORE_OBJECT:
+            return True
+        alone = second.kind in (MARK, END) and (after.word in _ALONE or after.kind in ("maybe", "filler"))
+        return alone or after.word in ("it is", "alone", "are", "were")
+
+    def _follows_name(self, place: int) -> bool:
+        """Tell whether a name stands before a capital I: "World War I", "my friend and I"."""
+        first, before = self.at(place - 2), self.at(place - 1)
+        if before.kind == "or":
+            return first.kind == "" and first.option is None
+        return before.kind == "" and before.word.istitle() and first.kind not in (MARK, END)
+
+    def _speaks_behind(self, place: int) -> bool:
+        """Tell whether words between two commas part "I" from its verb: "I, as a model, see"."""
+        for here in range(place, place + _FAR):
+            token, after = self.at(here), self.at(here + 1)
+            if token.kind == END or token.word in STOPS or (token.option is not None and token.word != "a"):
+                return False
+            if token.word in COMMAS:
+                known = after.kind != "" or after.option is not None or is_third_person(after.word)
+                return not known or is_first_person(after)
+        return False
 
     def _is_letter_waw(self, place: int) -> bool:
         """Tell whether the Arabic letter is a label, and not the word "and"."""
@@ -315,6 +336,8 @@ class MentionReader:
                 return Predicate(Verdict.LESS, place + 1)
             elif kind == MARK and token.word in COMMAS:
                 comma = True
+            elif place == start and is_third_person(token.word) and self.at(place + 1).kind == "not":
+                continue  # "shows no boat"
             elif kind != MARK or token.word not in _BETWEEN_MARKS:
                 break
         return self._ended(place, start, last, denies=denies)
