@@ -5,6 +5,7 @@ import json
 import random
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from vcrgen.config.build import load_build_config
 from vcrgen.errors import FontError
 from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.samples import sample_pair
-from vcrgen.samples.pairs import captions
+from vcrgen.samples.pairs import caption, captions
 from vcrgen.samples.table import SCENES
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import span_cells
@@ -166,6 +167,17 @@ def test_a_line_takes_the_place_that_its_width_says(lang: str) -> None:
             growing = shaper(lang).growing_width(text, start)
             for _, end in words[first:]:
                 assert 0 <= growing(end) - Shaper.width(shaper(lang), text, start, end) <= 3
+
+
+@pytest.mark.parametrize("lang", TEXTS)
+def test_a_line_ends_where_no_other_word_fits(lang: str) -> None:
+    setter, captions = shaper(lang), [caption(lang, index) for index in range(60)]
+    for text in captions:
+        layout = layout_caption(text, setter, width=300, max_lines=9, break_unit="word")
+        for line, following in pairwise(layout.lines):
+            word = text[following.start :].split(" ")[0]
+            assert Shaper.width(setter, text, line.start, line.end) <= 300
+            assert Shaper.width(setter, text, line.start, following.start + len(word)) > 300
 
 
 def test_a_line_begins_at_the_right() -> None:

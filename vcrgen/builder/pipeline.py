@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 # Name and version, for signatures, of the layout rules: line breaks, and rejects for another script, stacked marks or
 # missing glyphs.
-LAYOUT_RULES = "rules-2"
+LAYOUT_RULES = "rules-3"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 

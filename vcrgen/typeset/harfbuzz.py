@@ -92,12 +92,8 @@ class HarfBuzzShaper(Shaper):
                 pen += shaped.advance
         return tuple(placed)
 
-    def width(self, text: str, start: int, end: int) -> int:
-        """As :meth:`Shaper.width`, or a pixel or two more."""
-        return self.growing_width(text, start)(end)
-
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """As :meth:`Shaper.growing_width`: widths of words add up, so only the last word is measured again."""
+        """As :meth:`Shaper.growing_width`: widths of words add up, with up to three pixels more for their rounding."""
         pen, last = 0, start  # start of the last word, in units and in the text
 
         def width(end: int) -> int:

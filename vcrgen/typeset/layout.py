@@ -1,7 +1,7 @@
 """Break a caption into lines by greedy filling, as in VCR-WIKI."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 import regex
@@ -58,9 +58,9 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
     unit: tuple[int, int] | None = next(units, (0, 0))
     while unit and len(lines) < max_lines:
         start, end = unit
-        width_to = shaper.growing_width(text, start)
-        width_to(end)
-        while (unit := next(units, None)) and width_to(unit[1]) <= width:
+        fits = _fits(text, start, shaper, width)
+        fits(end)
+        while (unit := next(units, None)) and fits(unit[1]):
             end = unit[1]
         lines.append(_line(text, start, end, shaper, width))
     return Layout(
@@ -70,6 +70,12 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
         line_height=shaper.line_height,
         baseline=shaper.baseline,
     )
+
+
+def _fits(text: str, start: int, shaper: Shaper, width: int) -> Callable[[int], bool]:
+    """Return a function from a line's end, to be called with rising ends; where the quick sum says no, it measures."""
+    width_to = shaper.growing_width(text, start)
+    return lambda end: width_to(end) <= width or shaper.width(text, start, end) <= width
 
 
 def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
@@ -91,7 +97,7 @@ def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
 def _fitting(units: Iterable[tuple[int, int]], text: str, shaper: Shaper, width: int) -> Iterator[tuple[int, int]]:
     """Yield the units; those wider than a line are broken into clusters."""
     for start, end in units:
-        if end - start > 1 and shaper.width(text, start, end) > width:
+        if end - start > 1 and not _fits(text, start, shaper, width)(end):
             yield from ((start + first, start + last) for first, last in clusters(text[start:end]))
         else:
             yield start, end
