@@ -12,6 +12,7 @@ from typing import Any
 
 from vcrgen.errors import OutputError
 
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # no room on the disk, or in the quota
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -41,7 +42,7 @@ def output_errors(target: object) -> Iterator[None]:
 
 
 def _why(error: OSError, target: Path) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in DISK_FULL:
         return "the disk is full; free some space and run the same command again"
     if error.strerror is None:  # from an object store, a sentence already
         return str(error) or type(error).__name__

@@ -6,13 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import insert, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.database.engine import shown, writing
+from vcrgen.database.engine import reached, shown, writing
 from vcrgen.errors import DatabaseError, LeaderboardError
+from vcrgen.files import DISK_FULL
 from vcrgen.leaderboard.board import Board, init_board, open_board
 from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
@@ -50,6 +52,15 @@ def test_writers_at_once_lose_nothing(board: Board) -> None:
     assert sorted(written) == sorted((f"writer {writer}", number) for writer in range(12) for number in range(5))
     for writer in range(12):
         assert [number for actor, number in written if actor == f"writer {writer}"] == list(range(5))
+
+
+def test_a_full_disk_of_postgresql_is_one_of_ours(tmp_path: Path) -> None:
+    engine = open_engine(tmp_path, "")
+    with pytest.raises(OSError, match="the disk is full") as told, reached(engine):
+        raise DBAPIError("INSERT 'a score'", None, psycopg.errors.DiskFull("could not extend file"))
+    assert told.value.errno in DISK_FULL
+    with pytest.raises(DatabaseError, match="deadlock"), reached(engine):
+        raise DBAPIError("INSERT 'a score'", None, psycopg.errors.DeadlockDetected("deadlock"))
 
 
 @EACH_DATABASE

@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -418,6 +419,58 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
     found = find(board, given.id)
     assert (found.status, found.attempts) == (SubmissionStatus.QUEUED, 0)
     assert drain(board) == 1 and find(board, given.id).attempts == 1
+
+
+FULL_DISK = """
+import errno, sys
+from pathlib import Path
+from vcrgen.leaderboard import worker
+
+room, real = Path(sys.argv[1]) / "room", {name: getattr(OWNER, name) for name in NAMES}
+
+def full(name):
+    def call(*words, **more):
+        if not room.exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real[name](*words, **more)
+    return call
+
+for name in NAMES:
+    setattr(OWNER, name, full(name))
+worker.MAX_ATTEMPTS = worker.MAX_INTERRUPTIONS = 2
+worker.FULL_SECONDS = 0.01
+worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("owner", "names"),
+    [
+        ("worker.Board", ("writing",)),  # nothing can be written
+        ("worker", ("finish",)),  # what is small can be written, the scores cannot
+        ("worker", ("score_file",)),  # there is no room for temporary files
+    ],
+)
+def test_a_worker_waits_until_a_full_disk_has_room(
+    owner: str, names: tuple[str, ...], board: Board, three: Any, find: Find,
+    start: Callable[..., subprocess.Popen[bytes]],
+) -> None:  # fmt: skip
+    given = three(board)
+    process = start(board, "-c", FULL_DISK.replace("OWNER", owner).replace("NAMES", repr(names)))
+    assert process.stderr is not None
+    told = 0
+    while told < 4:  # more often than a file may be tried
+        line = process.stderr.readline()
+        assert line, "the worker ended"
+        told += b'"disk full"' in line
+    (board.folder / "room").touch()
+    threading.Thread(target=process.stderr.read, daemon=True).start()
+    wait_for(lambda: statuses(board) == {"scored": 3})
+    assert_scored_once(board, given)
+    assert [find(board, one.id).attempts for one in given] == [1, 1, 1]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(180) == 0
 
 
 @pytest.mark.process

@@ -1,5 +1,7 @@
 """The log: one JSON object a line, and of an exception its kind only."""
 
+import errno
+import io
 import json
 import logging
 from collections.abc import Iterator
@@ -23,6 +25,15 @@ def test_a_line_is_one_object_whatever_is_in_it(capsys: pytest.CaptureFixture[st
     assert line.isascii()
     values = json.loads(line)
     assert (values["what"], values["path"], values["size"]) == ("request", "/a\nb\u2028", 3)
+
+
+def test_without_room_for_its_log_a_service_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sys.stderr", Full())
+    log_line("worker died", code=1)
 
 
 @pytest.mark.usefixtures("_root_logger")

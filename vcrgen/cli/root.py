@@ -3,7 +3,6 @@
 A command's module is imported when the command is called: ``vcrgen --help`` and shell completion need the table only.
 """
 
-import errno
 import inspect
 import os
 import re
@@ -186,6 +185,7 @@ class Commands(TyperGroup):
 
         from vcrgen.cli import console
         from vcrgen.errors import VcrgenError
+        from vcrgen.files import DISK_FULL
 
         try:
             return super().invoke(ctx)
@@ -203,7 +203,7 @@ class Commands(TyperGroup):
             sys.stderr.close()  # the reader of our output went away (`| head`)
             sys.exit(141)
         except Exception as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if isinstance(error, OSError) and error.errno in DISK_FULL:
                 where = f" of {escape(str(error.filename))}" if error.filename else ""
                 console.err.print(
                     f"[bold red]Error:[/] The disk{where} is full; free some space and run the same command again.",

@@ -17,7 +17,8 @@ from vcrgen.errors import DatabaseError
 from vcrgen.extras import needs_extra
 
 BUSY_SECONDS = 60
-_DISK_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+_SQLITE_DISK_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+_POSTGRESQL_DISK_FULL = "53100"
 _PRAGMAS = (
     *("journal_mode=WAL", "synchronous=FULL"),  # FULL: what was acknowledged survives a loss of power
     *("foreign_keys=ON", "trusted_schema=OFF", "secure_delete=ON"),  # deleted values are overwritten
@@ -125,12 +126,17 @@ def reached(engine: Engine) -> Iterator[None]:
     try:
         yield
     except DBAPIError as problem:
-        if getattr(problem.orig, "sqlite_errorcode", None) in _DISK_FULL:
+        if _is_disk_full(problem.orig):
             raise OSError(ENOSPC, "the disk is full", engine.url.database) from None
         reason = str(problem.orig).strip().splitlines()[0] if str(problem.orig).strip() else type(problem.orig).__name__
         raise DatabaseError(f"The database {shown(engine)} cannot be used: {reason[:200]}.") from problem
     except SQLAlchemyError as problem:
         raise DatabaseError(f"The database {shown(engine)} cannot be used ({type(problem).__name__}).") from problem
+
+
+def _is_disk_full(error: BaseException | None) -> bool:
+    is_sqlite = getattr(error, "sqlite_errorcode", None) in _SQLITE_DISK_FULL
+    return is_sqlite or getattr(error, "sqlstate", None) == _POSTGRESQL_DISK_FULL
 
 
 def shown(engine: Engine) -> str:

@@ -6,6 +6,7 @@ once, whatever is killed: what was being scored waits again when the next worker
 
 from __future__ import annotations
 
+import errno
 import multiprocessing as mp
 import os
 import signal
@@ -26,6 +27,7 @@ from sqlalchemy import Connection
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.files import DISK_FULL
 from vcrgen.leaderboard.board import Board, open_board, open_session, protocol_of, set_of
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
@@ -48,6 +50,8 @@ MAX_INTERRUPTIONS = (
 POLL_SECONDS = 0.2
 LOGGED_ID_DIGITS = 8  # digits in the log: a whole id is the key to a submission's page
 RETRY_SECONDS = 60.0  # until a set that could not be read is tried again
+FULL_SECONDS = 5.0  # until a full disk is tried again
+FULL_EXIT = 75  # exit code of a scoring process that has no room for a temporary file (EX_TEMPFAIL)
 ACTOR = "worker"
 
 
@@ -79,8 +83,12 @@ class Worker:
         self._held: list[HeldOutcome] | None = [] if holds else None
 
     @contextmanager
-    def exclusive(self, *, wait: float) -> Iterator[None]:
-        """Hold the board's lock; what a worker before this one left half done waits again.
+    def exclusive(self, *, wait: float, tried: bool = True) -> Iterator[None]:
+        """Hold the board's lock; what was left half done waits again.
+
+        Args:
+            wait: Seconds to wait for the lock.
+            tried: Whether that counts as an attempt: what a killed worker left may be what it died of.
 
         Raises:
             LeaderboardError: Another worker holds it for longer than ``wait`` seconds.
@@ -88,7 +96,7 @@ class Worker:
         busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
         with locked(self._board.folder / LOCK, busy, wait=wait):
             with self._board.writing() as connection:
-                interrupted = submissions.requeue(connection, tried=True)
+                interrupted = submissions.requeue(connection, tried=tried)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
             yield
@@ -158,7 +166,8 @@ class Worker:
 
     def put_back(self) -> None:
         """Let the submissions with held outcomes wait again, for the next worker."""
-        for one in self._held or ():
+        held, self._held = self._held, []  # none of them is finished later, even if the disk is full now
+        for one in held or ():
             self._requeue(one.submission, tried=False)
 
     def _finish(self, submission: Submission, outcome: ScoringOutcome, seconds: float) -> None:
@@ -274,6 +283,7 @@ def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[],
 
     Raises:
         WorkerStopped: ``stop``, which is asked several times a second, said so.
+        OSError: The process found no room for a temporary file.
     """
     # Windows has no fork: there each process reads the answers for itself.
     context: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
@@ -295,6 +305,9 @@ def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[],
                 raise WorkerStopped
         return ScoringOutcome.from_bytes(ours.recv_bytes())
     except (EOFError, OSError):  # it died before it had answered, or while it did
+        process.join(POLL_SECONDS)
+        if process.exitcode == FULL_EXIT:
+            raise OSError(errno.ENOSPC, "the disk of temporary files is full") from None
         return None
     finally:
         process.kill()
@@ -327,7 +340,7 @@ def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
     except Exception as fault:  # its text could quote an answer: say what and where, and break off
         places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(fault.__traceback__)]
         log_line("fault in scoring", kind=type(fault).__name__, places=places)
-        os._exit(1)
+        os._exit(FULL_EXIT if isinstance(fault, OSError) and fault.errno in DISK_FULL else 1)
     pipe.send_bytes(outcome.to_bytes())
 
 
@@ -360,18 +373,30 @@ def serve(board: Board, *, parent: int) -> None:
 
     worker = Worker(board, holds=True)
 
-    def stop() -> bool:
-        worker.finish_due()
+    def is_asked_to_stop() -> bool:
         return bool(signals) or os.getppid() != parent
 
-    with suppress(WorkerStopped), worker.exclusive(wait=30):
-        log_line("worker ready")
+    def stop() -> bool:
+        worker.finish_due()
+        return is_asked_to_stop()
+
+    tried = True
+    while not is_asked_to_stop():
         try:
-            while not stop():
-                if not worker.score_next(stop=stop):
-                    time.sleep(POLL_SECONDS)
-        finally:
-            worker.put_back()
+            with suppress(WorkerStopped), worker.exclusive(wait=30, tried=tried):
+                log_line("worker ready")
+                tried = False
+                try:
+                    while not stop():
+                        if not worker.score_next(stop=stop):
+                            time.sleep(POLL_SECONDS)
+                finally:
+                    worker.put_back()
+        except OSError as problem:
+            if problem.errno not in DISK_FULL:
+                raise
+            log_line("disk full", reason=problem.strerror, again_in=FULL_SECONDS)
+            time.sleep(FULL_SECONDS)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Scope
 
 from vcrgen.errors import VcrgenError
+from vcrgen.files import DISK_FULL
 from vcrgen.web import responses
 from vcrgen.web.guards import BodyRefused
 from vcrgen.web.log import log_line, raised_at
 from vcrgen.web.responses import Refusal
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room on the disk, in the quota, under the limit on files
+FULL = (*DISK_FULL, errno.EFBIG)  # or a file is larger than the system allows
 TITLES = {
     400: "That cannot be taken", 401: "Unknown token", 403: "Not from here", 404: "There is no such page",
     405: "That is not possible here", 408: "Too slow", 409: "Handed in before", 413: "Too large",

@@ -7,6 +7,7 @@ import logging
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
 MAX_TEXT = 500
@@ -15,8 +16,9 @@ MAX_TEXT = 500
 def log_line(what: str, **facts: Any) -> None:
     """Write one line: the time, the event, and facts about it; never anything that somebody handed in."""
     line = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **facts}
-    sys.stderr.write(json.dumps(line, ensure_ascii=True) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # of a full disk: the service goes on without the line
+        sys.stderr.write(json.dumps(line, ensure_ascii=True) + "\n")
+        sys.stderr.flush()
 
 
 def log_library_warnings() -> None:
