@@ -2,8 +2,8 @@
 
 import io
 import json
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,24 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.bloom.conftest import made_set, row
 from tests.leaderboard.test_attack import SET, make_world, write_key
 from vcrgen.config.build import BuildConfig, load_build_config
+from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import LeaderboardError
+from vcrgen.hidden.mcq import make_hidden_mcq
 from vcrgen.leaderboard.attacks import checks
 from vcrgen.leaderboard.attacks.checks import HOLDS, LIMITED, NOT_RUN, WEAK, Finding, check_board
 from vcrgen.leaderboard.attacks.report import check_document
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
+from vcrgen.predict.strip_attack import read_strips
 from vcrgen.report.document import render
 from vcrgen.scorer.answer_key import AnswerKey
+from vcrgen.scorer.mcq.text_only import items_with_keys
+from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
+from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.work.progress import SILENT
 
 Check = Callable[..., Mapping[str, Finding]]
@@ -35,7 +42,7 @@ def check(tmp_path: Path) -> Check:
 
     def run(
         *attacks: str, feedback: str = "ladder", protocol: str | None = None, key: Path | None = None,
-        against: BuildConfig | None = None, **limits: Any,
+        against: BuildConfig | None = None, known: Sequence[ChoiceItem] = (), **limits: Any,
     ) -> Mapping[str, Finding]:  # fmt: skip
         key = key or write_key(make_world(40, 55, 4, 0), tmp_path / "key")
         lifecycle = make_lifecycle(feedback=feedback)
@@ -46,7 +53,7 @@ def check(tmp_path: Path) -> Check:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(checks, "ATTACKS", {name: checks.ATTACKS[name] for name in attacks})
             try:
-                return {one.attack: one for one in check_board(board, SILENT, against=against)}
+                return {one.attack: one for one in check_board(board, SILENT, against=against, known=known)}
             finally:
                 board.engine.dispose()
 
@@ -131,9 +138,70 @@ def test_pictures_are_not_searched_without_pairs(check: Check, hidden: Path) -> 
 
 
 def test_white_rows_are_read_from_their_pixels(check: Check, hidden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "TemplateModel", partial(checks.TemplateModel, font="lato"))  # the set's own
+    monkeypatch.setattr(checks, "read_strips", lambda strips: read_strips(strips, font="lato"))  # the set's own
     found = check("pixels", key=hidden / "key")
     assert verdicts(found) == {"pixels: template baseline": WEAK}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An MCQ benchmark of 120 items, each with a question of its own."""
+    rows = [row(number, question_en=f"How many boats has harbour {number}?") for number in range(120)]
+    return made_set(tmp_path_factory.mktemp("source") / "set", rows)
+
+
+@pytest.fixture
+def questions(source: Path, tmp_path: Path) -> Callable[..., Path]:
+    """The key of a hidden set of a source."""
+
+    def make(data: Path = source) -> Path:
+        options = HiddenOptions(config=BuildConfig(source="-"), items=60, feedback=0.5)
+        out = tmp_path / "hidden-questions"
+        make_hidden_mcq(open_task_dataset(data), options, out=out, secret_file=tmp_path / "secret.key")
+        return out / "key"
+
+    return make
+
+
+def test_each_attack_on_questions_is_run_or_says_why_not(check: Check, questions: Callable[..., Path]) -> None:
+    found = check(*checks.ATTACKS, key=questions(), ladder_minutes=10)
+    assert list(found) == [
+        *(f"scores, {who}: {split} split" for who in ("1 team", "10 teams") for split in ("feedback", "final")),
+        "clock, time of scoring", "clock, moment of the answer", "lists: all options", "search by perceptual hash",
+        "search by question", "pixels: template baseline", "texts without pictures",
+    ]  # fmt: skip
+    not_run = {name for name, one in found.items() if one.verdict == NOT_RUN}
+    assert not_run == {"search by perceptual hash", "search by question", "pixels: template baseline"}
+    assert all(found[name].note for name in not_run)
+    assert found["scores, 10 teams: final split"].verdict == HOLDS
+    assert found["lists: all options"].verdict == HOLDS
+    assert found["texts without pictures"].verdict == HOLDS
+
+
+@pytest.mark.parametrize(("ours", "verdict", "wins"), [(True, WEAK, 1.0), (False, HOLDS, 0.25)])
+def test_questions_are_found_in_their_source_only(
+    ours: bool, verdict: str, wins: float, check: Check, source: Path, questions: Callable[..., Path]
+) -> None:
+    known = items_with_keys(open_task_dataset(source))
+    others = [replace(item, questions={"en": ChoiceQuestion("Another?", tuple("abcd"))}) for item in known]
+    found = check("questions", key=questions(), known=known if ours else others)["search by question"]
+    assert (found.verdict, found.wins, found.chance, found.count) == (verdict, wins, 0.25, 60)
+
+
+def test_right_options_that_are_longest_are_read(
+    check: Check, questions: Callable[..., Path], tmp_path: Path
+) -> None:  # fmt: skip
+    rows = [row(number, languages=["en"]) for number in range(120)]
+    for number, each in enumerate(rows):
+        each["options_en"] = [f"{'very ' * (at == number % 4)}odd {at}" for at in range(4)]
+    data = made_set(tmp_path / "long", rows, ["en"])
+    found = check("texts", key=questions(data))["texts without pictures"]
+    assert (found.verdict, found.wins) == (WEAK, 1.0) and "longest option" in found.note
+
+
+def test_spans_have_no_options_to_attack(check: Check) -> None:
+    found = check("questions", "texts")
+    assert set(verdicts(found).values()) == {NOT_RUN} and all("no options" in one.note for one in found.values())
 
 
 def test_a_board_is_only_read_and_nothing_of_the_key_is_said(

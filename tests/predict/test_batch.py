@@ -70,9 +70,14 @@ def test_expiry_and_refusals(ask: Run, serve: Any, faults: Any, kind: str) -> No
     state._refused = lines[7]["custom_id"]
     state.ended = True
     code, out, err = ask(server, "--batch", "fetch")
-    assert code == 3 and "Fetched 6 replies; 1 refused." in out and "5 requests have no reply (expired" in out, (
-        out + err
-    )
+    assert (
+        code == 3
+        and "Fetched 6 replies; 1 refused." in out
+        and "5 requests have no reply and are in no open batch" in out
+    ), out + err
+    calls = len(server.calls)
+    code, out, err = ask(server, "--batch", "fetch")
+    assert code == 3 and "5 requests have no reply" in out and len(server.calls) == calls, "fetching sent a request"
     state._expired = 0
     code, out, _ = ask(server, "--batch", "submit")
     assert code == 0 and "5 requests submitted." in out
@@ -81,6 +86,17 @@ def test_expiry_and_refusals(ask: Run, serve: Any, faults: Any, kind: str) -> No
     assert "not this one" in err
     code, out, _ = ask(server, "--batch", "fetch", "--allow-failed")
     assert code == 0 and "11 outputs of m" in out
+
+
+def test_fetching_sends_nothing(ask: Run, serve: Any, faults: Any, kind: str) -> None:
+    """Neither before a batch is submitted, nor what a later selection adds."""
+    server = serve(live(kind, faults))
+    code, out, _ = ask(server, "--batch", "fetch")
+    assert code == 3 and "12 requests have no reply" in out and not server.calls
+    ask(server, "--limit", 2)
+    code, out, _ = ask(server, "--batch", "fetch")
+    assert code == 3 and "8 requests have no reply" in out and len(server.calls) == 4
+    assert ask(server, "--limit", 2, "--batch", "fetch")[0] == 0 and len(server.calls) == 4
 
 
 def test_a_batch_and_a_live_run_complete_each_other(ask: Run, serve: Any, faults: Any, kind: str) -> None:

@@ -364,7 +364,9 @@ def check(
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(help="Known pairs among which pictures are searched, as for `vcrgen build`.", show_default="none"),
+        typer.Option(
+            help="Known pairs, as for `vcrgen build`, or an MCQ benchmark: a likely source.", show_default="none"
+        ),
     ] = None,
     form: Format = None,
     out: Out = None,
@@ -373,17 +375,22 @@ def check(
     """Attack the hidden sets of the board, and say what each attack wins over chance; exit code 1 if a set is weak.
 
     The board is only read: files are submitted to a copy of it. A set takes some minutes. Run: the search for the key
-    by scores, the clock, lists of guesses, the search of pictures among --against, and the template baseline.
+    by scores, the clock, lists of guesses, the search of pictures or questions among --against, the template baseline
+    and, of MCQ benchmarks, readers that see only texts.
     """
     from vcrgen.config.build import load_build_config
     from vcrgen.leaderboard.attacks.checks import WEAK, check_board
     from vcrgen.leaderboard.attacks.report import check_document
+    from vcrgen.scorer.mcq.text_only import items_with_keys
+    from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
 
     shown, opened = report_format(form, out), _open(board)
     columns = {name: options[name] for name in PAIR_COLUMNS}
-    pairs = load_build_config(None, {"source": against, **columns}) if against else None
+    questions = against is not None and is_mcq_dataset(against)
+    known = items_with_keys(open_task_dataset(against)) if against and questions else ()
+    pairs = load_build_config(None, {"source": against, **columns}) if against and not questions else None
     with ConsoleProgress(console.err, doing="attacking", unit="attacks", kept="run") as listener:
-        findings = check_board(opened, listener, name=test_set, against=pairs)
+        findings = check_board(opened, listener, name=test_set, against=pairs, known=known)
     write_report(check_document(str(board), findings), shown, out)
     if any(one.verdict == WEAK for one in findings):
         raise typer.Exit(1)

@@ -253,7 +253,10 @@ def _batches(
     typer.echo(f"Fetched {pluralize(counts['replies'], 'reply', 'replies')}; {counts['refused']:,} refused.")
     if counts["left"]:
         left = pluralize(counts["left"], "request has", "requests have")
-        typer.echo(f"{left} no reply (expired, or failed): --batch submit, or a run without --batch, sends them again.")
+        typer.echo(
+            f"{left} no reply and {'is' if counts['left'] == 1 else 'are'} in no open batch: --batch submit, or a run "
+            "without --batch, sends them."
+        )
     if counts["left"] or waiting:
         raise typer.Exit(UNFINISHED)
     return True

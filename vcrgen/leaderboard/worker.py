@@ -381,7 +381,7 @@ def serve(board: Board, *, parent: int) -> None:
         return is_asked_to_stop()
 
     tried = True
-    while not is_asked_to_stop():
+    while True:
         try:
             with suppress(WorkerStopped), worker.exclusive(wait=30, tried=tried):
                 log_line("worker ready")
@@ -397,6 +397,8 @@ def serve(board: Board, *, parent: int) -> None:
                 raise
             log_line("disk full", reason=problem.strerror, again_in=FULL_SECONDS)
             time.sleep(FULL_SECONDS)
+        if is_asked_to_stop():
+            return
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ class BatchJob:
         """Take the replies of batches that have ended into the ledger.
 
         Returns:
-            Requests by outcome (``replies``, ``refused``, ``left``), and the batches that have not ended.
+            Requests by outcome (``replies``, ``refused``; ``left``: of no batch that is open, without a reply), and the
+            batches that have not ended.
         """
         counts, waiting = Counter[str](), {}
         with self._ledger() as ledger:
@@ -77,11 +78,10 @@ class BatchJob:
                 if not state.ended:
                     waiting[batch] = state
                     continue
-                ids = set(ledger[f"{BATCH}{batch}"])
-                taken = self._take(ledger, batch, ids)
-                taken["left"] = len(ids) - taken.total()
+                taken = self._take(ledger, batch, set(ledger[f"{BATCH}{batch}"]))
                 counts += taken
                 ledger.add(f"{FETCHED}{batch}", dict(taken))
+            counts["left"] = sum(1 for _ in self._missing(ledger))
         return counts, waiting
 
     def _take(self, ledger: Ledger, batch: str, ids: set[str]) -> Counter[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vcrgen.dataset.key import is_key, read_answers
-from vcrgen.dataset.pictures import PictureSelection, open_pictures
+from vcrgen.dataset.pictures import Picture, PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError
-from vcrgen.models.base import Request, RequestProblem
+from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.plurals import pluralize
 from vcrgen.predict.template import TemplateModel
 from vcrgen.tasks.vcr import VCR
@@ -70,23 +70,34 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     key = folder / "key"
     answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
     pictures = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
-    model, strips, unread, spans, settled, total, restored = TemplateModel(), 0, 0, 0, 0, 0, 0
-    for picture in pictures.stream():
-        strips += 1
-        right = _texts(answers[picture.question_id]) if answers and picture.question_id in answers else ()
-        total += len(right)
+    replies = list(read_strips(pictures.stream()))
+    right = [
+        (text, reply)
+        for question_id, reply in replies if answers and question_id in answers
+        for text in _texts(answers[question_id])
+    ]  # fmt: skip
+    spans = [span for _, reply in replies if reply for span in reply.spans]
+    return StripAttack(
+        strips=len(replies), unread=sum(reply is None for _, reply in replies), spans=len(spans),
+        settled=sum(span["bits"] is not None and span["bits"] < SETTLED for span in spans),
+        answers=None if answers is None else len(right),
+        restored=sum(reply is not None and text in reply.text.splitlines() for text, reply in right),
+    )  # fmt: skip
+
+
+def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterator[tuple[str, Reply | None]]:
+    """Yield the question of each strip, and the template baseline's reply; None where it cannot read the strip.
+
+    Raises:
+        ConfigError: The language has no templates.
+    """
+    model = TemplateModel(font=font)
+    for picture in pictures:
         try:
             reply = model.reply(Request(images=(picture.data or b"",), language=picture.lang))
         except RequestProblem:
-            unread += 1
-            continue
-        spans += len(reply.spans)
-        settled += sum(span["bits"] is not None and span["bits"] < SETTLED for span in reply.spans)
-        restored += sum(text in reply.text.splitlines() for text in right)
-    return StripAttack(
-        strips=strips, unread=unread, spans=spans, settled=settled,
-        answers=None if answers is None else total, restored=restored,
-    )  # fmt: skip
+            reply = None
+        yield picture.question_id, reply
 
 
 def _texts(row: object) -> Sequence[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.key import FINAL
-from vcrgen.dataset.pictures import Picture, PictureSelection, open_pictures
+from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
@@ -28,13 +28,16 @@ from vcrgen.leaderboard.records import Feedback, TestSet
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.worker import session_of
-from vcrgen.models.base import Request, RequestProblem
 from vcrgen.plurals import pluralize
-from vcrgen.predict.template import TemplateModel
+from vcrgen.predict.strip_attack import read_strips
 from vcrgen.rng import rng_for, shuffled
+from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.scorer.span_session import Session
 from vcrgen.stats.intervals import mean_interval, wilson_interval
+from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
+from vcrgen.tasks.text_readers import read_without_pictures
 from vcrgen.tasks.vcr import VCR
+from vcrgen.text.normalise import normalise_caption
 from vcrgen.work.progress import ProgressListener
 
 HOLDS, LIMITED, WEAK, NOT_RUN = "holds", "known limit", "weak", "not run"
@@ -85,6 +88,7 @@ class Target:
     settings: Settings
     guessed: GuessedSet
     against: BuildConfig | None
+    known: Sequence[ChoiceItem] = ()
 
     @property
     def public(self) -> Path:
@@ -109,8 +113,9 @@ class Target:
 
 
 def check_board(
-    board: Board, listener: ProgressListener, *, name: str | None = None, against: BuildConfig | None = None
-) -> list[Finding]:
+    board: Board, listener: ProgressListener, *, name: str | None = None, against: BuildConfig | None = None,
+    known: Sequence[ChoiceItem] = (),
+) -> list[Finding]:  # fmt: skip
     """Run every attack on each hidden set whose key is secret; the board is only read.
 
     Args:
@@ -118,6 +123,7 @@ def check_board(
         listener: Is told which attack runs.
         name: The only set; None for all.
         against: Pairs among which pictures are searched; None for none.
+        known: Items of an MCQ benchmark among which questions are searched.
 
     Raises:
         LeaderboardError: The board has no such set, none of its sets is hidden, or one cannot be read.
@@ -129,7 +135,7 @@ def check_board(
     listener.begin(len(sets) * len(ATTACKS), 0)
     findings: list[Finding] = []
     for one in sets:
-        target = Target(one, board.settings, guess_set(session_of(one)), against)
+        target = Target(one, board.settings, guess_set(session_of(one)), against, known)
         for title, attack in ATTACKS.items():
             listener.stage(f"{one.name}: {title}")
             findings += attack(target)
@@ -162,7 +168,7 @@ def attack_scores(target: Target) -> Iterator[Finding]:
         return
     yield from _splits(target, "1 team", world, right, note)
     teams = min(TEAMS, MOST_TEAM_FILES // files)
-    if teams > 1 and not world.single:
+    if teams > 1:
         games = [
             search_key(world, Ladder(world), "random", files=files, teams=teams, seed=seed, chains=8, sweeps=20)
             for seed in range(SIMULATIONS)
@@ -292,7 +298,7 @@ def search_pictures(target: Target) -> Iterator[Finding]:
     """Search the pictures among known pairs."""
     title = "search by perceptual hash"
     if target.against is None:
-        yield target.not_run(title, "Name likely sources with --against.")
+        yield target.not_run(title, "Name likely sources, as pairs, with --against.")
         return
     if not target.public.is_dir():
         yield target.not_run(title, f"There is no public part beside the key of {target.one.name}.")
@@ -321,13 +327,14 @@ def read_pixels(target: Target) -> Iterator[Finding]:
     pictures = open_pictures(open_dataset(target.public, VCR), PictureSelection(views=(View.TEI,)))
     ids = [question.question_id for question in session.key.questions]
     wanted = set(shuffled(rng_for(0, STAGE, f"{target.one.name} strips"), ids)[:STRIPS])
-    model, hits, image = TemplateModel(), list[float](), list[int]()
+    hits, image = list[float](), list[int]()
     try:
-        for number, picture in enumerate(each for each in pictures.stream() if each.question_id in wanted):
-            row = session.key.row_of(picture.question_id)
+        strips = read_strips(each for each in pictures.stream() if each.question_id in wanted)
+        for number, (question_id, reply) in enumerate(strips):
+            row = session.key.row_of(question_id)
             assert row is not None
             answers = session.key.question(row).answers
-            matches = session.scorer(answers, _template_output(model, picture)).matches
+            matches = session.scorer(answers, reply.text if reply else "").matches
             hits += [float(match.exact) for match in matches]
             image += [number] * len(matches)
     except VcrgenError as problem:
@@ -338,11 +345,64 @@ def read_pixels(target: Target) -> Iterator[Finding]:
     yield target.finding(title, share, interval, len(hits), known=STRIPS_KNOWN, note=note)
 
 
-def _template_output(model: TemplateModel, picture: Picture) -> str:
-    try:
-        return model.reply(Request(images=(picture.data or b"",), language=picture.lang)).text
-    except RequestProblem:  # a strip that it cannot read
-        return ""
+def search_questions(target: Target) -> Iterator[Finding]:
+    """Search the questions of an MCQ benchmark among those of another one, whose right options are known."""
+    title, session = "search by question", target.guessed.session
+    if not isinstance(session, ItemSession):
+        yield target.not_run(title, "There are no options; captions are found by their pictures.")
+        return
+    if not target.known:
+        yield target.not_run(title, "Name a likely source, an MCQ benchmark, with --against.")
+        return
+    right_options: dict[tuple[str, frozenset[str]], Counter[str]] = {}
+    for known in target.known:
+        for asked in known.questions.values():
+            assert known.answer is not None
+            right = normalise_caption(asked.options[known.answer])
+            right_options.setdefault(_question_texts(asked), Counter())[right] += 1
+    credits, items = list[float](), list(session.key.questions)
+    for item in items:
+        found = next((each for each in item.questions.values() if _question_texts(each) in right_options), None)
+        if found is None:
+            credits.append(1 / item.options)
+            continue
+        ((often, _),) = right_options[_question_texts(found)].most_common(1)
+        credits.append(float(often == normalise_caption(found.options[item.answer])))
+    pictures = np.unique([item.picture for item in items], return_inverse=True)[1]
+    share, interval = clustered_share(np.array(credits), pictures)
+    chance = fmean(1 / item.options for item in items)
+    note = "The option that is most often right of a known question; of an unknown one, any option."
+    yield target.finding(title, share, interval, len(items), chance=chance, note=note)
+
+
+def _question_texts(asked: ChoiceQuestion) -> tuple[str, frozenset[str]]:
+    """Return what is the same of a question whose options stand in another order."""
+    return normalise_caption(asked.text), frozenset(map(normalise_caption, asked.options))
+
+
+def read_texts(target: Target) -> Iterator[Finding]:
+    """Answer the questions of an MCQ benchmark by their texts alone; of many readers, the best is reported."""
+    title, session = "texts without pictures", target.guessed.session
+    if not isinstance(session, ItemSession):
+        yield target.not_run(title, "There are no options; what a language model guesses, `predict --view text` tells.")
+        return
+    items = [
+        ChoiceItem(
+            question_id=one.question_id, path=one.path, picture=one.picture, questions=one.questions, answer=one.answer,
+            trap=one.trap,
+        )
+        for one in session.key.questions
+    ]  # fmt: skip
+    figures = read_without_pictures(items)
+    best = max(figures, key=lambda figure: (figure.is_shortcut, (figure.right - figure.chance) / (figure.error or 1)))
+    low, high = mean_interval(np.array([best.right]), np.array([best.error]), np.array([best.items]))
+    where = f"{best.lang}{f', {best.category}' if best.category else ''}"
+    note = (
+        f"The best of {pluralize(len(figures), 'reader')}: {best.reader} ({where}). Weak is more than luck among all."
+    )
+    interval = (float(low[0]), float(high[0]))
+    finding = target.finding(title, best.right, interval, best.items, chance=best.chance, note=note)
+    yield replace(finding, verdict=WEAK if best.is_shortcut else HOLDS)
 
 
 ATTACKS: dict[str, Callable[[Target], Iterator[Finding]]] = {
@@ -350,5 +410,7 @@ ATTACKS: dict[str, Callable[[Target], Iterator[Finding]]] = {
     "clock": attack_clock,
     "lists of guesses": attack_lists,
     "pictures": search_pictures,
+    "questions": search_questions,
     "pixels": read_pixels,
+    "texts": read_texts,
 }
