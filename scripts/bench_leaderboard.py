@@ -17,9 +17,10 @@ made, how large it is, how long it takes from the cache, how long it takes until
 what finishing a file takes. The exit code is 1 if the first page has 60 kB or more as it is sent, or takes 100 ms or
 more from the cache (the median of 20 times).
 
-With --kills the service is killed (kill -9) so many times, at random moments, while the clients hand in; who gets no
-answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at each start, by a day
-forward and back again. The exit code is 1 if an accepted file is lost or scored twice, or the log does not hold.
+With --kills the service is killed (kill -9) so many times, each time at a random moment after it took or scored a file;
+a client that gets no answer sends again. With --clock, the path of libfaketime.so.1, the clock of the service jumps at
+each start, by a day forward and back again. The exit code is 1 if an accepted file is lost or scored twice, or the log
+does not hold.
 
 With --flood two attacks are made instead, one after the other, each while 20 honest clients fetch pages: 1,010
 connections of another address (on Linux) that never finish the header of their request and are opened anew, once a
@@ -321,6 +322,7 @@ class Bench:
             sent.start()
         for number in range(kills):
             with self.server(port, kills=True, environment=self.clock(clock, 1 - number % 2)):
+                self.wait_for_work(sent)
                 time.sleep(rng.uniform(0.05, 6))
         with self.server(port, environment=self.clock(clock, 0)):
             ids, failures, accepting = queue.get(timeout=PATIENCE)
@@ -360,6 +362,18 @@ class Bench:
                 process.kill()
             process.terminate()
             process.wait()
+
+    def wait_for_work(self, sent: Any) -> None:
+        """Wait until a file is taken or scored, or all were sent and scored: a service that does nothing is no test."""
+        before = self.progress()
+        while self.progress() == before and (sent.is_alive() or self.waiting()):
+            time.sleep(0.2)
+
+    def progress(self) -> tuple[int, int]:
+        """The files that were taken, and those that were scored."""
+        with self.board.reading() as connection:
+            found = list_submissions(connection)
+        return len(found), sum(one.finished is not None for one in found)
 
     def waiting(self) -> int:
         """Submissions that are not scored yet."""
@@ -534,7 +548,7 @@ def hand_in(
     def client(number: int) -> None:
         for body in bodies[number :: len(tokens)]:
             while not send(number, body) and patient:
-                time.sleep(0.2)
+                time.sleep(1)
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(len(tokens))]
     start = time.monotonic()

@@ -4,7 +4,9 @@ import dataclasses
 import importlib.util
 import sys
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -392,3 +394,40 @@ def test_columns_are_chosen(board: Page) -> None:
         "const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth"
     )
     assert len(shown()) < len(before) and wide <= 0, "no column is cut"
+
+
+@pytest.mark.parametrize("name", ["model", "compare", "about", "board"])
+def test_no_table_is_cut_on_a_telephone(name: str, browser: Any, tmp_path: Path) -> None:
+    pages = Pages(examples.site())
+    html = {
+        "model": lambda: pages.model(examples.model_page()),
+        "compare": lambda: pages.compare(examples.compare_page()),
+        "about": lambda: pages.page(BOARD_PAGES[names.ABOUT]),
+        "board": lambda: pages.board(examples.table()),
+    }
+    resize(browser, 390)
+    page = Page(browser, html[name](), tmp_path / "page.html")
+    browser.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    cut = (
+        "return [...document.querySelectorAll('.wide, figure, body')].filter("
+        "(each) => each.scrollWidth > each.clientWidth).map((each) => each.outerHTML.slice(0, 200))"
+    )
+    assert page.all("table") and browser.execute_script(cut) == []
+
+
+@pytest.mark.parametrize("years", [2, 7, 12])
+def test_labels_below_a_chart_do_not_touch(years: int, browser: Any, tmp_path: Path) -> None:
+    table = examples.table()
+    rows = [
+        dataclasses.replace(row, facts=dataclasses.replace(row.facts, released=date(2014 + number % years, 6, 1)))
+        for number, row in enumerate(table.rankings[0].rows)
+    ]
+    ranked = dataclasses.replace(table.rankings[0], rows=tuple(rows))
+    resize(browser, 390)
+    html = Pages(examples.site()).board(dataclasses.replace(table, rankings=(ranked,)))
+    Page(browser, html, tmp_path / "page.html")
+    boxes = browser.execute_script(
+        "return [...document.querySelector('svg.sc').querySelectorAll('text')]"
+        ".map((each) => each.getBoundingClientRect()).map((box) => [box.left, box.right])"
+    )
+    assert len(boxes) > 1 and all(left > right for (_, right), (left, _) in pairwise(boxes))

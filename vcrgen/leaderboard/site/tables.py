@@ -201,6 +201,7 @@ def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
     return found
 
 
+MAX_TICK_GAPS = 5  # between the labels below a chart: more would touch each other on a narrow screen
 Point: TypeAlias = tuple[float, ModelFacts, Estimate]
 
 
@@ -222,13 +223,14 @@ def _scatter(
         if of.value > height or not steps:
             steps += [((place - first) / (last - first), height), ((place - first) / (last - first), of.value)]
     steps.append(((places[-1] - first) / (last - first), steps[-1][1]))
+    labels = [((tick - first) / (last - first), text) for tick, text in ticks if first <= tick <= last]
     (_, lowest, low), (_, highest, high) = min(models, key=_height), max(models, key=_height)
     return scatter(
         [
             ((place - first) / (last - first), of.value, of.low, of.high, f"{facts.model} ({facts.team})")
             for place, facts, of in models
         ],
-        [((tick - first) / (last - first), text) for tick, text in ticks if first <= tick <= last],
+        labels[:: max(1, math.ceil((len(labels) - 1) / MAX_TICK_GAPS))],
         other=steps,
         text=f"{title}: {pluralize(len(models), 'model')}, from {percent(low.value)} % ({lowest.model}) to "
         f"{percent(high.value)} % ({highest.model}). The table has every score.",
