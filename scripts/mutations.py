@@ -39,7 +39,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("web", "each IPv6 address is a client of its own", "int(parsed) >> 64 << 64", "int(parsed)", "tests/web/test_connections.py"),
     M("web", "unknown tokens are not counted", "        self._guesses.record(client)\n", "", "tests/web/test_authentication.py"),
     M("web", "a webhook's proof without the time", 'seconds.encode() + b"." + body', "body", "tests/web/test_webhook.py"),
-    M("web", "without room for its log a service breaks", "suppress(OSError):  # of a full disk", "suppress():", "tests/web/test_log.py"),
+    M("web", "without room for its log a service breaks", "suppress(OSError):  # of a full disk", "suppress():  #", "tests/web/test_log.py"),
     M("predict", "fetching batches sends what no batch holds", 'counts["left"] = sum(1 for _ in self._missing(ledger))', "pass", "tests/predict/test_batch.py"),
     M("leaderboard", "a full disk counts as a file's attempts", "                tried = False\n", "", "tests/leaderboard/test_worker.py"),
     M("work", "a folder of something else is replaced", "not any(out.iterdir()) or", "True or", "tests/work"),
