@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any
 
@@ -31,6 +31,7 @@ from vcrgen.scorer.results import (
     as_named,
     require_one_signature,
 )
+from vcrgen.scorer.score_summary import score_summary
 from vcrgen.scorer.score_tables import (
     Row,
     cells_of,
@@ -71,6 +72,8 @@ def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Compar
         ConfigError: The format is another.
         ScoreError: The results have different signatures.
     """
+    if form == "html":
+        return html_page(_page_document(results, comparisons))
     return document.render(score_document(results, comparisons), form)
 
 
@@ -133,6 +136,12 @@ def score_document(
     )
 
 
+def _page_document(results: Sequence[RunResult], comparisons: Sequence[Comparison], title: str = "Scores") -> Document:
+    """The document of a page, which begins with what was found and what to do."""
+    summary = list(score_summary(results, comparisons, len(list(remarks(results)))))
+    return replace(score_document(results, comparisons, title), summary=summary)
+
+
 def _bits_sections(results: Sequence[RunResult]) -> Iterator[Section]:
     """Charts of exact match over the bits that pixels leave, where they are known and differ."""
     baseline = {
@@ -188,7 +197,7 @@ def score_page(
         if cards
     ]
     return html_page(
-        score_document(results, comparisons, f"Scores on {session.key.name}"), "vcrgen.scorer", "examples.html",
+        _page_document(results, comparisons, f"Scores on {session.key.name}"), "vcrgen.scorer", "examples.html",
         "examples.css", examples=examples, percent=percent, marked=_marked, longest=MAX_OUTPUT_SHOWN, UNSTATED=UNSTATED,
     )  # fmt: skip
 
