@@ -93,6 +93,32 @@ def test_a_subset_is_what_score_takes(run: Run, twelve: list[Path], key: Path, t
     refused(run("shorten", *twelve, "--keep", "20", "--out", tmp_path / "other"), "holds something else")
 
 
+def test_a_long_table_with_numbers_of_spans_gives_the_estimate_too(
+    run: Run, twelve: list[Path], key: Path, tmp_path: Path
+) -> None:
+    rows = [row for file in twelve for row in pq.read_table(file).to_pylist()]
+    lines = [
+        f"{row['model'] or row['run']},{of}-{row['span']},{row['exact']},{of},{row['span']}"
+        for row in rows
+        for of in [row["question_id"]]
+    ]
+    table = tmp_path / "long.csv"
+    table.write_text("\n".join(["model,item,score,image,span", *lines]), "utf-8")
+    words, numbered = ("--keep", "15", "--resamples", 10), tmp_path / "numbered"
+    assert run("shorten", table, *words, "--out", numbered).exit_code == 0
+    assert run("shorten", *twelve, *words, "--out", tmp_path / "evidence").exit_code == 0
+    ours, theirs = (json.loads((out / "ids-15.json").read_text()) for out in (numbered, tmp_path / "evidence"))
+    assert ours["items"] == theirs["items"] and ours["subset"] == theirs["subset"]
+    outputs = twelve[0].parent / "m03.jsonl"
+    subset = ("--subset", str(numbered / "ids-15.txt"), "--no-json", "-f", "md")
+    scored = CliRunner().invoke(app, ["score", str(outputs), "--data", str(key), *subset])
+    assert "estimated exact match on all 40 questions: " in scored.output
+    table.write_text("\n".join(["model,item,score,image", *(line.rpartition(",")[0] for line in lines)]), "utf-8")
+    plain = run("shorten", table, *words, "--out", tmp_path / "plain")
+    assert plain.exit_code == 0 and not (tmp_path / "plain" / "ids-15.json").exists()
+    assert "with the column `span`, numbers from 0" in (tmp_path / "plain" / "report.html").read_text("utf-8")
+
+
 def test_limits_name_a_size(run: Run, twelve: list[Path]) -> None:
     text = run("shorten", *twelve, "--error", "50", "--agreement", "0.01", "--keep", "30,39", "--resamples", 10).stdout
     assert "a mean error of at most 50 points and a mean rank correlation of at least 0.01" in text

@@ -67,10 +67,10 @@ def _needed_columns(file: Path, names: Sequence[str], metric: str | None) -> dic
             return {name: name for name in (*columns, *texts)} | {task.axis: "mode", score: "score"}
     if lacking := [name for name in LONG if name not in names]:
         raise AnalysisError(
-            f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image, choice), evidence is "
-            "what vcrgen score --spans writes."
+            f"{file} has no column {lacking[0]!r}; a long table has {', '.join(LONG)} (and image, span, choice), "
+            "evidence is what vcrgen score --spans writes."
         )
-    return {name: name for name in (*LONG, "image", "choice") if name in names}
+    return {name: name for name in (*LONG, "image", "span", "choice") if name in names}
 
 
 def _check_names(file: Path, names: Sequence[str]) -> None:

@@ -45,6 +45,7 @@ class ItemTable:
     empty_counts: tuple[int, int] = (0, 0)  # models and items that are left out, as they have no score at all
     hidden: bool = False  # whether they are items of a hidden set
     spans: Sequence[MaskedSpan] = field(default=(), repr=False)  # of each item; empty where items are no spans
+    numbers: Sequence[int] = field(default=(), repr=False)  # of each item in its image; empty where not known
     choices: Ints | None = field(default=None, repr=False)  # models x items: the option that was chosen, -1 for none
     options: Sequence[str] = field(default=(), repr=False)  # names of options
 
@@ -71,6 +72,8 @@ class ItemTable:
         """Of each item its question's id and its number in the question; None where only the question is known."""
         if self.spans:
             return [(span.question_id, span.number) for span in self.spans]
+        if self.numbers:
+            return [(self.group_names[group], number) for group, number in zip(self.groups, self.numbers, strict=True)]
         return None if self.is_grouped else [(self.group_names[group], 0) for group in self.groups]
 
     @property

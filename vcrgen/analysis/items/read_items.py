@@ -47,8 +47,8 @@ def read_items(files: Sequence[Path], choice: EvidenceChoice = EvidenceChoice(),
 
     Args:
         files: Parquet or JSON Lines that ``vcrgen score --spans`` wrote, or long tables as CSV, TSV, xlsx, JSON Lines
-            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), ``image`` if items share images, and
-            ``choice`` if they have options.
+            or Parquet: columns ``model``, ``item``, ``score`` (0 to 1, or empty), ``image`` if items share images,
+            ``span`` for the number of an item in its image, and ``choice`` if they have options.
         choice: Of evidence, the score, and the mode and the view if there are several.
         private: Take the items of a hidden set.
 
@@ -76,6 +76,7 @@ class _Gathered:
     items: dict[Any, int] = field(default_factory=dict)  # a name, or a question's code with the number of a span
     groups: dict[str, int] = field(default_factory=dict)
     group_of: dict[int, int] = field(default_factory=dict)  # of items
+    number_of: dict[int, int] = field(default_factory=dict)  # of items of long tables, in their images
     texts: dict[int, str] = field(default_factory=dict)
     cells: dict[tuple[str, str], None] = field(default_factory=dict)  # modes and views
     missing_outcomes: Counter[str] = field(default_factory=Counter)
@@ -157,10 +158,7 @@ class _Gathered:
                 code = self.items.setdefault(question * MOST_SPANS, len(self.items))
                 self.group_of[code] = question
             return np.array([self.items[question * MOST_SPANS] for question in questions.tolist()], np.int64)
-        numbers = columns["span"].to_numpy(zero_copy_only=False)
-        if not ((numbers >= 0) & (numbers < MOST_SPANS) & (numbers == np.floor(numbers))).all():
-            raise AnalysisError(f"{file} holds a `span` that is no whole number from 0 on.")
-        both = questions * MOST_SPANS + numbers.astype(np.int64)
+        both = questions * MOST_SPANS + _span_numbers(file, columns)
         codes = np.array([self.items.setdefault(key, len(self.items)) for key in both.tolist()], np.int64)
         for code, question in zip(codes.tolist(), questions.tolist(), strict=True):
             self.group_of[code] = question
@@ -177,6 +175,10 @@ class _Gathered:
             for code, group in zip(codes.tolist(), groups.tolist(), strict=True):
                 if self.group_of.setdefault(code, group) != group:
                     raise AnalysisError(f"{file} puts an item under two images; give its items different names.")
+            if "span" in columns:
+                for code, number in zip(codes.tolist(), _span_numbers(file, columns).tolist(), strict=True):
+                    if self.number_of.setdefault(code, number) != number:
+                        raise AnalysisError(f"{file} gives an item two numbers `span` in its image; give it one.")
         return codes
 
     def table(self, source: str, private: bool) -> ItemTable:
@@ -218,6 +220,9 @@ class _Gathered:
         found, groups = np.unique(np.array(group_names, object), return_inverse=True)
         has_texts = self.task is VCR_TASK and len(self.texts) == len(self.items)
         spans = [MaskedSpan(names[keys[code][0]], keys[code][1], self.texts[code]) for code in order if has_texts]
+        if len({(self.group_of[code], number) for code, number in self.number_of.items()}) < len(self.number_of):
+            raise AnalysisError(f"{source}: two items of an image have the same number `span`; number them from 0.")
+        has_numbers = bool(order) and all(code in self.number_of for code in order)
         return ItemTable(
             models=tuple(models[row] for row in kept.tolist()),
             items=tuple(shown[code] for code in order),
@@ -232,6 +237,7 @@ class _Gathered:
             empty_counts=(len(models) - len(kept), len(shown) - len(answered)),
             hidden=hidden,
             spans=tuple(spans),
+            numbers=tuple(self.number_of[code] for code in order) if has_numbers else (),
             choices=choices,
             options=tuple(self.options),
         )
@@ -262,6 +268,14 @@ class _Gathered:
 
 def _is(cell: tuple[str, str], choice: EvidenceChoice) -> bool:
     return choice.mode in (None, cell[0]) and choice.view in (None, cell[1])
+
+
+def _span_numbers(file: Path, columns: Columns) -> Ints:
+    numbers = columns["span"].to_numpy(zero_copy_only=False)
+    if not ((numbers >= 0) & (numbers < MOST_SPANS) & (numbers == np.floor(numbers))).all():
+        raise AnalysisError(f"{file} holds a `span` that is no whole number from 0 on.")
+    whole: Ints = numbers.astype(np.int64)
+    return whole
 
 
 def _codes(file: Path, name: str, column: pa.Array, known: dict[str, int]) -> Ints:

@@ -21,7 +21,7 @@ from vcrgen.scorer.subset_estimate import estimate_text
 _HEIGHTS = (0.5, 1, 2, 5, 10, 20, 50, 100)  # points at the top of the chart
 _NO_PLACES = (
     "These items have no numbers in their images, so there is no file for `vcrgen score --subset` to estimate by; "
-    "evidence of `vcrgen score --spans` has them."
+    "evidence of `vcrgen score --spans` has them, and so has a long table with the column `span`, numbers from 0."
 )
 _LIMITATIONS = (
     "Accuracy for models unlike these: the held-out models are of the same sample, and a new family may differ more.",
