@@ -193,3 +193,12 @@ def test_an_endless_output_takes_no_endless_time(piece: str) -> None:
 def test_two_declared_options_are_ambiguous_however_they_are_joined() -> None:
     for (first, second), joint in product([("A", "B"), ("b", "D"), ("1", "3")], [" or ", " and ", ", ", "/", " & "]):
         assert read_choice(f"Answer: {first}{joint}{second}", ANIMALS).kind == ReadingKind.AMBIGUOUS
+
+
+@pytest.mark.parametrize(
+    "phrase", ["I would be ", "I, ", "I shows no ", "A explains ", "and I ", "> I", "I, as a, ", "not "]
+)
+def test_a_phrase_that_a_model_repeats_without_end_is_read(phrase: str) -> None:
+    """ "I would be I would be" was a chain of predicates, each read inside of the one before."""
+    options = tuple(f"a thing of kind {number}" for number in range(10))
+    assert read_choice(phrase * 3000, options).kind in ReadingKind

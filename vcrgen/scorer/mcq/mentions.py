@@ -94,6 +94,7 @@ class MentionReader:
         self.pair: tuple[int, ...] = ()  # the two that are compared, of which one is "the latter"
         self.clause = Clause()
         self.ordinals = False  # whether an ordinal was a label before
+        self.in_predicate = False  # of a capital I: "I would be I would be" is not read to its end for each of them
 
     def group(self, place: int) -> Group | None:
         """The options that are listed from a place on, or None where no option stands there."""
@@ -252,7 +253,7 @@ class MentionReader:
         ):
             return True
         if "be" in (*after.word.split(" "), second.word):  # "I would be the answer"
-            return self.predicate(place + 1).verdict is Verdict.RIGHT
+            return self._is_confirmed(place + 1)
         if is_third_person(after.word.partition(" ")[0]) or not after.word.isascii():  # as Arabic, or a tick
             return True
         if is_first_person(after):
@@ -261,6 +262,15 @@ class MentionReader:
             return True
         alone = second.kind in (MARK, END) and (after.word in _ALONE or after.kind in ("maybe", "filler"))
         return alone or after.word in ("it is", "alone", "are", "were")
+
+    def _is_confirmed(self, place: int) -> bool:
+        """Tell whether a predicate confirms the option before it; in that predicate no other is asked for."""
+        if self.in_predicate:
+            return False
+        self.in_predicate = True
+        verdict = self.predicate(place).verdict
+        self.in_predicate = False
+        return verdict is Verdict.RIGHT
 
     def _follows_name(self, place: int) -> bool:
         """Tell whether a name stands before a capital I: "World War I", "my friend and I"."""
