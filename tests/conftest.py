@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import typer
 from hypothesis import settings
 from rich.console import Console
 
@@ -34,10 +35,20 @@ settings.load_profile("vcrgen")
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick() -> Iterator[None]:
-    """A built-in pair is drawn once for all builds of this process, and nobody waits for the disk."""
+    """Draw a built-in pair and read the options of a command once in this process, and never wait for the disk."""
     from vcrgen import samples
 
+    make_command = typer.main.get_command_from_info
+
+    @functools.cache
+    def command_of(info: Any, help: str | None, settings: tuple[tuple[str, Any], ...]) -> Any:
+        return make_command(info, **dict(settings))
+
+    def get_command_from_info(command_info: Any, **settings: Any) -> Any:
+        return command_of(command_info, command_info.help, tuple(sorted(settings.items())))
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command_from_info", get_command_from_info)
         patch.setattr(samples, "sample_pair", functools.lru_cache(maxsize=2000)(samples.sample_pair))
         patch.setattr("os.fsync", lambda descriptor: None)
         yield

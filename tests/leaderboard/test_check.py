@@ -70,7 +70,8 @@ def verdicts(found: Mapping[str, Finding]) -> dict[str, str]:
     return {name: one.verdict for name, one in found.items()}
 
 
-def test_scores_of_a_ladder_do_not_disclose_the_final_split(check: Check) -> None:
+def test_scores_of_a_ladder_do_not_disclose_the_final_split(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "SIMULATIONS", 3)
     found = check("scores")
     assert found["scores, 1 team: final split"].verdict == found["scores, 10 teams: final split"].verdict == HOLDS
     assert {found[f"scores, {who}: feedback split"].verdict for who in ("1 team", "10 teams")} <= {HOLDS, LIMITED}
@@ -79,7 +80,7 @@ def test_scores_of_a_ladder_do_not_disclose_the_final_split(check: Check) -> Non
 
 
 def test_instant_feedback_is_weak(check: Check) -> None:
-    found = check("scores", feedback="instant")
+    found = check("scores", feedback="instant", hidden_scores_per_day=15, hidden_scores_lifetime=15)
     assert verdicts(found) == {"scores, 1 team: whole set": WEAK}
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import OutputError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
@@ -63,7 +62,6 @@ def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
     return files
 
 
-@EACH_DATABASE
 def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
     board: Board, hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey, hidden_key: AnswerKey, run: Run,
     tmp_path: Path, capfd: pytest.CaptureFixture[str],

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,15 @@ def outputs(ladder: Path, file: Path, restores: Callable[[float, random.Random],
                 line = {"question_id": row["question_id"], "mode": folder.name, "view": "stacked", "model": file.stem}
                 lines.write(json.dumps(line | {"output": "\n".join(said)}) + "\n")
     return file
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_resamples() -> Iterator[None]:
+    """Enough for the signs that are tested; golden files have the intervals of all resamples."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("stats.bootstrap", "stats.psychometric", "scorer.saved", "scorer.session"):
+            patch.setattr(f"vcrgen.{module}.RESAMPLES", 200)
+        yield
 
 
 @pytest.fixture(scope="module")

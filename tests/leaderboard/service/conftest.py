@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +59,9 @@ class Desk:
         found: dict[str, Any] = self.client.get(f"/api/submissions/{answer.json()['id']}").json()
         return found
 
-    def upload_head(self, size: int) -> bytes:
+    def upload_head(self, size: int, token: str = "") -> bytes:
         """The beginning of a form that was sent by a browser, up to and with so many bytes of its file."""
-        fields = {"set": PUBLIC, "model": "M", "token": self.token}
+        fields = {"set": PUBLIC, "model": "M", "token": token or self.token}
         head = "".join(
             f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
         )
@@ -216,17 +216,15 @@ class Server:
         return self.process.wait(PATIENCE)
 
 
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Starts servers; whatever of them is left after the test is killed."""
+@contextmanager
+def running(folder: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers, with logs in a folder; whatever of them is left at the end is killed."""
     servers: list[Server] = []
 
-    def start(board: Board | Path, *options: str) -> Server:
-        folder = board if isinstance(board, Path) else board.folder
+    def start(board: Board, *options: str) -> Server:
         options = options if "--port" in options else (*options, "--port", "0")
-        server = Server(folder, tmp_path / f"server-{len(servers)}.log", *options)
-        servers.append(server)
-        return server
+        servers.append(Server(board.folder, folder / f"server-{len(servers)}.log", *options))
+        return servers[-1]
 
     yield start
     for server in servers:
@@ -238,16 +236,14 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def visit(serve: Callable[..., Server]) -> Iterator[Callable[..., tuple[Server, Desk]]]:
+def visit(tmp_path: Path) -> Iterator[Callable[..., tuple[Server, Desk]]]:
     """Starts a server for a board, and gives a desk in front of it, too."""
-    clients = []
+    with ExitStack() as stack:
+        serve = stack.enter_context(running(tmp_path))
 
-    def start(board: Board, *options: str) -> tuple[Server, Desk]:
-        server = serve(board, *options)
-        client = httpx.Client(base_url=server.url, timeout=PATIENCE)
-        clients.append(client)
-        return server, Desk(board, client)
+        def start(board: Board, *options: str) -> tuple[Server, Desk]:
+            server = serve(board, *options)
+            client = stack.enter_context(httpx.Client(base_url=server.url, timeout=PATIENCE))
+            return server, Desk(board, client)
 
-    yield start
-    for client in clients:
-        client.close()
+        yield start

@@ -15,33 +15,45 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from tests.leaderboard.service.conftest import PATIENCE, Desk, Server, running
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web import limits
 
 MIB = 1 << 20
-Visit = Callable[..., tuple[Any, Any]]
+GENEROUS = {"file_mb": 4, "files_per_day": 1000, "failed_files_per_day": 1000, "requests_per_minute": 10_000}
 
 
 @pytest.fixture
 def small(make_board: Any) -> Iterator[Board]:
-    board = make_board(file_mb=4, files_per_day=1000, failed_files_per_day=1000, requests_per_minute=10_000)
+    board = make_board(**GENEROUS)
     yield board
     board.engine.dispose()
 
 
-def test_nothing_is_kept_for_a_wrong_token(small: Board, visit: Visit, raw: Any) -> None:
+@pytest.fixture(scope="module")
+def flooded(board_in: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Desk]]:
+    """A server that outlives several floods, and a desk in front of it."""
+    folder = tmp_path_factory.mktemp("flooded")
+    board = board_in(folder / "board", **GENEROUS)
+    with running(folder) as serve:
+        server = serve(board)
+        with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
+            yield server, Desk(board, client)
+    board.engine.dispose()
+
+
+def test_nothing_is_kept_for_a_wrong_token(flooded: tuple[Server, Desk], raw: Any) -> None:
     """Twelve clients with unknown tokens send files that do not end: no byte of them reaches the disk."""
-    server, desk = visit(small)
-    desk.token = "vcr_unknown"
+    server, desk = flooded
     opened_all: list[Any] = []
     for number in range(12):
-        bearer = [f"Authorization: Bearer {desk.token}"] if number % 2 else []
+        bearer = ["Authorization: Bearer vcr_unknown"] if number % 2 else []
         path = "/api/submissions" if bearer else ("/submit", "/team", "/manage")[number % 3]
         opened = raw(server.url, f"POST {path} HTTP/1.1", raw.MULTIPART, f"Content-Length: {4 * MIB}", *bearer)
         with contextlib.suppress(ConnectionError):
-            opened.send(desk.upload_head(3 * MIB))
+            opened.send(desk.upload_head(3 * MIB, token="vcr_unknown"))
         opened_all.append(opened)
     server.until(lambda: sum(line.get("status") in (401, 429) for line in server.complete_lines()) == 12)
     assert server.temporary_files() == []
@@ -49,8 +61,8 @@ def test_nothing_is_kept_for_a_wrong_token(small: Board, visit: Visit, raw: Any)
         opened.socket.close()
 
 
-def test_a_file_before_its_token(small: Board, visit: Visit) -> None:
-    _, desk = visit(small)
+def test_a_file_before_its_token(flooded: tuple[Server, Desk]) -> None:
+    _, desk = flooded
     kind = {"content-type": "multipart/form-data; boundary=x"}
     file = b'--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n' + b"a" * MIB + b"\r\n"
     token = f'--x\r\nContent-Disposition: form-data; name="token"\r\n\r\n{desk.token}\r\n--x--\r\n'.encode()
@@ -93,9 +105,9 @@ def test_bodies_that_do_not_come(small: Board, monkeypatch: pytest.MonkeyPatch, 
     assert asyncio.run(hand_in(0.05)) == 408
 
 
-def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, public_key: AnswerKey) -> None:
+def test_all_bodies_together(flooded: tuple[Server, Desk], raw: Any, hand: Any, public_key: AnswerKey) -> None:
     """With right tokens no more is kept at once than four of the largest files; when they end, there is room again."""
-    server, desk = visit(small)
+    server, desk = flooded
     opened_all: list[Any] = []
     for _ in range(5):
         opened = raw(server.url, "POST /submit HTTP/1.1", raw.MULTIPART, f"Content-Length: {4 * MIB}")
@@ -116,9 +128,9 @@ def test_all_bodies_together(small: Board, visit: Visit, raw: Any, hand: Any, pu
 
 
 @pytest.mark.process
-def test_a_thousand_half_sent_headers(small: Board, visit: Visit) -> None:
+def test_a_thousand_half_sent_headers(flooded: tuple[Server, Desk]) -> None:
     """The attack that answered everybody with 503: 1,010 connections of one address that never say what they want."""
-    server, _ = visit(small)
+    server, _ = flooded
     host, port = server.url.removeprefix("http://").split(":")
     half = [socket.create_connection((host, int(port)), timeout=60) for _ in range(1010)]
     for one in half:
