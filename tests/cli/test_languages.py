@@ -98,10 +98,11 @@ def test_a_stream_and_a_hidden_set(run: Run, built: tuple[str, Path], tmp_path: 
     secret = tmp_path / "secret.key"
     secret.touch(0o600)
     secret.write_text("0ddba11" * 8)
-    words = ("--lang", lang, "--items", 2, "--out", "set", "--secret-file", secret, "--fonts", LANGUAGES[lang].fonts[0])
+    words = ("--lang", lang, "--items", 1, "--out", "set", "--secret-file", secret, "--fonts", LANGUAGES[lang].fonts[0])
     code, _, err = run("hidden", "samples:20", "--private-source", *words)
     assert code == 0, err
-    assert run("hidden", "verify", "set", "--secret-file", secret)[0] == 0
+    strips = 0 if lang == "ja" else 1  # with its lexicon, half a minute of processor
+    assert run("hidden", "verify", "set", "--secret-file", secret, "--strips", strips)[0] == 0
 
 
 def test_a_caption_in_another_script_has_its_reason(run: Run, built: tuple[str, Path]) -> None:

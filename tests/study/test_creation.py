@@ -169,7 +169,7 @@ def test_a_hidden_set_by_its_key(tmp_path: Path, make: Callable[..., StudyStore]
     from vcrgen.hidden import make_hidden
 
     config = BuildConfig(source="samples:40")  # with some secrets 4 of 8 cannot be used
-    options = HiddenOptions(config=config, items=5, private_source=True)
+    options = HiddenOptions(config=config, items=5, private_source=True, cover="rows")  # which are soon found
     make_hidden(options, out=tmp_path / "hidden", secret_file=tmp_path / "secret.key")
     for number, place in enumerate((tmp_path / "hidden", tmp_path / "hidden" / "key")):
         store = make(place, f"of-{number}", limit=4, training_data=str(pairs), training=1)
