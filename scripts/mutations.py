@@ -178,6 +178,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "width_to(end) < width or shaper.width(text, start, end) < width", "lines"),
     M("layout", "the ink's overhang does not count",
       "            right += pen\n", "            right = pen + advance\n", "lines"),
+    M("layout", "a word that fits by its shape is pushed to the next line",
+      "width_to(end) <= width or shaper.width(text, start, end) <= width", "width_to(end) <= width", "language-ar"),
     M("layout", "long words are not broken",
       "if end - start > 1 and not _fits(text, start, shaper, width)(end):", "if False:", "pairs"),
     M("layout", "one row fewer in a strip", "return self.line_height * len(self.lines) + 1",
