@@ -1,6 +1,7 @@
 """Making a set that is killed again and again."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,10 +46,9 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | N
             return not halves.issuperset(folder.glob(".vcrgen-*.tmp"))
         return different() >= moment
 
-    plan = server.plan
-    for moment in moments:
-        server.plan = held = Held(plan, lambda _, at=moment: at is not None and different() >= at)  # type: ignore[misc]
-        before, halves = unanswered(), set(folder.glob(".vcrgen-*.tmp"))  # of earlier kills
+    def killed(moment: int | None) -> bool:
+        """Run the command up to a moment; where the set was written before the kill came, it is taken away again."""
+        halves = set(folder.glob(".vcrgen-*.tmp"))  # of earlier kills
         process = subprocess.Popen(
             [sys.executable, "-m", "vcrgen", *words], cwd=folder, env=ENVIRONMENT,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -56,7 +56,18 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | N
         while not came(moment, halves) and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
+        if process.wait() == -signal.SIGKILL:
+            return True
+        assert moment is None and process.returncode == 0, "it was done before it could be killed"
+        shutil.rmtree(folder / "made")
+        return False
+
+    plan = server.plan
+    for moment in moments:
+        server.plan = held = Held(plan, lambda _, at=moment: at is not None and different() >= at)  # type: ignore[misc]
+        before = unanswered()
+        while not killed(moment):
+            pass
         held.let_go.set()
         server.wait_until_left()
         under_way.append(unanswered() - before)
