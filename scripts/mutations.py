@@ -33,7 +33,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("scorer", "nouns in -ss are verbs that speak of another", 'word[-2] not in "sui"', 'word[-2] not in "ui"',
       "tests/scorer/mcq/test_grammar.py"),
     M("scorer", "who speaks behind commas is a label", "return not self._speaks_behind(place + 2)", "return True",
-      "tests/scorer/mcq/test_answers.py"),
+      "tests/scorer/mcq/test_grammar.py"),
     M("web", "a token of any length is hashed", "None if len(token) > MAX_TOKEN else", "None if not token else",
       "tests/web/test_tokens.py"),
     M("web", "each IPv6 address is a client of its own", "int(parsed) >> 64 << 64", "int(parsed)", "tests/web/test_connections.py"),

@@ -92,6 +92,9 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "I think B", B),
     (ANIMALS, "I think A is right", A),
     (ANIMALS, "A small animal", INVALID),
+    (ANIMALS, "A glass is on the table.", INVALID),
+    (ANIMALS, "A bus is in the street.", INVALID),
+    (ANIMALS, "A explains it.", A),
     (ANIMALS, "There are 3 of them", INVALID),
     (ANIMALS, "It may be 3), I guess", C),
     (ANIMALS, "1) I look. 2) I see a cow.", D),
@@ -202,3 +205,17 @@ def test_a_phrase_that_a_model_repeats_without_end_is_read(phrase: str) -> None:
     """ "I would be I would be" was a chain of predicates, each read inside of the one before."""
     options = tuple(f"a thing of kind {number}" for number in range(10))
     assert read_choice(phrase * 3000, options).kind in ReadingKind
+
+
+@pytest.mark.parametrize(
+    ("output", "choice"),
+    [
+        ("I, as a language model, do not see pictures.", None),
+        ("I think that I explains it.", 8),
+        ("You and I see a boat.", None),
+        ("This makes I the best answer.", 8),
+        ("I see a boat.", None),
+    ],
+)
+def test_the_letter_i_is_told_from_who_speaks(output: str, choice: int | None) -> None:
+    assert read_choice(output, tuple(f"a thing of kind {number}" for number in range(10))).choice == choice
