@@ -74,6 +74,18 @@ def test_a_comparison_of_two_says_its_conclusion(sentences: MakePage) -> None:
     assert "good recovers more than weak on this data: +80.00 points" in found[1]
 
 
+def test_runs_of_other_views_are_not_ranked(write_lines: WriteLines) -> None:
+    ids = [f"q{number:04}" for number in range(20)]
+    key = write_lines("key.jsonl", [{"question_id": each, "crossed_text": ["one two"]} for each in ids])
+    session, results = Session(key, Options()), []
+    for view in ("stacked", "tei"):
+        rows = [{"question_id": each, "output": "one two", "view": view} for each in ids]
+        results.append(session.score(write_lines(f"{view}.jsonl", rows)))
+    page = render(results, "html")
+    assert "Exact match of stacked is 100.00 %" in page and "the figures have 1 more value." in page
+    assert "is last" not in page
+
+
 def test_several_comparisons_say_how_many_are_significant(sentences: MakePage) -> None:
     found = sentences(40, good=(0.9, 0.05), weak=(0.1, 0.05), poor=(0.1, 0.05))
     assert found[1].startswith("2 of 3 comparisons are significant after Holm's correction: do not rank the others")

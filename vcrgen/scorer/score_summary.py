@@ -42,21 +42,21 @@ def _scores(results: Sequence[RunResult]) -> str:
     task, cell = results[0].task, results[0].cells[0]
     label = task.metrics[leading_metric(task, cell)].label
     where = cell.view.label if cell.variant == UNSTATED else f"{cell.variant}, {cell.view.label}"
-    if len(results) == 1:
-        estimate = _first(results[0])[1]
-        found = f"{label} of {results[0].title} is {_interval(estimate)} in {where}"
+    same = [each for each in results if (each.cells[0].variant, each.cells[0].view) == (cell.variant, cell.view)]
+    ranked = sorted(same, key=lambda each: -_first(each)[1].value)
+    if len(ranked) == 1:
+        estimate = _first(ranked[0])[1]
+        found = f"{label} of {ranked[0].title} is {_interval(estimate)} in {where}"
         chance = cell.chance_of(task)
         if chance is not None and estimate.low <= chance:
             found += f", not shown to be above chance ({percent(chance)} %)"
     else:
-        same = [each for each in results if (each.cells[0].variant, each.cells[0].view) == (cell.variant, cell.view)]
-        ranked = sorted(same, key=lambda each: -_first(each)[1].value)
         ends = (
             f"{each.title} is {place} with {_interval(_first(each)[1])}"
             for each, place in zip((ranked[0], ranked[-1]), ("first", "last"), strict=True)
         )
         found = f"{label} of {len(ranked)} runs in {where}: {' and '.join(ends)}"
-    more = sum(len(result.cells) for result in results) - len(results)
+    more = sum(len(result.cells) for result in results) - len(ranked)
     return f"{found}; the figures have {pluralize(more, 'more value')}." if more else f"{found}."
 
 
