@@ -54,7 +54,7 @@ def main() -> int:
             if sentence and (options.check or options.names):
                 skipped.append(f"{name}: {sentence}")
                 continue
-            if changed(make.VALUES / f"{name}.json", make.as_text(golden.make(bench)), write=not options.check):
+            if changed(make.VALUES / f"{name}.json", make.as_text(golden.value(bench)), write=not options.check):
                 differing.append(name)
     if not options.names:
         if not options.check:

@@ -288,7 +288,7 @@ def test_the_plan_says_of_which_versions_it_is(tmp_path: Path, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(run, "plan_assembly", stop)
-        patch.setattr(shards, "_versions", lambda: versions | {"pyarrow": "0.0.1"})
+        patch.setattr(shards, "byte_versions", lambda: versions | {"pyarrow": "0.0.1"})
         with pytest.raises(_Stop):
             build("samples:4", out=tmp_path / "out")
     with pytest.raises(OutputError, match=rf"another plan \(pyarrow 0.0.1 there, {version('pyarrow')} here\)"):

@@ -33,7 +33,7 @@ def test_golden(name: str, bench: Any, recorded: dict[str, str]) -> None:
     assert file.is_file(), f"{file.name} is not there. {UPDATE}"
     if sentence := make.foreign(golden.needs, recorded):
         pytest.skip(sentence)
-    expected, found = file.read_text("utf-8"), make.as_text(golden.make(bench))
+    expected, found = file.read_text("utf-8"), make.as_text(golden.value(bench))
     if found != expected:
         lines = list(difflib.unified_diff(expected.splitlines(), found.splitlines(), "golden", "now", "", "", 2, ""))
         more = [f"... and {len(lines) - MOST} lines more"] if len(lines) > MOST else []

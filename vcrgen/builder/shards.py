@@ -149,7 +149,7 @@ def neighbours(tasks: Sequence[Task], source: Source, processes: int) -> list[tu
 def environment() -> dict[str, Any]:
     """Return the facts of this process that decide bytes, beside configuration and signature."""
     return {
-        "versions": _versions(),
+        "versions": byte_versions(),
         "freetype": features.version("freetype2"),
         "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
         "machine": platform.machine(),
@@ -157,7 +157,7 @@ def environment() -> dict[str, Any]:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def byte_versions() -> dict[str, str]:
     """Return the versions of the installed packages that decide bytes."""
     return {name: importlib.metadata.version(name) for name in BYTE_PACKAGES}
 

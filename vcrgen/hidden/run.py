@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.shards import BYTE_PACKAGES
+from vcrgen.builder.shards import byte_versions
 from vcrgen.builder.sources import SampleSource, check_columns, open_every_split, open_source
 from vcrgen.config.build import load_build_config
 from vcrgen.config.hidden import HiddenOptions
@@ -260,7 +260,7 @@ class _Run:
             **self._options.model_dump(include=set(_SET_OPTIONS)), "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for _, source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
-            "versions": {name: version(name) for name in BYTE_PACKAGES},
+            "versions": byte_versions(),
             **({"private_source": True} if self._options.private_source else {}),
         }  # fmt: skip
 
