@@ -26,6 +26,7 @@ MAX_METADATA_BYTES = 64 << 20
 MAX_IMAGE_BYTES = 32 << 20
 # Rows in memory at a time: images of a few MB each stay within a few hundred MB.
 _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
+_COPIED_ROWS = 4  # of images, as Python objects at a time
 # A column of a group of rows that is larger than the first may not have been packed to less than its 200th part.
 _FREE_BYTES, _MAX_RATIO = 64 << 20, 200
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20
@@ -166,7 +167,7 @@ def _rows_together(types: Mapping[str, pa.DataType], columns: Sequence[str]) -> 
 
 
 def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int] | None, size: int) -> Iterator[Row]:
-    """Decode batches ``size`` rows at a time; image rows one at a time, as Python objects are copies."""
+    """Decode batches ``size`` rows at a time; image rows few at a time, as Python objects are copies."""
     for batch in batches:
         for first in range(0, batch.num_rows, size):
             part = batch.slice(first, size)
@@ -175,13 +176,11 @@ def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int
                 continue
             # Offsets of a hostile file may point outside of its buffers: without this check they would be followed.
             part.validate(full=True)
-            if size == _TEXT_ROWS:
-                yield from (
-                    row for row in zip(numbers, part.to_pylist(), strict=True) if wanted is None or row[0] in wanted
-                )
-            else:
-                chosen = (number for number in numbers if wanted is None or number in wanted)
-                yield from ((number, part.slice(number - numbers[0], 1).to_pylist()[0]) for number in chosen)
+            for place in range(0, part.num_rows, at_once := size if size == _TEXT_ROWS else _COPIED_ROWS):
+                few = numbers[place : place + at_once]
+                if wanted is None or not wanted.isdisjoint(few):
+                    decoded = zip(few, part.slice(place, at_once).to_pylist(), strict=True)
+                    yield from (row for row in decoded if wanted is None or row[0] in wanted)
         start += batch.num_rows
 
 
