@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -61,6 +62,18 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
     assert all(line["detail"] for line in lines)
     assert result.manifest.rejected == dict(sorted(Counter(map(str, expected.values())).items()))
     assert (result.manifest.read, result.manifest.pairs) == (14, 2)
+
+
+def test_an_emoji_without_a_glyph_costs_no_pair(tmp_path: Path) -> None:
+    file, data = tmp_path / "pairs.parquet", io.BytesIO()
+    Image.new("RGB", (300, 200), (90, 140, 200)).save(data, "PNG")
+    caption = (
+        "Children play on a wide green meadow beside the old wooden mill \U0001f389 and laugh at a dog \U0001fae0."
+    )
+    pq.write_table(pa.table({"image": [data.getvalue()], "caption": [caption]}), file)
+    build(file, out=tmp_path / "out", mode="hard")
+    (row,) = pq.read_table(next((tmp_path / "out" / "hard").glob("*.parquet"))).to_pylist()
+    assert row["caption"] == "Children play on a wide green meadow beside the old wooden mill and laugh at a dog."
 
 
 def test_the_dataset_loads_with_images_and_splits(reference: Path) -> None:

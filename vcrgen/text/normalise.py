@@ -79,7 +79,8 @@ def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
         kept = "".join(map(drawn, _EMOJI.findall(run[2])))
         return kept if not kept and run[3] is not None else run[1] + kept
 
-    return text if text.isascii() else normalise_caption(_EMOJI_RUN.sub(shown, text))
+    drawable = text if text.isascii() else _EMOJI_RUN.sub(shown, text)
+    return text if drawable == text else normalise_caption(drawable)
 
 
 def _once(text: str) -> str:
