@@ -217,7 +217,7 @@ def compared(name: str, outputs: Path, url: str, data: Path, program: str, *, vi
     """Score a program's outputs, run vcrgen with its preset, and compare output by output."""
     ours = outputs.with_name(f"ours-{name}.jsonl")
     lang = re.match("bloom_(en|ar)_", name.lower())
-    # The presets are of restoration; multiple choice is asked as those programs ask it only in its options' frame.
+    # The presets are of restoration: multiple choice is asked in vcrgen's own words.
     asked = ["--lang", lang[1]] if lang else ["--preset", PRESETS[program]]
     asked += ["--view", view] if view else []
     vcrgen("predict", data, "--endpoint", url, "--model", "m", "--out", ours, *asked)

@@ -230,7 +230,8 @@ def pair_seconds(target: Target, pairs: Sequence[tuple[int, int]]) -> list[tuple
     """Return the mean seconds of scoring for both questions of each pair; each is timed first in half of the rounds."""
     times = []
     for pair in pairs:
-        rounds = [{row: scoring_seconds(target, row) for row in pair[:: 1 - 2 * (k % 2)]} for k in range(CLOCK_ROUNDS)]
+        orders = (pair if number % 2 else pair[::-1] for number in range(CLOCK_ROUNDS))
+        rounds = [{row: scoring_seconds(target, row) for row in order} for order in orders]
         times.append(tuple(fmean(seconds[row] for seconds in rounds) for row in pair))
     return times
 
