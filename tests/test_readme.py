@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import vcrgen
 from tests.bloom.conftest import png
 from tests.bloom.test_importing import published
 from tests.pages import ROOT, Page
@@ -219,7 +220,9 @@ def test_every_page_with_commands_has_a_test(page: Path) -> None:
     known = [shlex.split(line, comments=True) for line in COMMANDS]
     lines = [shlex.split(line, comments=True) for line in read.commands if line.startswith("vcrgen ")]
     if read.path == "docs/api.md":  # names only; the generator of the site reads their docstrings
-        for name in re.findall(r"^::: ([\w.]+)$", read.text, re.MULTILINE):
+        names = re.findall(r"^::: ([\w.]+)$", read.text, re.MULTILINE)
+        assert {f"vcrgen.{name}" for name in vcrgen.__all__} <= set(names)
+        for name in set(names) - {"vcrgen.errors"}:
             module, _, attribute = name.rpartition(".")
             assert callable(getattr(import_module(module), attribute))
     elif read.python or any(words not in known for words in lines):
