@@ -157,27 +157,42 @@ class ReadSpan:
     fit: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadStrip:
-    """The covered texts of a strip.
+    """The lines of a strip; its covered texts are read when they are asked for.
 
     Attributes:
-        spans: In reading order.
         fit: Share of the uncovered ink that the face's characters explain.
         noise: Standard deviation of the rest, in grey levels.
-        face: Name of the face.
-        text: The whole text, for people.
+        face: The face.
+        lines: What was read in each line character by character.
+        sigma: Standard deviation of the noise, in grey levels.
     """
 
-    spans: tuple[ReadSpan, ...]
     fit: float
     noise: float
-    face: str
-    text: str
+    face: Typeface
+    lines: Sequence[tuple[CoveredLine, LineReading]]
+    sigma: float
+
+    @property
+    def text(self) -> str:
+        """The whole text, for people."""
+        return "\n".join(reading.text for _, reading in self.lines)
+
+    @cached_property
+    def spans(self) -> tuple[ReadSpan, ...]:
+        """The covered texts in reading order."""
+        words = self.face.word_templates
+        least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
+        return tuple(
+            _read_covered(words, cells, texts, self.sigma, least)
+            for cells, texts in _covered(self.lines, wide=not self.face.words.separator)
+        )
 
 
 def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -> ReadStrip:
-    """Read the covered texts of a strip.
+    """Read the lines of a strip.
 
     Args:
         ink: Darkness of an image with nothing but the strip.
@@ -185,24 +200,15 @@ def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
     """
-    words = face.word_templates
-    read = read_lines(ink, face, baseline, sigma)
-    lines, readings = [line for line, _ in read], [reading for _, reading in read]
-    squares = [_squares(line.cell.ink) for line in lines]
+    lines = read_lines(ink, face, baseline, sigma)
+    squares = [_squares(line.cell.ink) for line, _ in lines]
     total = math.fsum(squares)
-    fit = math.fsum(r.fit * s for r, s in zip(readings, squares, strict=True)) / total if total else 1.0
-    least = min(LEAST_FIT, fit - NOISE_MARGIN) if sigma > 2 * SIGMA else LEAST_FIT
-    spans = [
-        _read_covered(words, cells, texts, sigma, least)
-        for cells, texts in _covered(lines, readings, wide=not face.words.separator)
-    ]
+    explained = math.fsum(reading.fit * square for (_, reading), square in zip(lines, squares, strict=True))
     return ReadStrip(
-        spans=tuple(spans),
-        fit=fit,
-        noise=max((reading.noise for reading in readings), default=0.0),
-        face=face.name,
-        text="\n".join(reading.text for reading in readings),
-    )
+        fit=explained / total if total else 1.0,
+        noise=max((reading.noise for _, reading in lines), default=0.0),
+        face=face, lines=lines, sigma=sigma,
+    )  # fmt: skip
 
 
 def read_lines(
@@ -252,12 +258,12 @@ def _squares(ink: Gray) -> float:
 
 
 def _covered(
-    lines: Sequence[CoveredLine], readings: Sequence[LineReading], *, wide: bool
+    lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool
 ) -> Iterable[tuple[list[VisibleCell], list[str]]]:
     """Yield the cells of each covered text, of one line or two, with what was read there character by character."""
     cells: list[VisibleCell] = []
     texts: list[str] = []
-    for line, reading in zip(lines, readings, strict=True):
+    for line, reading in lines:
         placed = reading.characters
         groups = _groups(placed, line.stretches, wide=wide)
         if cells and not (groups and groups[0][0] == 0 and texts[-1].endswith("\n")):

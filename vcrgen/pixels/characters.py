@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -110,29 +111,38 @@ class _Search:
     def read(self) -> LineReading:
         for pen in range(self._last):
             arrived = sorted(self._arrived.pop(pen, {}).values())
-            for cost, number in arrived[:MOST_STATES]:
-                if cost <= self._best[pen:].min() + BEAM:
-                    self._extend(cost, number)
+            if arrived:
+                self._extend(pen, arrived[:MOST_STATES])
         ends = (end for arrived in self._arrived.values() for end in arrived.values())
         return self._reading(min(ends)[1])
 
-    def _extend(self, cost: float, number: int) -> None:
-        templates, state = self._templates, self._states[number]
-        pens = np.full(len(templates.ink), state.pen)
-        energy = self._energies.glyphs(np.arange(len(pens)), pens)
-        if state.code >= 0 and templates.lexicon.pairs.size:
-            row = templates.overlaps.number[state.code]
-            touching = np.flatnonzero(row >= 0)
-            energy[touching] += self._energies.of_overlaps(row[touching].astype(np.intp), pens[touching])
-        end = state.pen + templates.advance
+    def _extend(self, pen: int, arrived: Sequence[tuple[float, int]]) -> None:
+        """Put each character behind the states of a pen position, given as their costs and numbers."""
+        if arrived[0][0] > self._best[pen:].min() + BEAM:
+            return
+        templates = self._templates
+        pens = np.full(len(templates.ink), pen)
+        alone = self._energies.glyphs(np.arange(len(pens)), pens)
+        end = pen + templates.advance
         fits = np.flatnonzero((templates.advance > 0) & (end <= self._width))
-        residual = energy[fits] + self._squares[end[fits]] - self._squares[state.pen]
-        price = residual / self._scale + self._price[fits]
-        for place in np.argsort(price, kind="stable")[:MOST_NEXT].tolist():
-            code = int(fits[place])
-            self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))
-        ink = float(self._squares[state.pen + 1] - self._squares[state.pen]) / self._scale
-        self._push(cost + SKIPPED + min(ink, self._unknown), state.pen + 1, -1, number, 0.0)
+        ink = float(self._squares[pen + 1] - self._squares[pen]) / self._scale
+        for cost, number in arrived:
+            best = np.minimum.accumulate(self._best[::-1])[::-1]  # at a pen position or further to the right
+            if cost > best[pen] + BEAM:
+                return
+            code, energy = self._states[number].code, alone
+            if code >= 0 and templates.lexicon.pairs.size:
+                row = templates.overlaps.number[code]
+                touching = np.flatnonzero(row >= 0)
+                energy = alone.copy()
+                energy[touching] += self._energies.of_overlaps(row[touching].astype(np.intp), pens[touching])
+            residual = energy[fits] + self._squares[end[fits]] - self._squares[pen]
+            price = residual / self._scale + self._price[fits]
+            nearest = np.argsort(price, kind="stable")[:MOST_NEXT]
+            for place in nearest[cost + price[nearest] <= best[end[fits[nearest]]] + BEAM].tolist():
+                code = int(fits[place])
+                self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))
+            self._push(cost + SKIPPED + min(ink, self._unknown), pen + 1, -1, number, 0.0)
 
     def _push(self, cost: float, pen: int, code: int, before: int, energy: float) -> None:
         arrived = self._arrived.setdefault(pen, {})

@@ -77,10 +77,10 @@ class TemplateModel:
         if best.fit < LEAST_EXPLAINED:
             raise RequestProblem(
                 "unexplained_text",
-                f"{best.face} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give the "
-                "font with --font, or for resized or compressed images more noise with --sigma",
+                f"{best.face.name} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give "
+                "the font with --font, or for resized or compressed images more noise with --sigma",
             )
-        signature = str(self._signature(words.name, best.face))
+        signature = str(self._signature(words.name, best.face.name))
         spans = tuple(
             {
                 "text": span.text, "bits": None if span.bits is None else round(span.bits, 6),
