@@ -84,12 +84,14 @@ def test_instant_feedback_is_weak(check: Check) -> None:
     assert verdicts(found) == {"scores, 1 team: whole set": WEAK}
 
 
-def test_the_clock_does_not_tell_splits_apart(check: Check) -> None:
+def test_the_clock_does_not_tell_splits_apart(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "CLOCK_PAIRS", 10)
     found = check("clock")
     assert verdicts(found) == {"clock, time of scoring": HOLDS, "clock, moment of the answer": HOLDS}
 
 
 def test_a_split_that_is_not_read_shows_by_the_clock(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "CLOCK_PAIRS", 10)
     monkeypatch.setattr("vcrgen.stats.bootstrap.RESAMPLES", 10)  # their seconds are the same for both splits
     real = checks.score_file
 
@@ -164,7 +166,11 @@ def questions(source: Path, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_each_attack_on_questions_is_run_or_says_why_not(check: Check, questions: Callable[..., Path]) -> None:
+def test_each_attack_on_questions_is_run_or_says_why_not(
+    check: Check, questions: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(checks, "SIMULATIONS", 3)
+    monkeypatch.setattr(checks, "CLOCK_PAIRS", 2)  # their verdict is that of other tests
     found = check(*checks.ATTACKS, key=questions(), ladder_minutes=10)
     assert list(found) == [
         *(f"scores, {who}: {split} split" for who in ("1 team", "10 teams") for split in ("feedback", "final")),
