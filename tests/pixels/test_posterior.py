@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,8 +26,12 @@ CHARACTERS = {"大": 3.0, "太": 2.0, "犬": 1.0, "木": 0.5, "本": 0.4}
 SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=16))
 TOY = make_lexicon("toy", "en", WORDS, " ")
 TOY_ZH = make_lexicon("toy", "zh", CHARACTERS, "")
-TEMPLATES = {lexicon: Templates(SHAPER.chain.glyph, lexicon) for lexicon in (TOY, TOY_ZH)}
 CELL_ROWS = SHAPER.line_height
+
+
+@cache
+def templates(lexicon: Lexicon) -> Templates:
+    return Templates(SHAPER.chain.glyph, lexicon)
 
 
 def render(text: str) -> np.ndarray:
@@ -82,7 +87,7 @@ def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigm
     text = lexicon.separator.join(random.choices(lexicon.units, k=count))
     cell = cell_of(text, random_mask(seed, share))
     expected = slow_posterior(enumerate_texts(lexicon, count), cell, sigma)
-    found = read_span(TEMPLATES[lexicon], [cell], count, sigma)
+    found = read_span(templates(lexicon), [cell], count, sigma)
     assert found.bits == pytest.approx(entropy(expected), abs=1e-6)
     assert expected[found.text] == pytest.approx(max(expected.values()))
 
@@ -103,7 +108,7 @@ def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:
             energy = sum(float((a**2 * cell.visible).sum()) for a, cell in zip(apart, cells, strict=True))
             weights.append(math.log(prior) - energy / (2 * (20 / STEP) ** 2))
     shares = np.exp(np.array(weights) - max(weights))
-    found = read_span(TEMPLATES[TOY], cells, (2, 3), 20.0)
+    found = read_span(templates(TOY), cells, (2, 3), 20.0)
     assert found.bits == pytest.approx(entropy(dict(enumerate(shares / shares.sum()))), abs=1e-6)
     assert found.text == "fir a tar" and found.fit == pytest.approx(1)
 
@@ -116,7 +121,7 @@ def test_more_visible_pixels_leave_fewer_bits(lexicon: Lexicon) -> None:
     order = np.random.default_rng(5).random((CELL_ROWS, 400))
     left = []
     for share in (1.0, 0.99, 0.97, 0.8, 0.0):
-        bits = [prior * read_span(TEMPLATES[lexicon], [cell_of(text, order < share)], 2, 2.0).bits
+        bits = [prior * read_span(templates(lexicon), [cell_of(text, order < share)], 2, 2.0).bits
                 for text, prior in texts.items()]  # fmt: skip
         left.append(sum(bits))
     assert left == sorted(left, reverse=True) and left[0] > left[1] > left[-1] == pytest.approx(0, abs=1e-6)
@@ -139,15 +144,15 @@ def test_known_places_leave_the_entropy_of_each_word(words, seed, share) -> None
         texts = {" ".join([*words[:place], other, *words[place + 1 :]]): share for other, share in prior.items()
                  if SHAPER.advance(other) == SHAPER.advance(word)}  # fmt: skip
         expected += entropy(slow_posterior(texts, cell, 20.0))
-    assert lower_bound(TEMPLATES[TOY], [cell], [" ".join(words)], 20.0) == pytest.approx(expected, abs=0.02)
+    assert lower_bound(templates(TOY), [cell], [" ".join(words)], 20.0) == pytest.approx(expected, abs=0.02)
 
 
 def test_a_text_of_other_words_is_not_explained() -> None:
     seen = np.zeros((CELL_ROWS, 400), dtype=bool)
-    assert read_span(TEMPLATES[TOY], [cell_of("gut gut", seen)], 2).fit < posterior.LEAST_FIT
-    assert read_span(TEMPLATES[TOY], [cell_of("tar if", seen)], 2).fit == pytest.approx(1)
+    assert read_span(templates(TOY), [cell_of("gut gut", seen)], 2).fit < posterior.LEAST_FIT
+    assert read_span(templates(TOY), [cell_of("tar if", seen)], 2).fit == pytest.approx(1)
 
 
 def test_no_text_is_as_wide() -> None:
-    found = read_span(TEMPLATES[TOY], [cell_of("i", np.zeros((CELL_ROWS, 400), dtype=bool))], 3)
+    found = read_span(templates(TOY), [cell_of("i", np.zeros((CELL_ROWS, 400), dtype=bool))], 3)
     assert (found.text, found.fit) == ("", 0.0) and math.isnan(found.bits)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import mlcroissant
 import pytest
 
 from vcrgen.bloom.scenes.generator import build_scene_set
@@ -38,6 +37,8 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def records(file: Path, name: str) -> list[dict[str, Any]]:
+    import mlcroissant
+
     rows: Iterator[dict[str, Any]] = iter(mlcroissant.Dataset(jsonld=str(file)).records(name))
     return [{key.partition("/")[2]: value for key, value in row.items()} for row in rows]
 
@@ -75,6 +76,8 @@ def test_pairs_of_others_have_no_biases_that_vcrgen_knows(tmp_path: Path, datase
 
 
 def test_the_publisher_adds_the_rest(dataset: Path, tmp_path: Path) -> None:
+    import mlcroissant
+
     (tmp_path / "rai.yaml").write_text(RAI, "utf-8")
     assert export_croissant(dataset, tmp_path / "new" / "croissant.json", fields=tmp_path / "rai.yaml") == ()
     document = read(tmp_path / "new" / "croissant.json")

@@ -4,7 +4,6 @@ import hashlib
 import json
 
 import pytest
-import wordfreq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +71,8 @@ def test_eligible_tokens_and_entities(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", FREQUENT)
 def test_an_everyday_word_is_no_name_unless_it_is_allowed_by_hand(lang: str) -> None:
+    import wordfreq
+
     """As lists of names are compared in lower case; in scripts with capitals, a name of such a word has its capital."""
     lists = ("names",) if "morphemes" in LANGUAGES[lang].pipeline else ("first_names", "places", "demonyms")
     listed = {word for name in lists for word in read_lexicon(lang, name)}

@@ -7,7 +7,6 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from vcrgen.analysis.items.analyse import analyse_items
 from vcrgen.analysis.items.classical import item_statistics, preferred_options
@@ -42,6 +41,8 @@ def test_the_stored_numbers_are_those_of_the_simulation(models: int) -> None:
 
 
 def test_a_preferred_option_is_told_by_those_who_chose_it_or_the_key() -> None:
+    from scipy.stats import norm
+
     """r is NumPy's, of +1, 0 and -1 with the means over the other items; p-values are SciPy's, adjusted by its rule."""
     rng = np.random.default_rng(3)
     ability = rng.normal(size=80)
