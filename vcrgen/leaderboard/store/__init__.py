@@ -1,1 +1,1 @@
-"""The database of a board: tables, migrations, the log, and the questions asked of them."""
+"""The database of a board: tables, the log, and the questions asked of them."""
