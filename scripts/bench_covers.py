@@ -1,4 +1,4 @@
-"""Measure the processor time of a pair under each kind of cover, relative to white rows.
+"""Measure the processor time of a pair under each kind of cover and with each option of images, relative to white rows.
 
     python scripts/bench_covers.py ../shared/data/wiki/pairs_en.parquet [--pairs 40] [--rounds 6]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -18,6 +19,15 @@ from vcrgen.builder.pipeline import Pipeline
 from vcrgen.config.build import load_build_config
 from vcrgen.records import Item
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
+from vcrgen.typeset.paper_kinds import PAPER_KINDS, PLAIN
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    **{kind: {"cover": kind} for kind in COVER_KINDS},
+    **{f"paper {paper}": {"paper": paper} for paper in PAPER_KINDS if paper != PLAIN},
+    "ink colour": {"ink_colour": "1f3a6e"},
+    "glyph boxes": {"glyph_boxes": True},
+    **{degrade: {"degrade": degrade} for degrade in ("jpeg=40", "skew=3", "perspective=0.2")},
+}
 
 
 def main() -> None:
@@ -29,16 +39,16 @@ def main() -> None:
     lang = arguments.source.stem.rpartition("_")[2]
     rows = pq.read_table(arguments.source).slice(0, arguments.pairs).to_pylist()
     items = [Item(source_id=str(n), image=row["image"]["bytes"], caption=row["caption"]) for n, row in enumerate(rows)]
-    pipelines = {kind: Pipeline(load_build_config(None, {"lang": lang, "cover": kind})) for kind in COVER_KINDS}
-    best = dict.fromkeys(COVER_KINDS, float("inf"))
+    pipelines = {name: Pipeline(load_build_config(None, {"lang": lang, **more})) for name, more in OPTIONS.items()}
+    best = dict.fromkeys(OPTIONS, float("inf"))
     for _ in range(arguments.rounds):
-        for kind, pipeline in pipelines.items():
+        for name, pipeline in pipelines.items():
             started = time.process_time()
             for _ in pipeline.pairs(items):
                 pass
-            best[kind] = min(best[kind], (time.process_time() - started) / len(items))
-    for kind, seconds in best.items():
-        print(f"{lang}, {kind}: {seconds * 1e3:.2f} ms a pair: {seconds / best[ROWS]:.2f}")
+            best[name] = min(best[name], (time.process_time() - started) / len(items))
+    for name, seconds in best.items():
+        print(f"{lang}, {name}: {seconds * 1e3:.2f} ms a pair: {seconds / best[ROWS]:.2f}")
 
 
 if __name__ == "__main__":

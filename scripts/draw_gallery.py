@@ -1,4 +1,4 @@
-"""Draw docs/gallery.md and its images: every kind of cover, every language, distractors, and degradations.
+"""Draw docs/gallery.md and its images: every kind of cover, paper and language, distractors, and degradations.
 
 python scripts/draw_gallery.py
 
@@ -12,24 +12,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from vcrgen import VCRTransform
 from vcrgen.errors import FontError
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS
+from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 INDEX = 51
 GAP, BACKGROUND = 8, "#d8dee6"
 COLORS = 128  # of an image: flat drawings look the same, and take a third of the bytes
 MAX_BYTES = 600_000
-DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5", "skew=3")
+DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5", "skew=3", "perspective=0.2")
+PRINT = (("cream", "1f3a6e"), ("newsprint", BLACK), ("laid", "5a2a12"))  # the picture of docs/images.md
 HEAD = """# Gallery
 
-Every kind of cover and every language of `vcrgen build`, on a built-in pair. `python scripts/draw_gallery.py` draws
-this page. [covers.md](covers.md) describes how covers are calibrated.
+Every kind of cover, paper and language of `vcrgen build`, on a built-in pair. `python scripts/draw_gallery.py` draws
+this page. [covers.md](covers.md) describes how covers are calibrated, [images.md](images.md) the other options.
 """
 
 
@@ -60,6 +62,34 @@ def save(sheet: Image.Image, folder: Path, name: str) -> str:
     return f"![{name}]({folder.name}/{name}.png)\n"
 
 
+def paper_parts(folder: Path) -> list[str]:
+    """Draw every paper in black and in blue, and the picture of docs/images.md."""
+    parts = ["## Paper\n", "In black and in blue (`--ink-colour 1f3a6e`), under easy covers of the kind `bars`.\n"]
+    for name, kind in PAPER_KINDS.items():
+        inks = (BLACK, "1f3a6e")
+        strips = [images_of(cover="bars", paper=name, ink_colour=ink)["only_it_image_small"] for ink in inks]
+        parts += [
+            f"### `--paper {name}`\n",
+            f"{kind.description}\n",
+            save(side_by_side(strips), folder, f"paper-{name}"),
+        ]
+    strips = [images_of(cover="bars", paper=paper, ink_colour=ink)["only_it_image_small"] for paper, ink in PRINT]
+    save(side_by_side(strips), folder, "print")
+    parts += ["## Boxes of glyphs\n", "`--glyph-boxes`, drawn into the strip:\n"]
+    return [*parts, save(side_by_side([boxes_of(lang) for lang in ("en", "ar", "hi")]), folder, "glyph-boxes")]
+
+
+def boxes_of(lang: str) -> Image.Image:
+    """Return the strip of the built-in pair with the box of every glyph."""
+    pair = sample_pair(lang, INDEX)
+    row = VCRTransform(lang=lang, glyph_boxes=True)({"image": pair.image, "caption": pair.caption})
+    strip = row["only_it_image_small"].convert("RGB")
+    for glyph in row["glyph_boxes"]:
+        sides = (glyph["x0"], glyph["y0"], glyph["x1"] - 1, glyph["y1"] - 1)
+        ImageDraw.Draw(strip).rectangle(sides, outline="#c0392b")
+    return strip
+
+
 def main() -> None:
     folder = DOCS / "gallery"
     parts = [HEAD, "## Covers\n", "Each with easy and hard covers, and the mask of the hard ones.\n"]
@@ -76,6 +106,7 @@ def main() -> None:
     parts += ["## Degraded images\n", f"`--degrade` with {', '.join(f'`{text}`' for text in DEGRADATIONS)}:\n"]
     worse = [images_of(mode="easy", degrade=text)["only_it_image_small"] for text in DEGRADATIONS]
     parts.append(save(side_by_side(worse), folder, "degraded"))
+    parts += paper_parts(folder)
     parts += ["## Languages\n", "Easy and hard rows.\n"]
     for code, language in LANGUAGES.items():
         try:

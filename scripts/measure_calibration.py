@@ -1,4 +1,4 @@
-"""Calibrate every text face in several sizes, for the table of docs/fonts.md and specimen images.
+"""Calibrate every text face in several sizes, for the table of docs/validation/fonts.md and specimen images.
 
     python scripts/measure_calibration.py [--sizes 20 28 40] [--cover rows] [--sheets FOLDER]
 

@@ -1,4 +1,4 @@
-"""Measure the legibility of text under each level of each degradation, by OCR: the table of docs/covers.md.
+"""Measure the legibility of text under each level of each degradation and on each paper, by OCR: docs/images.md.
 
     python scripts/measure_degradations.py ../shared/data/wiki/pairs_en.parquet [--pairs 40] [--lang en]
 
@@ -18,7 +18,6 @@ from measure_ocr import units
 from PIL import Image
 
 from vcrgen.builder.bands import stack_bands
-from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
 from vcrgen.config.build import load_build_config
@@ -26,13 +25,16 @@ from vcrgen.models.ocr import OcrModel, reading_order
 from vcrgen.records import Item, Reject
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS
 
+INKS = (BLACK, "1f3a6e", "7a1f1f")
 LEVELS = {
     "jpeg": (80, 40, 20, 10, 5),
     "blur": (0.5, 1, 1.5, 2, 3),
     "lowres": (0.8, 0.6, 0.5, 0.4, 0.3),
     "camera": (0.1, 0.3, 0.5, 0.7, 1),
     "skew": (1, 2, 3, 5, 10),
+    "perspective": (0.05, 0.1, 0.2, 0.3, 0.4),
 }
 
 
@@ -47,9 +49,9 @@ def items(source: Path | None, lang: str, pairs: int) -> Iterator[Item]:
         yield Item(source_id=str(number), image=row["image"]["bytes"], caption=row["caption"])
 
 
-def recall(model: OcrModel, source: list[Item], lang: str, degrade: str | None) -> float:
-    """Return the recall of the captions' units in degraded strips, in percent."""
-    pipeline = Pipeline(load_build_config(None, {"lang": lang, "mode": "easy", "degrade": degrade}))
+def recall(model: OcrModel, source: list[Item], lang: str, **options: str) -> float:
+    """Return the recall of the captions' units in strips that were built with options, in percent."""
+    pipeline = Pipeline(load_build_config(None, {"lang": lang, "mode": "easy", **options}))
     language = LANGUAGES[lang]
     wanted = found = 0
     for item in source:
@@ -66,7 +68,7 @@ def recall(model: OcrModel, source: list[Item], lang: str, degrade: str | None) 
 def strip_of(pipeline: Pipeline, prepared: PreparedItem) -> Image.Image:
     """Return the strip without covers, degraded as by a build."""
     (rule,) = (cover.rule for mode, cover in prepared.style.calibrations.items() if mode in pipeline.config.modes)
-    composed = pipeline.compose(prepared, draw_parts(prepared, ()), rule, tuple, {})
+    composed = pipeline.compose(prepared, pipeline.draw_parts(prepared, ()), rule, tuple, {})
     assert not isinstance(composed, Reject)
     return Image.fromarray(stack_bands(composed.only_it_small))
 
@@ -78,11 +80,16 @@ def main() -> None:
     parser.add_argument("--lang", default="en", help="language of the captions")
     arguments = parser.parse_args()
     model, source = OcrModel(), list(items(arguments.source, arguments.lang, arguments.pairs))
-    print(f"{arguments.lang}, {len(source)} pairs, not degraded: {recall(model, source, arguments.lang, None):.1f} %\n")
+    print(f"{arguments.lang}, {len(source)} pairs, not degraded: {recall(model, source, arguments.lang):.1f} %\n")
     print("| degradation | amount: recall, % |\n|---|---|")
     for name, amounts in LEVELS.items():
-        cells = (f"{amount:g}: {recall(model, source, arguments.lang, f'{name}={amount}'):.1f}" for amount in amounts)
+        cells = (
+            f"{amount:g}: {recall(model, source, arguments.lang, degrade=f'{name}={amount}'):.1f}" for amount in amounts
+        )
         print(f"| `{name}` | {', '.join(cells)} |", flush=True)
+    for paper in PAPER_KINDS:
+        shares = (f"{recall(model, source, arguments.lang, paper=paper, ink_colour=ink):.1f} ({ink})" for ink in INKS)
+        print(f"| paper `{paper}` | {', '.join(shares)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -204,6 +204,12 @@ def test_no_sentence_is_longer_than_thirty_words(path: str) -> None:
     assert [sentence for sentence in Page(path).sentences if len(sentence.split()) > 30] == []
 
 
+@pytest.mark.parametrize("page", [*ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_a_page_has_at_most_1500_words(page: Path) -> None:
+    """Figures are in docs/validation."""
+    assert len(page.read_text("utf-8").split()) <= 1500
+
+
 def test_the_readme_has_at_most_a_thousand_words() -> None:
     assert len(README.text.split()) <= 1000
 

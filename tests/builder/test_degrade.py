@@ -3,19 +3,20 @@
 import numpy as np
 import pytest
 
-from vcrgen.builder.degrade import DEGRADATIONS, degrade
+from vcrgen.builder.degrade import DEGRADATIONS, WARPS, degrade, warp_mask
 from vcrgen.builder.transform import VCRTransform
 from vcrgen.config.build import DEGRADATIONS as LIMITS
-from vcrgen.config.build import MOVING, BuildConfig
+from vcrgen.config.build import WARPS as WARP_NAMES
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import ConfigError
 from vcrgen.samples import sample_pair
 
 PAIR = sample_pair("en", 3)
 EXAMPLE = {"image": PAIR.image, "caption": PAIR.caption}
-MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8), "skew": (0.5, 5)}
+MILD_STRONG = {"jpeg": (90, 5), "blur": (0.5, 3), "lowres": (0.9, 0.3), "camera": (0.1, 0.8)}
 
 
-@pytest.mark.parametrize("name", [name for name in DEGRADATIONS if name != MOVING])
+@pytest.mark.parametrize("name", [name for name in DEGRADATIONS if name not in WARPS])
 def test_more_of_it_changes_more_and_nothing_moves(name: str) -> None:
     plain = np.asarray(VCRTransform()(EXAMPLE)["stacked_image"]).astype(int)
     changes = []
@@ -68,23 +69,42 @@ def test_a_wrong_degradation_is_a_sentence(text: str, problem: str) -> None:
     assert problem in str(error.value) and len(str(error.value)) < 160
 
 
-def test_a_skewed_image_shows_all_of_the_page_and_its_mask_lies_where_the_covers_do() -> None:
-    """No box holds in it, so there is none; the mask is skewed with the image, also where covers are rows."""
-    plain = VCRTransform(cover="blinds", mode="hard")(EXAMPLE)
-    for options in ({"cover": "blinds", "distractors": 1}, {"cover": "rows"}):
-        row = VCRTransform(**options, mode="hard", degrade="skew=3")(EXAMPLE)
+@pytest.mark.parametrize("warp", ["skew=3", "perspective=0.2"])
+def test_a_warped_image_shows_all_of_the_page_and_its_mask_lies_where_the_covers_do(warp: str) -> None:
+    """No box holds in it, so there is none; the mask is warped with the image, also where covers are rows."""
+    plain = VCRTransform(cover="bars", mode="hard")(EXAMPLE)
+    for options in ({"cover": "bars", "distractors": 1}, {"cover": "rows"}):
+        row = VCRTransform(**options, mode="hard", degrade=warp)(EXAMPLE)
         assert row["stacked_image"].size == plain["stacked_image"].size == row["cover_mask"].size
         assert [span["boxes"] for span in row["spans"]] == [[] for _ in plain["spans"]] and "distractors" not in row
         assert [span["text"] for span in row["spans"]] == row["crossed_text"]
-    row = VCRTransform(cover="blinds", mode="hard", degrade="skew=3")(EXAMPLE)
+    row = VCRTransform(cover="bars", mode="hard", degrade=warp)(EXAMPLE)
     image, mask = (np.asarray(row[name].convert("L")) for name in ("stacked_image", "cover_mask"))
     there = np.asarray(plain["cover_mask"].convert("L")) > 0
-    slats = np.asarray(plain["stacked_image"].convert("L"))[there]
-    assert 0 < (mask > 0).sum() < there.sum() and abs(np.median(image[mask > 0]) - np.median(slats)) < 3
-    page = np.zeros((200, 300, 3), np.uint8)
-    for seed in (0, 1):
-        dark = 255 - degrade(page, [("skew", 5)], seed)[..., 0].astype(int)
-        share = dark.sum() / 255 / page[..., 0].size
-        edges = sum(line.max() > 250 for line in (dark[0], dark[-1], dark[:, 0], dark[:, -1]))
-        assert 0.6 < share < 0.9 and edges < 4, "all corners are in the image, on white"
-    assert (degrade(page, [("skew", 5)], 0) != degrade(page, [("skew", 5)], 1)).any()
+    bars = np.asarray(plain["stacked_image"].convert("L"))[there]
+    assert 0.5 < (mask > 0).sum() / there.sum() < 1.5 and abs(np.median(image[mask > 0]) - np.median(bars)) < 3
+
+
+@pytest.mark.parametrize(("name", "amount", "seeds"), [("skew", 5, 2), ("perspective", 0.3, 4)])
+def test_a_warped_page_has_all_its_corners_in_the_image(name: str, amount: float, seeds: int) -> None:
+    page, seen = np.zeros((200, 300, 3), np.uint8), set()
+    for seed in range(seeds):
+        warped = degrade(page, [(name, amount)], seed)
+        dark = 255 - warped[..., 0].astype(int)
+        edges = sum(line[1:-1].min() > 250 for line in (dark[0], dark[-1], dark[:, 0], dark[:, -1]))
+        assert 0.6 < dark.sum() / 255 / dark.size < 0.9 and edges < 2
+        mask = warp_mask(np.ones(page.shape[:2], bool), [(name, amount)], seed)
+        assert mask[2:-2, 2:-2][dark[2:-2, 2:-2] > 250].mean() > 0.99 and not mask[dark == 0].any()
+        seen.add(warped.tobytes())
+    assert len(seen) == seeds, "each seed shows the page from another side"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_far_edge_of_a_page_is_shorter_by_the_share(seed: int) -> None:
+    page = degrade(np.zeros((200, 300, 3), np.uint8), [("perspective", 0.4)], seed)[..., 0] < 128
+    top, *_, bottom = np.rot90(page, seed).sum(axis=1)
+    assert bottom == np.rot90(page, seed).shape[1] and abs(top / bottom - 0.6) < 0.02
+
+
+def test_the_warps_that_options_know_are_those_that_masks_follow() -> None:
+    assert WARPS.keys() == set(WARP_NAMES) and DEGRADATIONS.keys() == LIMITS.keys()

@@ -126,9 +126,14 @@ def cover_patterns(bench: Bench) -> Any:
     images = ("stacked_image", "only_it_image", "only_it_image_small", "cover_mask")
     found["images"] = {row[name]["path"]: of_image(row[name]["bytes"]) for _, row in rows_of(built) for name in images}
     found["distractors"] = [row["distractors"] for _, row in rows_of(built)]
-    skewed = bench.build("skewed", "samples:3", mode="hard", degrade="skew=3")
-    found["skewed"] = [{name: of_image(row[name]["bytes"]) for name in images} for _, row in rows_of(skewed)]
-    found["no boxes"] = [[span["boxes"] for span in row["spans"]] for _, row in rows_of(skewed)]
+    for name, warp in (("skewed", "skew=3"), ("perspective", "perspective=0.2")):
+        warped = bench.build(name, "samples:3", mode="hard", degrade=warp)
+        found[name] = [{column: of_image(row[column]["bytes"]) for column in images} for _, row in rows_of(warped)]
+        found["no boxes"] = [[span["boxes"] for span in row["spans"]] for _, row in rows_of(warped)]
+    for paper, ink in (("cream", "1f3a6e"), ("newsprint", "000000"), ("laid", "5a2a12")):
+        printed = bench.build(f"on-{paper}", "samples:2", mode="hard", paper=paper, ink_colour=ink, glyph_boxes=True)
+        found[f"on {paper}"] = [of_image(row["stacked_image"]["bytes"]) for _, row in rows_of(printed)]
+        found["glyph boxes"] = [digest(json.dumps(row["glyph_boxes"])) for _, row in rows_of(printed)]
     return found | {"files": of_files(built, without=("manifest.json",))}
 
 

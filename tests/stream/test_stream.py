@@ -241,7 +241,7 @@ def test_torch_is_not_needed() -> None:
 @pytest.mark.parametrize("view", ["stacked", "strip"])
 def test_the_mask_of_covers_is_that_of_the_view(pairs: str, view: str) -> None:
     """Covers that are not rows: without them each image differs inside its mask, and nowhere else."""
-    options = {"views": [view], "cover": "scribble", "shuffle": False, "width": 160, "font_size": 12, "epochs": 1}
+    options = {"views": [view], "cover": "leaf", "shuffle": False, "width": 160, "font_size": 12, "epochs": 1}
     more = list(VCRStream(pairs, ink=0.3, distractors=2, **options))
     one = list(VCRStream(pairs, ink=0.3, **options))
     by_id = {example["source_id"]: example for example in one}

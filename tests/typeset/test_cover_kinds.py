@@ -11,6 +11,7 @@ from vcrgen.errors import ConfigError
 from vcrgen.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS, CoverKind
+from vcrgen.typeset.paper_kinds import PAPER_KINDS
 
 PAGE = Page("docs/covers.md")
 
@@ -27,8 +28,12 @@ def test_a_row(kind: CoverKind) -> None:
 
 
 def test_the_gallery_has_an_image_of_every_cover_and_language() -> None:
-    shown = re.findall(r"!\[\w+\]\((gallery/\w+\.png)\)", Page("docs/gallery.md").text)
-    assert {f"gallery/{name}.png" for name in (*COVER_KINDS, *LANGUAGES)} <= set(shown)
+    shown = re.findall(
+        r"!\[[^\]]+\]\((gallery/[\w-]+\.png)\)", Page("docs/gallery.md").text + Page("docs/images.md").text
+    )
+    assert {
+        f"gallery/{name}.png" for name in (*COVER_KINDS, *LANGUAGES, *(f"paper-{name}" for name in PAPER_KINDS))
+    } <= set(shown)
     files = list((ROOT / "docs" / "gallery").iterdir())
     assert {f"gallery/{file.name}" for file in files} == set(shown)
     assert sum(file.stat().st_size for file in files) < 600_000
@@ -40,7 +45,7 @@ def test_an_unknown_cover_is_answered_with_the_known_ones() -> None:
 
 
 def test_the_commands_of_the_page(run: Run) -> None:
-    assert PAGE.execute() == 1 and len(PAGE.commands) == 6
+    assert PAGE.execute() == 1 and len(PAGE.commands) == 5
     for line in PAGE.commands:
         out = succeed(run, line.replace("samples:40 --c", "samples:6 --c"))
         if "calibrate" in line:

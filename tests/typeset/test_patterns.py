@@ -86,13 +86,11 @@ def test_every_share_can_be_had(kind: str) -> None:
 
 
 def test_what_cannot_be_reached_is_a_sentence() -> None:
-    """Slats hide all of a thin dash or nothing of it."""
+    """Of a thin dash a few pixels are all the ink; drops hide too much of it or too little."""
     row = LANGUAGES["en"]
     shaper = BasicShaper(default_chain(row.fonts, size=8))
-    calibrator = make_calibrator(shaper, row, ["- - - - -"], cover="blinds")
-    sentence = (
-        r"No blinds cover leaves 0\.48 of the ink of Liberation Sans at 8 px: the nearest leaves 0\.\d+; choose a"
-    )
+    calibrator = make_calibrator(shaper, row, ["- - - - -"], cover="stain")
+    sentence = r"No stain cover leaves 0\.48 of the ink of Liberation Sans at 8 px: the nearest leaves 0\.\d+; choose a"
     with pytest.raises(FontError, match=sentence):
         calibrator.nearest(CoverTarget(visible=0.48, above=0.5))
 

@@ -18,9 +18,9 @@ CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100
 SIZES = [(10**power, name) for power, name in enumerate(CLASSES, start=3)]
 HUB_LICENSE = re.compile(r"[a-z0-9][a-z0-9.-]{1,40}")
 
-SKEWED = {
-    "spans": "; `boxes` are empty, as no box holds in a skewed image",
-    **dict.fromkeys(("strip_height", "strip_y", "only_it_strip_y"), ", before the image was skewed"),
+WARPED = {
+    "spans": "; `boxes` are empty, as no box holds in a warped image",
+    **dict.fromkeys(("strip_height", "strip_y", "only_it_strip_y"), ", before the image was warped"),
 }
 LEVELS_NOTE = "the share of a span's ink that covers leave at this level, as in `ink-0.20`"
 BITS_NOTE = "the bits that the visible pixels of every span leave at least, as in `bits-4`"
@@ -87,8 +87,8 @@ def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
     built = BuildConfig(**{name: config[name] for name in OMIT_WHEN_DEFAULT if name in config})
     notes = {"ink": LEVELS_NOTE, "bits": BITS_NOTE}
     changed = {"mode": note} if (note := notes.get(config["mode"].partition("=")[0])) else {}
-    if built.is_skewed:
-        changed |= {name: VCR.descriptions[name] + note for name, note in SKEWED.items()}
+    if built.is_warped:
+        changed |= {name: VCR.descriptions[name] + note for name, note in WARPED.items()}
     return (
         dict(VCR.descriptions)
         | changed
@@ -98,14 +98,16 @@ def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
 
 def describe_covers(config: Mapping[str, Any]) -> str:
     """Return the end of a sentence on covers, and sentences on distractors and degradation."""
-    names = ("cover", "distractors", "degrade", "least_bits")
-    cover, distractors, degraded, least_bits = (config.get(name, OMIT_WHEN_DEFAULT[name]) for name in names)
+    names = ("cover", "distractors", "degrade", "least_bits", "paper", "ink_colour")
+    cover, distractors, degraded, least_bits, *printed = (config.get(name, OMIT_WHEN_DEFAULT[name]) for name in names)
     how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
     if has_threshold(config):
         levels = config["mode"].removeprefix("bits=") if config["mode"].startswith("bits=") else f"{least_bits:g}"
         how += f", accepted if the visible pixels of a span leave at least {levels} bits"
     if distractors:
         how += f". {distractors} more covers of a pair hide no text"
+    if printed != [OMIT_WHEN_DEFAULT["paper"], OMIT_WHEN_DEFAULT["ink_colour"]]:
+        how += ". Captions are printed on `{}` paper in the colour `{}`".format(*printed)
     return how + (f". The images with a strip were then degraded: `{degraded}`" if degraded else "")
 
 

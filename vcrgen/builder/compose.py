@@ -54,7 +54,7 @@ def compose_images(
     covers = [cover for span in spans for cover in span.covers]
     on_photo, on_paper = _distract(distractors, parts, covers) if distractors else ([], [])
     photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo
-    small = Band(cover_strip(parts.strip, [*covers, *on_paper]))
+    small = Band(cover_strip(parts.strip if parts.printed is None else parts.printed, [*covers, *on_paper]))
     gap = white_band(1, photo.width)
     above = (photo.height + gap.height) // 2
     below = photo.height + gap.height - above

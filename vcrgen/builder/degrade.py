@@ -1,18 +1,17 @@
-"""Degradation of finished images: JPEG, blur, low resolution, camera noise, skew.
+"""Degradation of finished images: JPEG, blur, low resolution, camera noise, and warps: skew and perspective.
 
-Only a skew moves pixels: masks are skewed with it (:func:`skew_mask`), and boxes are invalid.
+Only warps move pixels: masks are warped with them (:func:`warp_mask`), and boxes are invalid.
 """
 
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageFilter
-
-from vcrgen.config.build import MOVING
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -56,24 +55,19 @@ def _camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
     return Image.fromarray(np.clip(noisy + 0.5, 0, 255).astype(np.uint8))
 
 
-def skew_mask(mask: npt.NDArray[np.bool_], steps: Iterable[tuple[str, float]], seed: int) -> npt.NDArray[np.bool_]:
-    """Apply the skew of :func:`degrade` with the same steps and seed to a mask, shape (height, width)."""
+def warp_mask(mask: npt.NDArray[np.bool_], steps: Iterable[tuple[str, float]], seed: int) -> npt.NDArray[np.bool_]:
+    """Apply the warps of :func:`degrade` with the same steps and seed to a mask, shape (height, width)."""
     image = Image.fromarray(mask)
     for name, amount in steps:
-        if name == MOVING:
-            image = _rotate(image.convert("L"), amount, seed, Image.Resampling.NEAREST, 0)
+        if name in WARPS:
+            image = WARPS[name](image.convert("L"), amount, seed, Image.Resampling.NEAREST, 0)
     return np.asarray(image).astype(bool)
-
-
-def _skew(image: Image.Image, degrees: float, seed: int) -> Image.Image:
-    """Rotation by some degrees, to the left or right, on white."""
-    return _rotate(image, degrees, seed, Image.Resampling.BICUBIC, "white")
 
 
 def _rotate(
     image: Image.Image, degrees: float, seed: int, resample: Image.Resampling, ground: str | int
 ) -> Image.Image:
-    """Rotate an image about its centre and shrink it so that it fits into the same size."""
+    """Rotate an image about its centre, to the left or right, and shrink it so that it fits into the same size."""
     angle = math.radians(degrees if seed & 1 else -degrees)
     cos, sin = math.cos(angle), math.sin(angle)
     width, height = image.size
@@ -85,7 +79,28 @@ def _rotate(
     return image.transform(image.size, Image.Transform.AFFINE, back, resample, fillcolor=ground)
 
 
+def _perspective(
+    image: Image.Image, share: float, seed: int, resample: Image.Resampling, ground: str | int
+) -> Image.Image:
+    """Show a page from one of its four sides: the far edge is shorter by a share, and far rows are nearer together."""
+    turned = image.rotate(90 * (seed & 3), expand=True)  # the far edge is at the top
+    far, middle, height = 1 / (1 - share), turned.width / 2, turned.height
+    bend = (far - 1) / height
+    # Where in the image each pixel (x, y) of the new one is from: (a x + b y + c, d x + e y + f) / (g x + h y + 1).
+    back = (far, middle * bend, -middle * (far - 1), 0, far, 0, 0, bend)
+    seen = turned.transform(turned.size, Image.Transform.PERSPECTIVE, back, resample, fillcolor=ground)
+    return seen.rotate(-90 * (seed & 3), expand=True)
+
+
+WARPS = MappingProxyType({"skew": _rotate, "perspective": _perspective})
+
+
+def _warp_on_white(name: str, image: Image.Image, amount: float, seed: int) -> Image.Image:
+    return WARPS[name](image, amount, seed, Image.Resampling.BICUBIC, "white")
+
+
 DEGRADATIONS: Mapping[str, Callable[[Image.Image, float, int], Image.Image]] = MappingProxyType(
-    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera, "skew": _skew}
+    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera}
+    | {name: partial(_warp_on_white, name) for name in WARPS}
 )
 """The degradations by their names in ``--degrade``."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts, has_uncovered_span
-from vcrgen.builder.degrade import degrade, skew_mask
+from vcrgen.builder.degrade import degrade, warp_mask
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
@@ -35,6 +35,8 @@ from vcrgen.typeset.cover import CoverRule, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
+from vcrgen.typeset.papers import print_strip
+from vcrgen.typeset.render import glyph_boxes
 from vcrgen.typeset.style import Style, make_style
 
 if TYPE_CHECKING:
@@ -80,7 +82,9 @@ class Pipeline:
         config, language, shaper = self.config, self.language, self.style.shaper
         covers = (f"{mode}={self.style.calibrations[mode].rule.name}" for mode in config.modes)
         accepted = f"{config.least_bits:g},{self.acceptance.name}" if self.acceptance else ""
+        printed = f"{config.paper},{config.ink_colour}" if config.is_printed else ""
         optional = {"bits": accepted, "distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
+        optional["print"] = printed
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -187,7 +191,7 @@ class Pipeline:
         accepted = self.accept(prepared, spans, list(map(self.threshold, rules, self.config.modes)))
         if isinstance(accepted, Reject):
             return accepted
-        parts = draw_parts(prepared, accepted)
+        parts = self.draw_parts(prepared, accepted)
         images: dict[Mode, PairImages[bytes]] = {}
         for number, (mode, rule) in enumerate(zip(self.config.modes, rules, strict=True)):
             composed = self.compose(prepared, parts, rule, encode, accepted)
@@ -204,7 +208,16 @@ class Pipeline:
             images=images,
             cover_masks={mode: encode_mask(mask) for mode, mask in masks.items() if mask is not None},
             strip_height=prepared.layout.height,
+            glyphs=glyph_boxes(prepared.layout) if self.config.glyph_boxes else (),
         )
+
+    def draw_parts(self, prepared: PreparedItem, spans: Iterable[Span]) -> PairParts:
+        """Draw the parts of a pair's images that do not depend on the covers, with the strip as it is printed."""
+        config, parts = self.config, draw_parts(prepared, spans)
+        if not config.is_printed:
+            return parts
+        seed = int(rng_for(config.seed, "paper", prepared.keys.pair).random() * (1 << 53))
+        return replace(parts, printed=print_strip(parts.strip, config.paper, config.ink_colour, seed))
 
     def compose(
         self,
@@ -228,9 +241,10 @@ class Pipeline:
         def seed(stage: str, item: str) -> int:
             return int(rng(stage, item).random() * (1 << 53))
 
-        distractors = finish = skew = None
+        distractors = finish = warp = None
         if config.distractors:
-            places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=config.cover != ROWS)
+            blanks = config.cover != ROWS or config.is_printed  # white rows are invisible on white paper
+            places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=blanks)
             if places is None:
                 detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
                 return Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_ROOM, detail=detail)
@@ -244,19 +258,19 @@ class Pipeline:
             def finish(pixels: Pixels, name: str) -> Pixels:
                 return degrade(pixels, steps, seed("degrade", f" {name}"))
 
-            def skew(mask: Mask, name: str) -> Mask:
-                return skew_mask(mask, steps, seed("degrade", f" {name}"))
+            def warp(mask: Mask, name: str) -> Mask:
+                return warp_mask(mask, steps, seed("degrade", f" {name}"))
 
         rules = {span: self.span_form(rule, pair, span, accepted[span].draw, when) for span in parts.cells}
         composed = compose_images(
-            parts, rules, encode, distractors=distractors, finish=finish, with_mask=config.is_skewed
+            parts, rules, encode, distractors=distractors, finish=finish, with_mask=config.is_warped
         )
         if has_uncovered_span(composed.spans):
             detail = f"the cover hides less than {1 - MAX_VISIBLE:.0%} of the ink of a text"
             return Reject(source_id=prepared.item.source_id, reason=RejectReason.COVER_MISSED, detail=detail)
-        if config.is_skewed:  # no box holds in a skewed image
+        if config.is_warped:  # no box holds in a warped image
             spans = tuple(replace(covered, covers=()) for covered in composed.spans)
-            return replace(composed, spans=spans, distractors=(), skew=skew)
+            return replace(composed, spans=spans, distractors=(), warp=warp)
         return composed
 
     def accept(

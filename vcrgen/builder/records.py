@@ -12,7 +12,7 @@ from PIL import Image
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.records import Item, Mode, Reject, Span
 from vcrgen.typeset.cover import CoverRule
-from vcrgen.typeset.records import Box, Layout, MaskedSpan
+from vcrgen.typeset.records import Box, GlyphBox, Layout, MaskedSpan
 from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
@@ -63,6 +63,7 @@ class PairParts:
     layout: Layout  # lines of the strip
     others: Callable[[Span], Pixels]  # darkness of the text around a span; every mode asks for it
     cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
+    printed: Pixels | None = None  # the strip as it is printed, RGB; None for black on white
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +83,11 @@ class PairImages(Generic[T]):
     only_it_small: T  # the strip
     spans: tuple[MaskedSpan, ...]  # the spans under their covers
     distractors: tuple[Box, ...]  # covers that hide no text, in pixels of `stacked`
-    cover_mask: Mask | None  # covered pixels of `stacked` before a skew; None for box covers
+    cover_mask: Mask | None  # covered pixels of `stacked` before a warp; None for box covers
     strip_y: int  # top row of the strip in `stacked`, in pixels
     only_it_strip_y: int  # the same in `only_it`
     pixel_bits: tuple[float, ...] = ()  # that the visible pixels of each span leave at least, where covers go by bits
-    skew: Callable[[Mask, str], Mask] | None = None  # moves a mask with the skewed image of that name
+    warp: Callable[[Mask, str], Mask] | None = None  # moves a mask with the warped image of that name
 
     def mask(self, name: str) -> Mask | None:
         """Return the mask of the covers in the image of that name, shape (height, width); None for box covers."""
@@ -98,7 +99,7 @@ class PairImages(Generic[T]):
             mask = strip if name == "only_it_small" else np.zeros_like(mask)
             if name == "only_it":
                 mask[self.only_it_strip_y : self.only_it_strip_y + len(strip)] = strip
-        return self.skew(mask, name) if self.skew else mask
+        return self.warp(mask, name) if self.warp else mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +113,4 @@ class Pair:
     images: dict[Mode, PairImages[bytes]]  # the images of each mode, encoded
     cover_masks: dict[Mode, bytes]  # the mask of each mode, encoded; empty where all covers are boxes
     strip_height: int  # in pixels
+    glyphs: tuple[GlyphBox, ...] = ()  # of the strip, where they are asked for

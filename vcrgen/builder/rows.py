@@ -42,6 +42,8 @@ def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str
         row["pixel_bits"] = [round(bits, 2) for bits in images.pixel_bits]
     if images.distractors:
         row["distractors"] = [box._asdict() for box in images.distractors]
+    if pair.glyphs:
+        row["glyph_boxes"] = [glyph.as_row() for glyph in pair.glyphs]
     return row
 
 

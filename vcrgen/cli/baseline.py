@@ -127,11 +127,13 @@ def template(
     from vcrgen.dataset.pictures import PictureSelection, open_pictures
     from vcrgen.dataset.reader import open_dataset
     from vcrgen.dataset.views import View
-    from vcrgen.predict.template import TemplateModel, cut_out_glyphs
+    from vcrgen.predict.template import TemplateModel, check_print, cut_out_glyphs
     from vcrgen.tasks.vcr import VCR
 
     choice = PictureSelection(views=(View.TEI,), mode=mode, split=split, limit=limit)
-    pictures = open_pictures(open_dataset(dataset, VCR), choice)
+    data = open_dataset(dataset, VCR)
+    check_print(data)
+    pictures = open_pictures(data, choice)
     strips = ((picture.lang, picture.data) for picture in islice(pictures.stream(), LEARNT))
     cut_out = cut_out_glyphs(strips, font=font, lexicon=lexicon)
     for face in cut_out.values():

@@ -26,7 +26,8 @@ from vcrgen.records import MAX_BITS, MAX_INK, MIN_INK, NAMED_MODES, Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
-from vcrgen.typeset.cover_kinds import COVER_KINDS
+from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
+from vcrgen.typeset.paper_kinds import BLACK, LEAST_CONTRAST, PAPER_KINDS, PLAIN, contrast, read_colour
 
 REST = "..."
 SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -39,12 +40,16 @@ PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs
 OMIT_WHEN_DEFAULT: dict[str, Any] = {
     **{"cover": "rows", "distractors": 0, "degrade": None},
     **{"least_bits": 0.0, "least_ink": 0.25, "split_seed": None},
+    **{"paper": PLAIN, "ink_colour": BLACK, "glyph_boxes": False},
 }
 # Fields that decide which split a pair is in, and nothing of the pair.
 SPLIT_FIELDS = ("splits", "split_seed")
 # The least and the largest amount of each degradation.
-DEGRADATIONS = {"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1), "skew": (0.1, 10)}
-MOVING = "skew"  # the degradation after which nothing stands where it stood
+DEGRADATIONS = {
+    **{"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)},
+    **{"skew": (0.1, 10), "perspective": (0.02, 0.4)},
+}
+WARPS = ("skew", "perspective")  # the degradations after which nothing stands where it stood
 
 
 class BuildConfig(SourceOptions):
@@ -100,10 +105,17 @@ class BuildConfig(SourceOptions):
         le=20,
         panel=PANEL_IMAGES,
     )
+    paper: str = option(PLAIN, f"Paper that the caption is printed on: {', '.join(PAPER_KINDS)}.", panel=PANEL_IMAGES)
+    ink_colour: str = option(
+        BLACK, "Colour of the printed caption: red, green and blue in hex, as 1f3a6e.", panel=PANEL_IMAGES
+    )
     degrade: str | None = option(
         None,
-        "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2.",
+        "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2,perspective=0.1.",
         panel=PANEL_IMAGES,
+    )
+    glyph_boxes: bool = option(
+        False, "Add a column with the box of every glyph in the strip.", names="--glyph-boxes", panel=PANEL_IMAGES
     )
     image_format: Literal["png", "webp"] = option(
         "png", "Format of the written images, png or webp; both are lossless.", panel=PANEL_IMAGES
@@ -125,13 +137,19 @@ class BuildConfig(SourceOptions):
             raise ValueError(f"unknown language {value!r}; known: {', '.join(LANGUAGES)}")
         return value
 
-    @field_validator("cover", "mask")
+    @field_validator("cover", "mask", "paper")
     @classmethod
     def _known_kind(cls, value: str, field: ValidationInfo) -> str:
-        known = COVER_KINDS if field.field_name == "cover" else MASK_KINDS
+        name = str(field.field_name)
+        known: Mapping[str, object] = {"cover": COVER_KINDS, "mask": MASK_KINDS, "paper": PAPER_KINDS}[name]
         if value not in known:
-            raise ValueError(f"unknown {field.field_name} {value!r}; known: {', '.join(known)}")
+            raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
         return value
+
+    @field_validator("ink_colour")
+    @classmethod
+    def _is_a_colour(cls, value: str) -> str:
+        return bytes(read_colour(value)).hex()
 
     @field_validator("mode")
     @classmethod
@@ -156,6 +174,22 @@ class BuildConfig(SourceOptions):
     @model_validator(mode="after")
     def _splits_parse(self) -> Self:
         parse_splits(self.splits)
+        return self
+
+    @model_validator(mode="after")
+    def _print_can_be_read(self) -> Self:
+        ratio = contrast(PAPER_KINDS[self.paper].colour, self.ink_colour)
+        if ratio < LEAST_CONTRAST:
+            raise ValueError(
+                f"print of the colour {self.ink_colour} has a contrast of {ratio:.1f} on {self.paper} paper, at least "
+                f"{LEAST_CONTRAST} is needed; choose a darker --ink-colour"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _boxes_stay_upright(self) -> Self:
+        if self.glyph_boxes and self.is_warped:
+            raise ValueError(f"no box of a glyph is valid in a warped image; leave out --glyph-boxes or {self.degrade}")
         return self
 
     @model_validator(mode="after")
@@ -201,17 +235,23 @@ class BuildConfig(SourceOptions):
         return self.least_bits > 0 or any(mode.bits for mode in self.modes)
 
     @property
-    def is_skewed(self) -> bool:
-        """Return whether the finished images are skewed, which makes boxes invalid."""
-        return self.degrade is not None and MOVING in dict(parse_degradations(self.degrade))
+    def is_printed(self) -> bool:
+        """Return whether the strip has another paper or print than black on white."""
+        return (self.paper, self.ink_colour) != (PLAIN, BLACK)
+
+    @property
+    def is_warped(self) -> bool:
+        """Return whether the finished images are warped, which makes boxes invalid."""
+        return self.degrade is not None and not dict(parse_degradations(self.degrade)).keys().isdisjoint(WARPS)
 
     @property
     def optional_columns(self) -> tuple[str, ...]:
         """The columns of the dataset that not every dataset has."""
         given = {
-            "cover_mask": self.cover != "rows" or self.is_skewed,
+            "cover_mask": self.cover != ROWS or self.is_warped,
             "pixel_bits": self.is_selective,
-            "distractors": self.distractors > 0 and not self.is_skewed,
+            "distractors": self.distractors > 0 and not self.is_warped,
+            "glyph_boxes": self.glyph_boxes,
         }
         return tuple(name for name, there in given.items() if there)
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from vcrgen.dataset.reader import Dataset
+from vcrgen.errors import ConfigError
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
 from vcrgen.pixels.attack import ReadStrip, Typeface, read_strip
@@ -111,6 +113,21 @@ class TemplateModel:
         """Return what the bits of a strip depend on."""
         facts = {"method": self.name, "lexicon": lexicon, "prior": "unigram", "sigma": f"{self._sigma:g}", "font": face}
         return Signature({name: fact.replace("|", "-") for name, fact in facts.items()})
+
+
+def check_print(dataset: Dataset) -> None:
+    """Check that a dataset's captions are black on white, as templates are.
+
+    Raises:
+        ConfigError: They are printed in another colour or on another paper.
+    """
+    printed = dataset.manifest.signature.facts.get("print") if dataset.manifest else None
+    if printed:
+        paper, _, colour = printed.partition(",")
+        raise ConfigError(
+            f"The template baseline compares black print on white paper; {dataset} has print of the colour {colour} on "
+            f"{paper} paper. Read a dataset that was built without --paper and --ink-colour."
+        )
 
 
 def darkness(image: bytes) -> Gray:

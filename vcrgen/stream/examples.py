@@ -6,7 +6,6 @@ from typing import Any
 
 from vcrgen.builder.acceptance import Accepted
 from vcrgen.builder.bands import stack_bands
-from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PairImages, PreparedItem
 from vcrgen.config.build import BuildConfig
@@ -16,6 +15,7 @@ from vcrgen.rng import rng_for
 from vcrgen.stream.difficulty import Difficulty
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator, make_calibrator
+from vcrgen.typeset.render import glyph_boxes
 
 _IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
 """The image of a composition that shows a view."""
@@ -47,17 +47,27 @@ class Examples:
         accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], when)
         if isinstance(accepted, Reject):
             return accepted
-        parts = draw_parts(prepared, accepted)
+        parts = self.pipeline.draw_parts(prepared, accepted)
         composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, accepted, when)
         if isinstance(composed, Reject):
             return composed
+        shown = View(view)
         return {
-            "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[View(view)])),
+            "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[shown])),
             "question": language.question, "answers": [span.text for span in accepted], "caption": prepared.layout.text,
             "view": view, "mode": str(level) if isinstance(level, Mode) else "ink", "ink": cover.target,
             "visible_ink": [covered.visible_ink for covered in composed.spans], "epoch": epoch, "step": step,
             "source_id": prepared.item.source_id,
-        } | _hidden_pixels(composed, View(view)) | _pixel_bits(accepted.values())  # fmt: skip
+            **_hidden_pixels(composed, shown), **_pixel_bits(accepted.values()),
+            **self._glyph_boxes(prepared, composed, shown),
+        }  # fmt: skip
+
+    def _glyph_boxes(self, prepared: PreparedItem, composed: PairImages[Any], view: View) -> dict[str, Any]:
+        """Return the box of every glyph in the image of a view, where they are asked for."""
+        if not self.pipeline.config.glyph_boxes:
+            return {}
+        down = {View.STACKED: composed.strip_y, View.TEI: composed.only_it_strip_y, View.STRIP: 0}[view]
+        return {"glyph_boxes": [glyph.as_row(down) for glyph in glyph_boxes(prepared.layout)]}
 
     @cached_property
     def _calibrator(self) -> Calibrator:

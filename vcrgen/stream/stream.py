@@ -83,8 +83,9 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     An example has ``question_id``, ``image`` (uint8, height x width x 3), ``question``, ``answers`` (the masked texts
     in reading order), ``caption``, ``view``, ``mode`` (``"ink"`` if the cover goes by a share of ink), ``ink`` (the
-    target share of visible ink), ``visible_ink`` (of each span), ``pixel_bits`` (where covers go by bits), ``epoch``,
-    ``step`` (its number in the stream, over all ranks, unusable pairs counted) and ``source_id``.
+    target share of visible ink), ``visible_ink`` (of each span), ``pixel_bits`` (where covers go by bits),
+    ``glyph_boxes`` (with ``glyph_boxes=True``), ``epoch``, ``step`` (its number in the stream, over all ranks, unusable
+    pairs counted) and ``source_id``.
 
     Args:
         source: As ``vcrgen build`` takes it.

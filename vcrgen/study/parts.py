@@ -24,7 +24,7 @@ def read_frames(
 ) -> Iterator[tuple[str, int, Frames]]:
     """Yield the frames of some pictures: id, number of the condition, and the frames.
 
-    Datasets that other programs made, the public part of a hidden set, and skewed pictures have none.
+    Datasets that other programs made, the public part of a hidden set, and warped pictures have none.
     """
     for number, condition in enumerate(conditions):
         mode = condition.mode if condition.mode in images.modes else next(iter(images.modes), None)

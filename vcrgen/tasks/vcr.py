@@ -57,10 +57,14 @@ _MORE = {
     "cover_mask": (
         IMAGE,
         "which pixels of VI+TEI covers hide (white), also where they hide no text; of covers that are not rows, and of "
-        "skewed images",
+        "warped images",
     ),
     "pixel_bits": ([FLOAT], "per span: bits that its visible pixels leave at least, before images are degraded"),
     "distractors": ([_BOX], "boxes in `stacked_image` (px) of the covers that hide no text"),
+    "glyph_boxes": (
+        [{"start": INT, "end": INT, **_BOX}],
+        "per glyph with ink, also under covers: offsets into `caption` of what it draws, box in the strip (px)",
+    ),
 }  # fmt: skip
 
 

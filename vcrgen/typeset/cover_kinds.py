@@ -32,15 +32,8 @@ _ROWS = (
         calibrator="vcrgen.typeset.calibrate:RowCalibrator",
     ),
     CoverKind(name="stripes", description="Dark slanted bars.", draw=f"{_PATTERNS}:stripes"),
-    CoverKind(name="blinds", description="Slats from side to side.", draw=f"{_PATTERNS}:blinds"),
     CoverKind(
         name="stain", description="Drops of ink that have run, with soft edges.", draw=f"{_PATTERNS}:stain", reach=REACH
-    ),
-    CoverKind(
-        name="scribble",
-        description="A pen that goes up and down along the line.",
-        draw=f"{_PATTERNS}:scribble",
-        reach=REACH,
     ),
     CoverKind(
         name="fold",

@@ -1,4 +1,4 @@
-"""Covers that are not rows: stripes, stains, scribbles and others, drawn by code from a seed.
+"""Covers that are not rows: stripes, stains, leaves and others, drawn by code from a seed.
 
 A pattern gives each pixel around a text a number, its *order*. Pixels of the lowest order are hidden first, so a larger
 cover hides all that a smaller one hides. The size of a cover is the share of a line's ink that it is expected to hide:
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw
 
 from vcrgen.resources import load_object
 from vcrgen.typeset.cover_kinds import COVER_KINDS
@@ -52,8 +51,11 @@ class Pattern(NamedTuple):
 
 
 def _noise(canvas: Canvas, grain: float) -> Floats:
-    """Smooth random hills, about ``grain`` pixels wide, from 0 to 1."""
-    rng, height, width = canvas.rng, canvas.y.size, canvas.x.size
+    return random_hills(canvas.rng, canvas.y.size, canvas.x.size, grain)
+
+
+def random_hills(rng: np.random.Generator, height: int, width: int, grain: float) -> Floats:
+    """Return smooth random hills, about ``grain`` pixels wide, from 0 to 1, shape (height, width)."""
     dots = rng.random((int(height / grain) + 2, int(width / grain) + 2), dtype=np.float32)
     (row, down), (column, right) = (_smoothstep(size, grain) for size in (height, width))
     left = dots[:, column] * (1 - right) + dots[:, column + 1] * right
@@ -81,15 +83,6 @@ def stripes(canvas: Canvas) -> Pattern:
     return Pattern(np.abs(2 * (turns - np.floor(turns)) - 1), 70)
 
 
-def blinds(canvas: Canvas) -> Pattern:
-    """Slats from side to side, a little aslant, each lighter at its top."""
-    rng, line = canvas.rng, canvas.line
-    slant = _uniform(rng, 0.02, 0.05) * (1 if rng.random() < 0.5 else -1)
-    turns = (canvas.y + canvas.x * slant) / max(4.0, 0.34 * line) + _uniform(rng, 0, 1)
-    part = turns - np.floor(turns)
-    return Pattern(np.abs(2 * part - 1), 235 - 60 * part)
-
-
 def stain(canvas: Canvas) -> Pattern:
     """Drops of ink that have run into each other, dark inside and pale at the edge."""
     line = canvas.line
@@ -115,31 +108,6 @@ def _centers(canvas: Canvas, *, apart: float) -> Iterator[tuple[slice, Floats, F
         left = int(x - 2 * line - canvas.x[0, 0])
         near = slice(max(0, left), max(0, left + 4 * line))
         yield near, canvas.x[:, near] - x, canvas.y - y
-
-
-PASSES = 12  # of the pen over a line until all of it is hidden
-
-
-def scribble(canvas: Canvas) -> Pattern:
-    """A pen that goes up and down along the line, again and again; a smaller cover stops earlier."""
-    rng, line, cell = canvas.rng, canvas.line, canvas.cell
-    height, width = canvas.y.size, canvas.x.size
-    left, top = float(canvas.x[0, 0]), float(canvas.y[0, 0])
-    image = Image.new("L", (width, height), PASSES)
-    pen, thick = ImageDraw.Draw(image), max(1, round(0.1 * line))
-    number = np.arange(int((cell.x1 - cell.x0) / (0.25 * line)) + 3)
-    right, down = number - 1.5, 0.12 + 0.6 * (number % 2)  # where a pass would turn without jitter
-    for turn in reversed(range(PASSES)):
-        step = _uniform(rng, 0.25, 0.5) * line
-        count = int((cell.x1 - cell.x0) / step) + 3
-        points = rng.random((count, 2))  # jitter
-        points[:, 0] = cell.x0 - left + (right[:count] + 0.8 * points[:, 0]) * step
-        points[:, 1] = cell.y0 - top + line * (down[:count] + 0.22 * points[:, 1])
-        pen.line(points.ravel().tolist(), fill=turn, width=thick)
-    passes = np.asarray(image, dtype=np.float32)
-    along = (canvas.x - cell.x0) / max(1, cell.x1 - cell.x0)
-    beside = np.abs(canvas.y - cell.y0 - 0.55 * line) / line  # pixels that no pass meets are filled from the middle
-    return Pattern((passes + np.clip(np.where(passes < PASSES, along, beside), 0, 0.999)) / (PASSES + 1), 45)
 
 
 def fold(canvas: Canvas) -> Pattern:

@@ -92,6 +92,19 @@ class Box(NamedTuple):
         return slice(self.y0, self.y1), slice(self.x0, self.x1)
 
 
+class GlyphBox(NamedTuple):
+    """The smallest rectangle of the strip around the ink of a glyph, and the characters that the glyph represents."""
+
+    start: int
+    end: int
+    box: Box
+
+    def as_row(self, down: int = 0) -> dict[str, int]:
+        """Return offsets and sides; ``down`` moves the box down by rows."""
+        x0, y0, x1, y1 = self.box
+        return {"start": self.start, "end": self.end, "x0": x0, "y0": y0 + down, "x1": x1, "y1": y1 + down}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cover:
     """Hidden pixels of one place of a strip, and their new brightness.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.typeset.records import WHITE, Cover, Layout
+from vcrgen.typeset.records import WHITE, Box, Cover, GlyphBox, Layout
 
 Gray = npt.NDArray[np.uint8]
 
@@ -46,6 +46,23 @@ def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
     if target.any():
         glyph = ((255 - target.astype(np.uint16)) * glyph + 127) // 255
     np.add(target, glyph, out=target, casting="unsafe")
+
+
+def glyph_boxes(layout: Layout) -> tuple[GlyphBox, ...]:
+    """Return the box of every glyph that has ink in the strip, line by line, in reading order of the text."""
+    boxes = []
+    for index, line in enumerate(layout.lines):
+        baseline = index * layout.line_height + layout.baseline
+        for start, end, pen, glyph in sorted(line.glyphs, key=lambda placed: (placed.start, placed.pen)):
+            left, top = line.x + pen + glyph.x, baseline + glyph.y
+            ink = glyph.ink[max(0, -top) : max(0, layout.height - top), max(0, -left) : max(0, layout.width - left)]
+            rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+            if rows.size:
+                left, top = max(0, left), max(0, top)
+                x0, y0 = left + int(columns[0]), top + int(rows[0])
+                box = Box(x0, y0, left + int(columns[-1]) + 1, top + int(rows[-1]) + 1)
+                boxes.append(GlyphBox(start, end, box))
+    return tuple(boxes)
 
 
 def cover_strip(strip: Gray, covers: Iterable[Cover]) -> Gray:

@@ -131,7 +131,7 @@ def _of_span(caption: str, span: Mapping[str, Any], *, with_mode: bool) -> dict[
     found = {"caption": len(caption) / 100}
     if isinstance(start := span.get("start"), int) and caption:
         found["place"] = 10 * start / len(caption)
-    if isinstance(boxes := span.get("boxes"), list) and boxes:  # of a skewed image there are none
+    if isinstance(boxes := span.get("boxes"), list) and boxes:  # of a warped image there are none
         found["break"] = float(len({box.get("y0") for box in boxes if isinstance(box, dict)}) > 1)
     details = {"ink": ("visible_ink", 10.0), "above": ("rows_above", 1.0), "below": ("rows_below", 1.0)}
     for key in _OF_MODE if with_mode else ():
