@@ -1,6 +1,6 @@
 """Measure how differently kinds of covers act at equal ink: the table of docs/validation/covers.md.
 
-    python scripts/measure_cover_kinds.py ../shared/data/wiki/pairs_en.parquet stripes blinds [--ink 0.7] [--pairs 40]
+    python scripts/measure_cover_kinds.py ../shared/data/wiki/pairs_en.parquet stripes dropout [--ink 0.6] [--pairs 40]
 
 Where the template attack settles all spans alike, OCR (extra `ocr`) still tells kinds apart. All kinds cover the same
 spans, one at a time, and RapidOCR reads the strip. Of each kind: the share of spans that are read, and the mean share
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", help="Parquet file of pairs, named *_LANG.parquet; or LANG, for built-in pairs")
     parser.add_argument("kinds", nargs="+", metavar="KIND", help="kinds of covers, as of --cover")
-    parser.add_argument("--ink", type=float, default=0.7, help="share of ink that covers leave")
+    parser.add_argument("--ink", type=float, default=0.6, help="share of ink that covers leave")
     parser.add_argument("--pairs", type=int, default=40)
     arguments = parser.parse_args()
     lang = Path(arguments.source).stem.rpartition("_")[2]
