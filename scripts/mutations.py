@@ -88,7 +88,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("media", "a WebP is any RIFF", 'data[:4] == b"RIFF" and data[8:12] == b"WEBP"', 'data[:4] == b"RIFF"', "tests/test_media.py"),
     M("plurals", "none of them is one", "singular if number == 1 else", "singular if number <= 1 else", "tests/test_kernel.py"),
     # Eight of which five passed all tests before there were golden files.
-    M("encode", "another DEFLATE level", "DEFLATE_LEVEL = 2", "DEFLATE_LEVEL = 3", "bytes"),
+    M("encode", "another DEFLATE level", "PHOTO_LEVEL, DEFLATE_LEVEL = 1, 2", "PHOTO_LEVEL, DEFLATE_LEVEL = 1, 3", "bytes"),
     M("rng", "another name of a random stage", 'stage: str = "mask"', 'stage: str = "masks"', "pairs"),
     M("masking", "sentences masked to a third instead of a half",
       "if 2 * len(occupied & eligible) >= len(eligible):", "if 3 * len(occupied & eligible) >= len(eligible):", "pairs"),
@@ -234,6 +234,9 @@ MUTATIONS: tuple[Mutation, ...] = (
       "covers"),
     M("encode", "another PNG filter on ties", "best = costs.argmin(axis=0)",
       "best = 3 - costs[::-1].argmin(axis=0)", "bytes"),
+    M("encode", "three unused bits are taken for granted", "if final[-1] < 0x20:", "if True:", "tests/builder/test_bands.py"),
+    M("encode", "three bits of 0 at the end of a block are unused", "        except DeflateError:\n            pass",
+      "        except DeflateError:\n            return final + STORED", "tests/builder/test_bands.py"),
     M("encode", "another header of the stream", 'DEFLATE_HEADER = b"\\x78\\x9c"', 'DEFLATE_HEADER = b"\\x78\\x5e"', "bytes"),
     M("encode", "WebP of another quality", "quality=20, method=0", "quality=30, method=0", "bytes-of"),
     # Filters, sources, shards, splits.

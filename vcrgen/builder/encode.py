@@ -11,14 +11,13 @@ import numpy.typing as npt
 from PIL import Image
 from zlib_ng import zlib_ng
 
-from vcrgen.builder.bands import DEFLATE_LEVEL, Band, stack_bands
+from vcrgen.builder.bands import DEFLATE_END, DEFLATE_LEVEL, Band, stack_bands
 
 ImageFormat = Literal["png", "webp"]
 
 ADLER_BASE = 65521
 DEFLATE_HEADER = b"\x78\x9c"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-DEFLATE_END = b"\x03\x00"  # an empty, final block
 
 
 def encode_image(bands: Sequence[Band], image_format: ImageFormat, note: str | None = None) -> bytes:

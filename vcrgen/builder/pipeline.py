@@ -168,6 +168,7 @@ class Pipeline:
         if height > style.max_height:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
         keys = PairKeys.of(item.image, caption, layout.text)
+        item = replace(item, image=None)  # which may be large, and many items wait for their turn
         return PreparedItem(item=item, keys=keys, style=style, image=image, layout=layout)
 
     def _plan(

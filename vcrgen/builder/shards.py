@@ -50,7 +50,7 @@ NEIGHBOURS, TURNS = 16, 2  # at most so many tasks go together; each process has
 PART, KEYS = "parts/{:05d}-{}.parquet", "keys/{:05d}.npy"
 REJECTS, DONE = "rejects/{:05d}.jsonl", "manifests/{:05d}.json"
 # Packages whose version may change the bytes of a dataset.
-BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "pyarrow", "regex", "spacy", "jieba")
+BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "deflate", "pyarrow", "regex", "spacy", "jieba")
 SIGNED_PACKAGES = ("uharfbuzz", "python-bidi")  # those that only some languages use, whose signatures name them
 
 

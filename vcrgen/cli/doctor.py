@@ -148,7 +148,8 @@ def _images(group: str) -> Iterator[Finding]:
         needed = feature in NEEDED_CODECS
         hint = PILLOW if needed else "images that need it are read otherwise or rejected"
         yield _probe(group, name, partial(_feature, feature), hint=hint, optional=not needed)
-    yield _probe(group, "PNG: what vcrgen writes with", _zlib_ng, hint="pip install --force-reinstall zlib-ng")
+    hint = "pip install --force-reinstall deflate zlib-ng"
+    yield _probe(group, "PNG: what vcrgen writes with", _deflate, hint=hint)
 
 
 def _feature(name: str) -> str:
@@ -160,12 +161,14 @@ def _feature(name: str) -> str:
     return features.version(name) or "unknown version"
 
 
-def _zlib_ng() -> str:
+def _deflate() -> str:
+    from deflate import zlib_compress
     from zlib_ng import zlib_ng
 
-    if zlib_ng.decompress(zlib_ng.compress(b"vcrgen")) != b"vcrgen":
-        raise RuntimeError("gives other bytes back than it was given")
-    return f"zlib-ng {version('zlib-ng')}"
+    for compress in (zlib_ng.compress, zlib_compress):
+        if zlib_ng.decompress(compress(b"vcrgen")) != b"vcrgen":
+            raise RuntimeError("gives other bytes back than it was given")
+    return f"zlib-ng {version('zlib-ng')}, deflate {version('deflate')}"
 
 
 def cores() -> int | None:

@@ -15,7 +15,7 @@ from vcrgen.dataset.tables import TableFile
 from vcrgen.errors import DatasetError, SourceError
 from vcrgen.storage import DiskFolder, Folder
 
-BATCH_ROWS = 32  # decoded at a time: images of a few MB each stay within a few hundred MB
+BATCH_ROWS = 4  # decoded at a time: images may have many MB each
 _DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
