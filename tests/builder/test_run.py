@@ -21,10 +21,12 @@ from PIL import Image
 from tests.standing import stands_at
 from vcrgen.builder import run, shards
 from vcrgen.builder.assemble import make_file
-from vcrgen.builder.run import WORK, build
+from vcrgen.builder.run import WORK, build, plan_build
+from vcrgen.config.build import load_build_config
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.records import RejectReason
 from vcrgen.storage import DiskFolder, Folder
+from vcrgen.work.folder import PLAN
 from vcrgen.work.progress import ProgressListener
 
 Tree = Callable[[Path], dict[str, str]]
@@ -403,3 +405,31 @@ def test_ctrl_c_in_a_terminal_says_what_to_do(tmp_path: Path) -> None:
     # On a slow machine a line of progress may stand before it.
     assert errors.splitlines()[-1] == "Interrupted. What was finished is kept; run the same command again to go on."
     assert "Traceback" not in errors
+
+
+def test_a_retried_group_of_tasks_skips_finished_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first attempt at neighbouring tasks died in the third one, and the part of the first was lost."""
+    config = load_build_config(None, {"source": "samples:12", "shard_size": 4})
+    plan, source, pipeline = plan_build(config, ProgressListener())
+    work = DiskFolder(tmp_path)
+    for folder in ("parts", "keys", "rejects", "manifests"):
+        work.subfolder(folder).make()
+    work.write_json(PLAN, {})
+    started: list[int] = []
+    process = shards.process_shard
+
+    def noted(task: shards.Task, *arguments: Any, **options: Any) -> shards.ShardResult:
+        started.append(task.index)
+        if started == [0, 1, 2]:
+            raise KeyboardInterrupt
+        return process(task, *arguments, **options)
+
+    monkeypatch.setattr(shards, "process_shard", noted)
+    places: dict[str, Any] = {"plan": plan, "pipeline": pipeline, "source": source, "work": work}
+    with pytest.raises(KeyboardInterrupt):
+        shards.process_shards(plan.tasks, ProgressListener().advance, **places)
+    (tmp_path / shards.PART.format(0, "easy")).unlink()
+    results = shards.process_shards(plan.tasks, ProgressListener().advance, **places)
+    assert started == [0, 1, 2, 0, 2]
+    assert [result.index for result in results] == [0, 1, 2]
+    assert sum(result.rows for result in results) == 12
