@@ -7,7 +7,7 @@ most probable text of each covered stretch. Its kin are Depix and Unredacter, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
+from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, read_span
@@ -167,6 +168,7 @@ class ReadStrip:
         face: The face.
         lines: What was read in each line character by character.
         sigma: Standard deviation of the noise, in grey levels.
+        prior: Probabilities of words in their context, or None.
     """
 
     fit: float
@@ -174,6 +176,7 @@ class ReadStrip:
     face: Typeface
     lines: Sequence[tuple[CoveredLine, LineReading]]
     sigma: float
+    prior: NgramPrior | None
 
     @property
     def text(self) -> str:
@@ -186,12 +189,14 @@ class ReadStrip:
         words = self.face.word_templates
         least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
         return tuple(
-            _read_covered(words, cells, texts, self.sigma, least)
-            for cells, texts in _covered(self.lines, wide=not self.face.words.separator)
+            _read_covered(words, covered, self.prior, self.sigma, least)
+            for covered in _covered(self.lines, wide=not self.face.words.separator)
         )
 
 
-def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -> ReadStrip:
+def read_strip(
+    ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA, prior: NgramPrior | None = None
+) -> ReadStrip:
     """Read the lines of a strip.
 
     Args:
@@ -199,6 +204,7 @@ def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -
         face: Its face.
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
+        prior: Probabilities of words after the uncovered ones before them; None for those of single words.
     """
     lines = read_lines(ink, face, baseline, sigma)
     squares = [_squares(line.cell.ink) for line, _ in lines]
@@ -207,7 +213,7 @@ def read_strip(ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA) -
     return ReadStrip(
         fit=explained / total if total else 1.0,
         noise=max((reading.noise for _, reading in lines), default=0.0),
-        face=face, lines=lines, sigma=sigma,
+        face=face, lines=lines, sigma=sigma, prior=prior,
     )  # fmt: skip
 
 
@@ -257,28 +263,50 @@ def _squares(ink: Gray) -> float:
     return float((ink.astype(np.float64) ** 2).sum())
 
 
-def _covered(
-    lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool
-) -> Iterable[tuple[list[VisibleCell], list[str]]]:
-    """Yield the cells of each covered text, of one line or two, with what was read there character by character."""
-    cells: list[VisibleCell] = []
-    texts: list[str] = []
+@dataclass(frozen=True, slots=True)
+class _Covered:
+    """A covered text, of one line or two.
+
+    Attributes:
+        cells: Its cells.
+        texts: What was read in each, character by character.
+        before: The uncovered text from the covered one before it, or from the beginning.
+        first: True if no other is before it.
+        after: The uncovered text until the next one, or the end.
+    """
+
+    cells: list[VisibleCell]
+    texts: list[str]
+    before: str
+    first: bool
+    after: str = ""
+
+
+def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool) -> list[_Covered]:
+    """Return the covered texts of a strip."""
+    found: list[_Covered] = []
+    between = ""
     for line, reading in lines:
-        placed = reading.characters
-        groups = _groups(placed, line.stretches, wide=wide)
-        if cells and not (groups and groups[0][0] == 0 and texts[-1].endswith("\n")):
-            yield cells, [text.rstrip("\n") for text in texts]
-            cells, texts = [], []
-        for number, (first, last) in enumerate(groups):
-            if number:
-                yield cells, [text.rstrip("\n") for text in texts]
-                cells, texts = [], []
+        placed, done = reading.characters, 0
+        for first, last in _groups(placed, line.stretches, wide=wide):
+            between += _text(placed[done:first])
+            if not found or between.strip():
+                if found:
+                    found[-1] = replace(found[-1], after=between)
+                found.append(_Covered([], [], between, first=not found))
             begin, end = placed[first].begin, placed[last - 1].end
-            cells.append(VisibleCell(line.cell.ink[:, begin:end], line.cell.visible[:, begin:end], line.cell.baseline))
-            ending = "\n" if all(character.text == " " for character in placed[last:]) else ""
-            texts.append("".join(character.text for character in placed[first:last]) + ending)
-    if cells:
-        yield cells, [text.rstrip("\n") for text in texts]
+            visible = line.cell.visible[:, begin:end]
+            found[-1].cells.append(VisibleCell(line.cell.ink[:, begin:end], visible, line.cell.baseline))
+            found[-1].texts.append(_text(placed[first:last]))
+            between, done = "", last
+        between += _text(placed[done:]) + "\n"
+    if found:
+        found[-1] = replace(found[-1], after=between)
+    return found
+
+
+def _text(placed: Sequence[PlacedCharacter]) -> str:
+    return "".join(character.text for character in placed)
 
 
 def _groups(
@@ -311,9 +339,13 @@ def _groups(
 
 
 def _read_covered(
-    templates: Templates, cells: Sequence[VisibleCell], texts: Sequence[str], sigma: float, least_fit: float
+    templates: Templates, covered: _Covered, prior: NgramPrior | None, sigma: float, least_fit: float
 ) -> ReadSpan:
-    reading = read_span(templates, cells, None, sigma)
+    if prior is None:
+        reading = read_span(templates, covered.cells, None, sigma)
+    else:
+        context = Context(prior, covered.before, covered.after, covered.first)
+        reading = read_span_in_context(templates, covered.cells, context, sigma)
     if not reading.fit >= least_fit:
-        return ReadSpan(text=templates.lexicon.separator.join(texts), bits=None, fit=reading.fit)
+        return ReadSpan(text=templates.lexicon.separator.join(covered.texts), bits=None, fit=reading.fit)
     return ReadSpan(text=reading.text, bits=reading.bits, fit=reading.fit)

@@ -9,7 +9,7 @@ Document Redaction" (PoPETs 2016), for pixels that are seen or not at all.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -153,11 +153,23 @@ def read_span(
     if not templates.lexicon.separator:
         counts = None
     energies = [Energies(templates, cell) for cell in cells]
-    for limit in LIMITS:
-        end = _Lattice(templates, energies, cells, counts, sigma, limit).end()
-        if end is not None:
-            break
-    else:
+    return most_probable(
+        templates, energies, lambda limit: Lattice(templates, energies, cells, counts, sigma, limit).end()
+    )
+
+
+def most_probable(
+    templates: Templates, energies: Sequence[Energies], end_of: Callable[[float], State | None]
+) -> Reading:
+    """Return the most probable text of a span.
+
+    Args:
+        templates: Lexicon and fonts.
+        energies: Those of each cell.
+        end_of: Function from one of :data:`LIMITS` to the texts that fill the cells.
+    """
+    end = next((end for limit in LIMITS if (end := end_of(limit)) is not None), None)
+    if end is None:
         return Reading(text="", bits=math.nan, fit=0.0)
     squares = sum(float(energy.squares[-1]) for energy in energies)
     residual = squares - end.explained
@@ -168,7 +180,7 @@ def read_span(
     )
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """All texts that end at one place, with one number of units.
 
     Attributes:
@@ -197,7 +209,7 @@ class _Edge(NamedTuple):
     explained: float
 
 
-class _Lattice:
+class Lattice:
     """Paths through the pen positions of cells.
 
     Args:
@@ -217,21 +229,21 @@ class _Lattice:
         self._scale, self._limit = _scale(sigma), limit
         self._most = max(counts) if counts else None
 
-    def end(self) -> _State | None:
+    def end(self) -> State | None:
         """Return the texts that fill all cells; None if there is none."""
-        states = {0: _State(0.0, 0.0, 0.0, (), 0.0)}
+        states = {0: State(0.0, 0.0, 0.0, (), 0.0)}
         for energies, cell in zip(self._energies, self._cells, strict=True):
             states = self._through(energies, cell, states)
         ends = [state for count, state in states.items() if self._counts is None or count in self._counts]
-        return _merge(ends) if ends else None
+        return merge(ends) if ends else None
 
-    def _through(self, energies: Energies, cell: VisibleCell, states: dict[int, _State]) -> dict[int, _State]:
+    def _through(self, energies: Energies, cell: VisibleCell, states: dict[int, State]) -> dict[int, State]:
         """Return the texts at the end of a cell by their number of units, given those at its start."""
-        waiting: dict[int, dict[int, list[_State]]] = {0: {count: [state] for count, state in states.items()}}
-        ends: dict[int, list[_State]] = {}
+        waiting: dict[int, dict[int, list[State]]] = {0: {count: [state] for count, state in states.items()}}
+        ends: dict[int, list[State]] = {}
         top = {count: state.weight for count, state in states.items()}
         for pen in range(cell.width):
-            here = {count: _merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
+            here = {count: merge(arrived) for count, arrived in waiting.pop(pen, {}).items()}
             here = {c: s for c, s in here.items() if s.weight >= top[c] - BEAM}
             if not here:
                 continue
@@ -246,10 +258,10 @@ class _Lattice:
                     elif (start := edge.end + self._templates.space) < cell.width:
                         waiting.setdefault(start, {}).setdefault(number, []).append(longer)
                         top[number] = max(top.get(number, -math.inf), longer.weight)
-        return {count: _merge(arrived) for count, arrived in ends.items()}
+        return {count: merge(arrived) for count, arrived in ends.items()}
 
-    def _extend(self, state: _State, edge: _Edge) -> _State:
-        return _State(
+    def _extend(self, state: State, edge: _Edge) -> State:
+        return State(
             state.weight + edge.weight,
             state.entropy + edge.entropy,
             state.best + edge.best,
@@ -262,10 +274,7 @@ class _Lattice:
         found = self._units_from(energies, cell, pen)
         if not len(found.unit):
             return []
-        weight = self._templates.lexicon.log_prior[found.unit] - found.energy / self._scale
-        # So that texts of different lengths compare: less the squares of all pixels up to the next pen position.
-        after = np.minimum(found.end + self._templates.space, cell.width)
-        weight -= (energies.squares[after] - energies.squares[pen]) / self._scale
+        weight = self._templates.lexicon.log_prior[found.unit] + self._log_likelihood(energies, cell, pen, found)
         order = np.argsort(found.end, kind="stable")
         ends, starts = np.unique(found.end[order], return_index=True)
         edges = []
@@ -280,6 +289,15 @@ class _Lattice:
                 )
             )  # fmt: skip
         return edges
+
+    def _log_likelihood(self, energies: Energies, cell: VisibleCell, pen: int, found: _UnitMatches) -> Doubles:
+        """Return the logarithm of the likelihood of units that begin at a pen position.
+
+        So that texts of different lengths compare: less the squares of all pixels up to the next pen position.
+        """
+        after = np.minimum(found.end + self._templates.space, cell.width)
+        weight: Doubles = -(found.energy + energies.squares[after] - energies.squares[pen]) / self._scale
+        return weight
 
     def _units_from(self, energies: Energies, cell: VisibleCell, pen: int) -> _UnitMatches:
         """Walk the prefix tree from a pen position, level by level, and keep what explains the pixels."""
@@ -334,7 +352,7 @@ def _children(level: Level, nodes: Ints) -> tuple[Ints, Ints]:
     return parent, np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count) + first[parent]
 
 
-def _merge(states: Sequence[_State]) -> _State:
+def merge(states: Sequence[State]) -> State:
     """Return all texts of several groups without a common text."""
     if len(states) == 1:
         return states[0]
@@ -343,7 +361,7 @@ def _merge(states: Sequence[_State]) -> _State:
     share = np.exp(weights - total)
     inner = float((share * np.array([state.entropy for state in states])).sum())
     best = max(states, key=lambda state: state.best)
-    return _State(total, inner + entropy_of(weights), best.best, best.units, best.explained)
+    return State(total, inner + entropy_of(weights), best.best, best.units, best.explained)
 
 
 def _log_sum(log_weights: Doubles) -> float:

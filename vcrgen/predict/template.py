@@ -17,9 +17,11 @@ from vcrgen.errors import ConfigError
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
 from vcrgen.pixels.attack import ReadStrip, Typeface, read_strip
+from vcrgen.pixels.context import NgramPrior
 from vcrgen.pixels.faces import FaceFinder
 from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
+from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import SIGMA
 from vcrgen.pixels.strips import Gray
 from vcrgen.signature import Signature
@@ -39,6 +41,7 @@ class TemplateModel:
         lexicon: A word list; None for ``wordfreq``.
         sigma: Standard deviation of the noise, in grey levels.
         cut_out: Faces of glyphs cut out of the dataset, by language.
+        texts: Texts of an n-gram model, by which words depend on those around them; None for words alone.
 
     Attributes:
         name: As of a model.
@@ -47,16 +50,17 @@ class TemplateModel:
 
     def __init__(
         self, *, font: str | None = None, lexicon: Path | None = None, sigma: float = SIGMA,
-        cut_out: Mapping[str, Typeface] = MappingProxyType({}),
+        cut_out: Mapping[str, Typeface] = MappingProxyType({}), texts: ReferenceTexts | None = None,
     ) -> None:  # fmt: skip
-        self._font, self._lexicon, self._sigma, self._cut_out = font, lexicon, sigma, cut_out
+        self._font, self._lexicon, self._sigma, self._cut_out, self._texts = font, lexicon, sigma, cut_out, texts
         self._finders: dict[str, FaceFinder] = {}
-        self.name = f"template-{VERSION}"
+        self._priors: dict[str, NgramPrior] = {}
+        self.name = f"template-{VERSION}" + ("-lm" if texts else "")
         self.facts: Mapping[str, Any] = {
             "model": self.name, "pillow": version("pillow"), "wordfreq": version("wordfreq"), "sigma": sigma,
             "font": font, "lexicon": load_lexicon("en", file=lexicon).name if lexicon else None,
             "cut_out": {lang: face.digest for lang, face in sorted(cut_out.items())},
-        }  # fmt: skip
+        } | ({"lm": texts.digest} if texts else {})  # fmt: skip
 
     def reply(self, request: Request) -> Reply:
         """Return the covered texts of a strip, a line each, and for each the bits that its pixels leave.
@@ -65,11 +69,11 @@ class TemplateModel:
             RequestProblem: The image is invalid, no known face explains its text, or the language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
-        finder = self._finder(words)
+        finder, prior = self._finder(words), self._prior(words)
         ink = darkness(request.images[0])
         best: ReadStrip | None = None
         for face, baseline in self._faces(finder, self._cut_out.get(request.language), ink):
-            strip = read_strip(ink, face, baseline, self._sigma)
+            strip = read_strip(ink, face, baseline, self._sigma, prior)
             if best is None or strip.fit > best.fit:
                 best = strip
             if strip.fit >= EXPLAINED:
@@ -82,7 +86,7 @@ class TemplateModel:
                 f"{best.face.name} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give "
                 "the font with --font, or for resized or compressed images more noise with --sigma",
             )
-        signature = str(self._signature(words.name, best.face.name))
+        signature = str(self._signature(words.name, prior.name if prior else "unigram", best.face.name))
         spans = tuple(
             {
                 "text": span.text, "bits": None if span.bits is None else round(span.bits, 6),
@@ -100,6 +104,11 @@ class TemplateModel:
             finder = self._finders[words.lang] = FaceFinder(words, self._font)
         return finder
 
+    def _prior(self, words: Lexicon) -> NgramPrior | None:
+        if self._texts is not None and words.lang not in self._priors:
+            self._priors[words.lang] = NgramPrior(self._texts.model(words.lang), words, self._texts.digest)
+        return self._priors.get(words.lang)
+
     @staticmethod
     def _faces(finder: FaceFinder, cut_out: Typeface | None, ink: Gray) -> Iterator[tuple[Typeface, int]]:
         """Yield the likeliest faces of a strip, with the row of its first baseline."""
@@ -109,9 +118,9 @@ class TemplateModel:
                 yield cut_out, match.baseline
         yield from finder.candidates(ink)
 
-    def _signature(self, lexicon: str, face: str) -> Signature:
+    def _signature(self, lexicon: str, prior: str, face: str) -> Signature:
         """Return what the bits of a strip depend on."""
-        facts = {"method": self.name, "lexicon": lexicon, "prior": "unigram", "sigma": f"{self._sigma:g}", "font": face}
+        facts = {"method": self.name, "lexicon": lexicon, "prior": prior, "sigma": f"{self._sigma:g}", "font": face}
         return Signature({name: fact.replace("|", "-") for name, fact in facts.items()})
 
 
