@@ -129,3 +129,16 @@ def test_an_image_without_text() -> None:
 def test_characters_have_digits_marks_and_the_space() -> None:
     shares = prior(character_lexicon("en", words_of("en")))
     assert {"e", "Q", "7", ",", " "} <= set(shares) and shares["e"] > shares["q"]
+
+
+def test_the_face_is_found_among_bars_that_are_darker_than_letters() -> None:
+    """Bars are as high as lines and hold more ink than letters, so they would give another size and another row."""
+    shaper = make_shaper(LANGUAGES["en"], FontChain([resolve_font("roboto-slab")], size=30))
+    layout = layout_caption(CAPTIONS["en"][0], shaper, width=600, max_lines=5, break_unit="word")
+    strip = render_strip(layout)
+    pitch = layout.line_height
+    for line, left in [(0, 100), (0, 330), (1, 60), (1, 250), (2, 0)]:
+        strip[line * pitch : (line + 1) * pitch, left : left + 110] = 160
+    ink = 255 - np.pad(strip, ((200, 200), (0, 0)), constant_values=255)
+    face, baseline = FaceFinder(words_of("en")).candidates(ink)[0]
+    assert face.name == f"{resolve_font('roboto-slab')[0].stem} 30 px" and baseline == 200 + layout.baseline

@@ -99,7 +99,7 @@ class Typeface:
         )
 
     def match(self, ink: Gray) -> FaceMatch:
-        """Compare the first lines of a strip with the face's most frequent characters."""
+        """Compare the first lines of a strip, without covers, with the face's most frequent characters."""
         rows = np.flatnonzero((ink > PAPER).any(axis=1))
         if not len(rows):
             return FaceMatch(0.0, 0.0, 0)

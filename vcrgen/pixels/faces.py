@@ -9,7 +9,7 @@ import numpy as np
 
 from vcrgen.pixels.attack import FaceMatch, Typeface
 from vcrgen.pixels.lexicon import Lexicon
-from vcrgen.pixels.strips import PAPER, Gray
+from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.text.languages import language_row
 from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_font, text_faces
 
@@ -43,6 +43,7 @@ class FaceFinder:
     def candidates(self, ink: Gray) -> list[tuple[Typeface, int]]:
         """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
         found: list[tuple[FaceMatch, Typeface]] = []
+        ink = without_covers(ink)
         for size in _sizes(ink):
             for font in self._fonts:
                 face = self._face(font, size)

@@ -115,6 +115,12 @@ def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list
     return lines
 
 
+def without_covers(ink: Gray) -> Gray:
+    """Return the darkness of an image without that of covers, but for white rows."""
+    letters: Gray = ink * ~_patches(ink)
+    return letters
+
+
 def _patches(ink: Gray) -> Bools:
     """Return the pixels of squares of one shade that is neither paper nor black."""
     mask = np.zeros(ink.shape, dtype=bool)

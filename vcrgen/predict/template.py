@@ -23,7 +23,7 @@ from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import SIGMA
-from vcrgen.pixels.strips import Gray
+from vcrgen.pixels.strips import Gray, without_covers
 from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
@@ -113,7 +113,7 @@ class TemplateModel:
     def _faces(finder: FaceFinder, cut_out: Typeface | None, ink: Gray) -> Iterator[tuple[Typeface, int]]:
         """Yield the likeliest faces of a strip, with the row of its first baseline."""
         if cut_out is not None:
-            match = cut_out.match(ink)
+            match = cut_out.match(without_covers(ink))
             if match.alike > 0:
                 yield cut_out, match.baseline
         yield from finder.candidates(ink)
@@ -167,7 +167,7 @@ def cut_out_glyphs(
     for lang, inks in sorted(strips.items()):
         face = _look_alike(FaceFinder(load_lexicon(lang, file=lexicon), font), inks[:TRIED_STRIPS])
         if face is not None:
-            found[lang] = harvest(face, [(ink, face.match(ink).baseline) for ink in inks])
+            found[lang] = harvest(face, [(ink, face.match(without_covers(ink)).baseline) for ink in inks])
     return found
 
 
@@ -176,10 +176,10 @@ def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
     votes: Counter[str] = Counter()
     faces: dict[str, Typeface] = {}
     for ink in inks:
-        fits = [(read_strip(ink, face, at, ROUNDS[0]).fit, face) for face, at in finder.candidates(ink)]
-        fit, best = max(fits, key=lambda one: one[0], default=(0.0, None))
+        fits = [(read_strip(ink, face, at, ROUNDS[0]).fit, face, at) for face, at in finder.candidates(ink)]
+        fit, best, baseline = max(fits, key=lambda one: one[0], default=(0.0, None, 0))
         if best is not None and fit >= LEAST_ALIKE:
-            known = read_strip(ink, best, best.match(ink).baseline).fit >= EXPLAINED
+            known = read_strip(ink, best, baseline).fit >= EXPLAINED
             votes["" if known else best.name] += 1
             faces[best.name] = best
     name = max(votes, key=lambda one: (votes[one], one), default="")
