@@ -1,10 +1,11 @@
 """Measure what the visible pixels of covered texts tell: the template baseline on built datasets or public parts.
 
     python scripts/measure_pixels.py data/vcr-en data/vcr-zh [--limit 60] [--font NAME]
+    python scripts/measure_pixels.py data/vcr-bars --modes bits-4,bits-8 --lm texts.txt
 
-A row of the Markdown table is a dataset in a mode. Outputs are read from DATASET-template-MODE.jsonl beside it, and
-made there first if there is no such file. Exact match is that of `vcrgen score`; bits are those of the spans that the
-lexicon explains.
+A row of the Markdown table is a dataset in a mode. Outputs are read from DATASET-template-MODE.jsonl beside it (with --lm,
+DATASET-template-lm-MODE.jsonl), and made there first if there is no such file. Exact match is that of `vcrgen score`;
+bits are those of the spans that the lexicon explains.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ def score(outputs: Path, dataset: Path, limit: int | None) -> dict[str, Any]:
     return dict(scores)
 
 
-def measure(dataset: Path, mode: str, limit: int | None, font: str | None) -> list[str]:
+def measure(dataset: Path, mode: str, limit: int | None, font: str | None, lm: list[Path]) -> list[str]:
     """Return the cells of a row."""
-    outputs, seconds = dataset.with_name(f"{dataset.name}-template-{mode}.jsonl"), ""
+    name = "template-lm" if lm else "template"
+    outputs, seconds = dataset.with_name(f"{dataset.name}-{name}-{mode}.jsonl"), ""
     if not outputs.is_file():
         words = [*VCRGEN, "baseline", "template", str(dataset), "--mode", mode, "--out", str(outputs)]
         words += ["--limit", str(limit)] if limit else []
         words += ["--font", font] if font else []
+        words += [word for file in lm for word in ("--lm", str(file))]
         began = time.monotonic()
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         seconds = f"{time.monotonic() - began:.0f} s"
@@ -58,13 +61,14 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+", type=Path)
     parser.add_argument("--modes", default="easy,hard")
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--lm", type=Path, action="append", default=[], help="Text of an n-gram model; repeatable.")
     parser.add_argument("--font", help="The face of the datasets; if not given, it is found.")
     given = parser.parse_args()
     print("| dataset | mode | spans | exact match, percent | bits a span (median) | below 1 bit | time |")
     print("|---|---|---|---|---|---|---|")
     for dataset in given.datasets:
         for mode in given.modes.split(","):
-            print("|", " | ".join(measure(dataset, mode, given.limit, given.font)), "|", flush=True)
+            print("|", " | ".join(measure(dataset, mode, given.limit, given.font, given.lm)), "|", flush=True)
 
 
 if __name__ == "__main__":
