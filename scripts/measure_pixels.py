@@ -3,9 +3,9 @@
     python scripts/measure_pixels.py data/vcr-en data/vcr-zh [--limit 60] [--font NAME]
     python scripts/measure_pixels.py data/vcr-bars --modes bits-4,bits-8 --lm texts.txt
 
-A row of the Markdown table is a dataset in a mode. Outputs are read from DATASET-template-MODE.jsonl beside it (with --lm,
-DATASET-template-lm-MODE.jsonl), and made there first if there is no such file. Exact match is that of `vcrgen score`;
-bits are those of the spans that the lexicon explains.
+A row of the Markdown table is a dataset in a mode. Outputs are read from DATASET-template-MODE.jsonl beside it, or with
+--lm from DATASET-template-lm-MODE.jsonl, and made there first if there is no such file. Exact match is that of `vcrgen
+score`; bits are those of the spans that the lexicon explains.
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from PIL import Image
 
 from vcrgen.models.base import Request
 from vcrgen.pixels.attack import Typeface, read_strip
+from vcrgen.pixels.characters import PlacedCharacter
 from vcrgen.pixels.faces import FaceFinder
-from vcrgen.pixels.harvest import harvest
+from vcrgen.pixels.harvest import HOLE, _with_holes, harvest
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT
 from vcrgen.predict.template import MOST_STRIPS, TemplateModel, cut_out_glyphs
@@ -71,6 +72,26 @@ def test_glyphs_of_a_known_face_are_not_cut_out() -> None:
     strips = [png(plain_strip(caption)) for caption in CAPTIONS[:2]]
     assert cut_out_glyphs([("en", strip) for strip in strips], font="liberation-sans") == {}
     assert cut_out_glyphs([("en", None), ("en", b"no image")], font="liberation-sans") == {}
+
+
+def test_glyphs_under_bars_are_not_cut_out() -> None:
+    """Letters that a bar cuts are read wrongly, so a known face explains less of the ink than without bars."""
+    strips = [plain_strip(caption) for caption in CAPTIONS]
+    for strip in strips:
+        for left in range(35, 280, 70):
+            strip[:, left : left + 34] = 160
+    assert (
+        read_strip(255 - strips[2], look_alike(), look_alike().match(255 - plain_strip(CAPTIONS[2])).baseline).fit
+        < 0.98
+    )
+    assert cut_out_glyphs([("en", png(strip)) for strip in strips], font="liberation-sans") == {}
+
+
+def test_a_line_in_which_nothing_is_read_has_no_holes() -> None:
+    """As one whose only ink is that of letters of the line above."""
+    assert _with_holes([]) == []
+    e, t = PlacedCharacter("e", 0, 10), PlacedCharacter("t", 16, 22)
+    assert [character.text for character in _with_holes([e, t])] == ["e", HOLE, "t"]
 
 
 def png(strip: np.ndarray) -> bytes:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +112,7 @@ def _occurrences(page: Gray, line: CoveredLine, reading: LineReading) -> Iterabl
 def _with_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]:
     """Return characters, and holes where there are none between them."""
     found = []
-    for character, after in zip(placed, [*placed[1:], None], strict=True):
+    for character, after in zip_longest(placed, placed[1:]):
         hole = after.begin - character.end if after else 0
         found.append(character if hole > LOOSE else character._replace(end=character.end + hole))
         if after and hole > LOOSE:
