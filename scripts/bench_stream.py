@@ -7,10 +7,12 @@ and for the built-in pairs, written to a file first so that drawing them is not 
 
 * cost: seconds of processor time an example (one mode, nothing encoded) in one process, divided by the yardstick
   (aim: at most 0.3)
+* cost in two workers: processor time of an example in all processes of a data loader with two workers, which also send
+  it, divided by the yardstick; the median of several rounds; needs torch
 * speed-up: examples a second out of a data loader with two workers, divided by those with one (aim: at least 1.8 on two
   idle cores); needs torch
 
-The best of several rounds of each is taken, as everything else on the machine only adds.
+The best of several rounds of the others is taken, as everything else on the machine only adds.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import io
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -64,6 +68,29 @@ def measure_cost(source: Path, lang: str, pairs: int) -> tuple[float, float]:
     return cost, yardstick
 
 
+def loader_processor_time(source: Path, lang: str, examples: int) -> float:
+    """Processor seconds of a data loader with two workers, its processes' start included."""
+    from torch.utils.data import DataLoader
+
+    before = os.times()
+    loader = DataLoader(VCRStream(source, lang=lang, mode="hard"), batch_size=8, num_workers=2, collate_fn=list)
+    batches = iter(loader)
+    for _ in islice(batches, examples // 8):
+        pass
+    del batches  # ends the workers, whose time counts from then on
+    after = os.times()
+    return sum(after[:4]) - sum(before[:4])
+
+
+def measure_worker_cost(source: Path, lang: str, pairs: int) -> float:
+    """Processor seconds of an example in all processes of a loader with two workers, without their start."""
+    costs = []
+    for _ in range(ROUNDS):
+        short, long = (loader_processor_time(source, lang, count * pairs) for count in (1, 3))
+        costs.append((long - short) / (2 * pairs))
+    return median(costs)
+
+
 def measure_loader(source: Path, lang: str, workers: int, pairs: int) -> float:
     """Seconds of an example out of a data loader."""
     from torch.utils.data import DataLoader
@@ -88,6 +115,8 @@ def measure(source: Path, lang: str, name: str, pairs: int) -> None:
     if importlib.util.find_spec("torch") is None:
         print(f"{name}: the speed-up is not measured, for want of torch")
         return
+    both = measure_worker_cost(source, lang, pairs)
+    print(f"{name}: in two workers an example costs {both * 1e3:.2f} ms: cost {both / yardstick:.3f}", flush=True)
     best = dict.fromkeys((1, 2), float("inf"))
     for _ in range(ROUNDS):
         for workers in best:

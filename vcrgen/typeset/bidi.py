@@ -3,6 +3,9 @@
 ``"قط ABC 12"`` is typed from the first letter to the last. A line of Arabic shows the Arabic letters from right to
 left, and the Latin word and the number from left to right. Every character has a level: an even one is read from left
 to right, an odd one from right to left.
+
+The library returns levels in its debug print only. Its older algorithm in Python, ``bidi.algorithm``, lacks the rule of
+brackets (N0), so it gives other levels. Of bindings of ICU, one has no levels, and the wheels of the other have 18 MB.
 """
 
 import re

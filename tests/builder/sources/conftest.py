@@ -49,8 +49,10 @@ def write_parquet_folder(folder: Path, pairs: Sequence[Pair]) -> str:
 def write_hub_layout(folder: Path, pairs: Sequence[Pair]) -> str:
     (folder / "data").mkdir()
     half = len(pairs) // 2
-    pq.write_table(table(pairs[:half]), folder / "data/test-00000-of-00001.parquet")  # all splits, by name of file
-    pq.write_table(table(pairs[half:]), folder / "data/train-00000-of-00001.parquet")
+    pq.write_table(
+        table(pairs[:half]), folder / "data/train-00000-of-00001.parquet"
+    )  # all splits, training pairs first
+    pq.write_table(table(pairs[half:]), folder / "data/test-00000-of-00001.parquet")
     return str(folder)
 
 

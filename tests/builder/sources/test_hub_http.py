@@ -165,7 +165,7 @@ def test_what_is_opened(hub: Any, on_hub: Run, commits: dict[str, str]) -> None:
     converted = "default/train/0000.parquet"
     expected = {
         "me/pairs": [
-            ["data/test-00000-of-00001.parquet", *files],
+            [*files, "data/test-00000-of-00001.parquet"],
             13,
             f"me/pairs@{commits['pairs']}, splits train, test",
         ],

@@ -67,10 +67,10 @@ def test_a_folder_with_data_inside(tmp_path: Path) -> None:
 def test_the_split_of_a_dataset_folder(tmp_path: Path) -> None:
     parquet(tmp_path / "data/train-00000-of-00001.parquet")
     parquet(tmp_path / "data/test-00000-of-00001.parquet")
-    both = ["data/test-00000-of-00001.parquet", "data/train-00000-of-00001.parquet"]
-    assert names(str(tmp_path)) == both
+    both = ["data/train-00000-of-00001.parquet", "data/test-00000-of-00001.parquet"]
+    assert names(str(tmp_path)) == both, "a limit takes training pairs first"
     assert open_source(BuildConfig(source=str(tmp_path))).description == "2 Parquet files, splits train, test"
-    assert names(str(tmp_path), source_split="test") == both[:1]
+    assert names(str(tmp_path), source_split="test") == both[1:]
     with pytest.raises(SourceError, match="no split 'dev'; it has train, test"):
         names(str(tmp_path), source_split="dev")
 
@@ -103,8 +103,8 @@ def test_a_dataset_saved_by_datasets(tmp_path: Path) -> None:
     assert (item.image, item.caption) == (b"x", "b")
     whole = open_source(BuildConfig(source=str(tmp_path / "both")))
     assert [(part.name, part.rows) for part in whole.partitions()] == [
-        ("test/data-00000-of-00001.arrow", 1),
         ("train/data-00000-of-00001.arrow", 3),
+        ("test/data-00000-of-00001.arrow", 1),
     ]
     assert whole.description == "2 Arrow files, splits train, test"
     with pytest.raises(SourceError, match="no split 'dev'"):
@@ -120,10 +120,10 @@ def test_an_image_folder_for_each_split(tmp_path: Path) -> None:
     source = open_source(config)
     items = [item for index in range(2) for item in iter_items(source, config, index, 0, 1)]
     assert [(item.source_id, item.image) for item in items] == [
-        ("test/metadata.jsonl#0", b"test"),
         ("train/metadata.jsonl#0", b"train"),
+        ("test/metadata.jsonl#0", b"test"),
     ]
-    assert source.description == "image folders, splits test, train"
+    assert source.description == "image folders, splits train, test"
     assert names(str(tmp_path), source_split="train") == ["train/metadata.jsonl"]
 
 

@@ -235,11 +235,11 @@ def _open_image_folder(folder: DiskFolder, *, split: str | None, max_rows: int |
             entry = path.partition("/")[0]
             if folder.size(path) is not None and folder.size(f"{entry}/manifest.json") is None:  # no public part
                 of_split.setdefault(entry, path)
-        lists = [of_split[name] for name in choose_splits(of_split, split, shown=str(folder))] if of_split else []
+    splits = choose_splits(of_split, split, shown=str(folder)) if of_split else []
+    lists = lists or [of_split[name] for name in splits]
     if not lists:
         return None
     source, _ = _format_of(lists, folder)
-    splits = [name for name in of_split if of_split[name] in lists]
     several = "image folders" if len(lists) > 1 else ""
     return source(lists, folder=folder, kind="image folder with", description=several, splits=splits, max_rows=max_rows)
 

@@ -269,5 +269,6 @@ def open_saved(folder: Path, *, split: str | None, max_rows: int | None) -> Save
     files = _files_of(folder)
     available = dict.fromkeys(file.split for file in files if file.split is not None)
     splits = choose_splits(available, split, shown=str(folder)) if available else []
-    names = [file.path for file in files if file.split is None or file.split in splits]
+    wanted: Sequence[str | None] = splits or [None]
+    names = [file.path for name in wanted for file in files if file.split == name]
     return SavedSource(names, folder=DiskFolder(folder), kind="Arrow file", splits=splits, max_rows=max_rows)

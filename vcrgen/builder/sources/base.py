@@ -92,7 +92,7 @@ class FileSource(Source):
     ) -> None:
         self.root = folder.local_path
         self.folder = folder
-        self.files: Sequence[str] = sorted(files)
+        self.files: Sequence[str] = list(files) if splits else sorted(files)  # of splits, in the order of these
         one = len(self.files) == 1
         self.splits = tuple(splits)
         self.description = description or (f"{kind} {self.files[0]}" if one else f"{len(self.files)} {kind}s")
@@ -170,12 +170,12 @@ class FileSource(Source):
 
 
 def choose_splits(available: Iterable[str], wanted: str | None, *, shown: str) -> list[str]:
-    """Return the split that is wanted or, if none is named, all.
+    """Return the split that is wanted or, if none is named, all: ``train`` first, the others as the source has them.
 
     Raises:
         SourceError: There is no split of that name.
     """
-    splits = list(available)
+    splits = sorted(available, key=lambda name: name != "train")
     if wanted is None:
         return splits
     if wanted not in splits:

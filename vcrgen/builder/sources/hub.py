@@ -41,7 +41,7 @@ def open_local(folder: Path, *, split: str | None, max_rows: int | None) -> Parq
     """
     available, _ = _data_files(str(folder.resolve()), shown=str(folder))
     splits = choose_splits(available, split, shown=str(folder))
-    files = [file for name in splits for file in available[name]]
+    files = [file for name in splits for file in sorted(available[name])]
     names = [os.path.relpath(file, folder.resolve()) for file in files]
     if any("://" in file or name.startswith("..") for file, name in zip(files, names, strict=True)):
         raise SourceError(f"The README.md of {folder} refers to files outside of the folder, which are not read.")
@@ -95,7 +95,7 @@ def _open_splits(
     """Open splits of a configuration, given the files of each."""
     text = parsed[0]
     name, config, revision = parsed.groups()
-    files = [file for found in splits.values() for file in found]
+    files = [file for found in splits.values() for file in sorted(found)]
     url = f"hf://datasets/{name}@{commit}"
     if not _all_parquet(files):
         if revision and commit != _commit(name, None, shown=text):
@@ -105,7 +105,7 @@ def _open_splits(
         commit = _commit(name, _CONVERTED, shown=text)
         url = f"hf://datasets/{name}@{commit}"
         converted = [BucketFolder(url).glob(f"{chosen}/{split}/*.parquet") for split in splits]
-        files = [file for found in converted for file in found]
+        files = [file for found in converted for file in sorted(found)]
         if not all(converted) or not files:
             raise SourceError(f"{text} {_NOT_CONVERTED}")
     description = f"{name}{f':{config}' if config else ''}@{commit}"
