@@ -200,7 +200,7 @@ MUTATIONS: tuple[Mutation, ...] = (
       "else cover.mask] = shade", "else cover.mask] = shade - 1", "bytes"),
     M("cover_kinds", "covers reach further", "REACH = 0.15", "REACH = 0.2", "cover-patterns"),
     M("base", "a limit takes the split that comes first by name", 'key=lambda name: name != "train"', "key=str", "tests/builder/sources/test_open.py"),
-    M("papers", "a texture is the same for every pair", "PCG64(seed)", "PCG64(0)", "cover-patterns"),
+    M("papers", "a texture is the same for every pair", "PCG64(seed)), *strip.shape)", "PCG64(0)), *strip.shape)", "cover-patterns"),
     M("papers", "print is lighter than its colour", "print_colour * (255 - light)", "print_colour * (254 - light)", "tests/typeset/test_papers.py"),
     M("compose", "a strip is not printed", "parts.strip if parts.printed is None else parts.printed", "parts.strip", "tests/typeset/test_papers.py"),
     M("render", "boxes of glyphs are a pixel too narrow", "left + int(columns[-1]) + 1", "left + int(columns[-1])", "tests/typeset/test_glyph_boxes.py"),
