@@ -90,6 +90,10 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
         TemplateModel(font="dejavu-serif").reply(request)
     with pytest.raises(RequestProblem):
         TemplateModel().reply(Request(images=(b"no image",), language="en"))
+    bare = io.BytesIO()
+    Image.fromarray(covered_strip("en", [], ROWS["en"])).save(bare, "PNG")
+    with pytest.raises(RequestProblem, match="no covered text was found"):
+        TemplateModel(font="liberation-sans").reply(Request(images=(bare.getvalue(),), language="en"))
     with pytest.raises(ConfigError, match="bits of its spans are unknown"):
         TemplateModel().reply(Request(images=(file.getvalue(),), language="ar"))
 

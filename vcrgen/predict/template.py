@@ -66,7 +66,8 @@ class TemplateModel:
         """Return the covered texts of a strip, a line each, and for each the bits that its pixels leave.
 
         Raises:
-            RequestProblem: The image is invalid, no known face explains its text, or the language has no templates.
+            RequestProblem: The image is invalid, no known face explains its text, or no cover is found.
+            ConfigError: The language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
         finder, prior = self._finder(words), self._prior(words)
@@ -85,6 +86,12 @@ class TemplateModel:
                 "unexplained_text",
                 f"{best.face.name} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give "
                 "the font with --font, or for resized or compressed images more noise with --sigma",
+            )
+        if not best.spans:
+            raise RequestProblem(
+                "no_cover_found",
+                "no covered text was found in it; white rows and covers of one shade are, in images that were neither "
+                "resized nor compressed with loss",
             )
         signature = str(self._signature(words.name, prior.name if prior else "unigram", best.face.name))
         spans = tuple(
