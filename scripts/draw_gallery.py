@@ -30,6 +30,8 @@ DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5", "skew=3", "pe
 PRINT = (("cream", "1f3a6e"), ("newsprint", BLACK), ("laid", "5a2a12"))  # the picture of docs/images.md
 HEAD = """# Gallery
 
+![easy and hard rows](gallery/rows.png)
+
 Every kind of cover, paper and language of `vcrgen build`, on a built-in pair. `python scripts/draw_gallery.py` draws
 this page. [covers.md](covers.md) describes how covers are calibrated, [images.md](images.md) the other options.
 """

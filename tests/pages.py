@@ -47,12 +47,23 @@ class Page:
         )
         return [sentence for text in texts for sentence in re.split(r"(?<=[.!?])[)*\"]*\s+(?=[^a-z])", text)]
 
+    @property
+    def opening(self) -> list[str]:
+        """The lines of the output with which the page begins, without their blanks; none where it begins otherwise."""
+        kind, text = self.blocks[0]
+        return [squeeze(line) for line in text.splitlines()] if kind == "text" else []
+
     def execute(self, **names: Any) -> int:
         """Run all Python with these names and, in each block, those of the blocks before it; returns their number."""
         names["__name__"] = "page"
         for block in self.python:
             exec(compile(block, f"<{self.path}>", "exec"), names)
         return len(self.python)
+
+
+def squeeze(text: str) -> str:
+    """Return a text without its blanks."""
+    return re.sub(r"\s+", "", text)
 
 
 def succeed(run: Run, line: str) -> str:

@@ -220,6 +220,14 @@ def test_the_site_leads_to_every_page() -> None:
     assert sorted(re.findall(r"[\w/-]+\.md", nav)) == sorted([*pages, "index.md"])
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_a_picture_or_an_output(page: Path) -> None:
+    if page.name != "api.md":  # which the generator of the site fills
+        _, first, *more = page.read_text("utf-8").split("\n\n")
+        shown = ("![", "|", "```\n", "```text", "```json", "- **")
+        assert first.startswith(shown) or (len(first.split()) <= 50 and more[0].startswith(shown)), first
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.name)
 def test_every_page_with_commands_has_a_test(page: Path) -> None:
     read = Page(page.relative_to(ROOT).as_posix())

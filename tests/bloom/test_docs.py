@@ -11,7 +11,7 @@ from tests.bloom.conftest import png
 from tests.bloom.coverage.test_coverage import mmmu
 from tests.bloom.test_importing import published
 from tests.models.fault_server import FaultServer
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.bloom.audit.draw import read_draw
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.tasks.bloom import read_items
@@ -39,17 +39,20 @@ def test_every_command_runs(run: Run) -> None:
     Path("pictures/red.png").write_bytes(png())
     Path("questions.json").write_text(json.dumps([published(0), published(1)]))
     Path("categories.csv").write_text("question_id,leaf\nq0,poem\nq1,\n")
+    said = ""
     for line in COMMANDS:
         if "audit report" in line:  # what `study export` writes
             exported(read_draw(Path("data/bloom-scenes-audit/draw.json")), Path(), lambda item, _: FIRST[item.path[0]])
         if "--blind" in line:  # what `predict --view text-only` writes
             items = list(read_items(open_task_dataset(Path("data/bloom-scenes")), pictures=False))
-            said = [
+            rows = [
                 {"question_id": item.question_id, "lang": "en", "view": "text-only", "output": "A"} for item in items
             ]
             for name in "ab":
-                Path(f"{name}-text-only.jsonl").write_text("\n".join(map(json.dumps, said)))
-        succeed(run, line)
+                Path(f"{name}-text-only.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        said += squeeze(succeed(run, line))
+    openings = [line for page in PAGES if "pictures" not in page.path for line in page.opening]
+    assert len(openings) == 15 and all(line in said for line in openings)
     assert read_manifest(Path("data/bloom-seen")).rejected["answered_text_only"] > 50
     assert len(list(read_items(open_task_dataset(Path("data/demo"))))) == 31
     assert read_manifest(Path("data/bloom-audited")).rejected["excluded"] > 0

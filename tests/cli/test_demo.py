@@ -1,20 +1,14 @@
 """``vcrgen demo`` and docs/tutorial.md: the same commands, from built-in pairs to a board."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.pages import Page, Run
+from tests.pages import Page, Run, squeeze
 from vcrgen.cli.demo import STEPS
 
 TUTORIAL = Page("docs/tutorial.md")
 README = Page("README.md")
-
-
-def shape(text: str) -> str:
-    """Return a text without its blanks."""
-    return re.sub(r"\s+", "", text)
 
 
 def test_the_tutorial_has_the_steps_of_the_demo_in_their_order() -> None:
@@ -36,7 +30,7 @@ def test_the_demo_ends_with_a_board_and_prints_what_the_pages_show(
     shown = [text for page in (README, TUTORIAL) for kind, text in page.blocks if kind == "text"]
     assert len(shown) >= 2
     for line in (line for text in shown for line in text.splitlines()):
-        assert shape(line) in shape(out), line
+        assert squeeze(line) in squeeze(out), line
     again = run("demo")
     assert again[0] == 2 and "demo exists; name a new folder with --out." in again[2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.builder.run import build
 from vcrgen.hidden.reference import caption_start
 from vcrgen.samples import sample_pair
@@ -23,6 +23,7 @@ def test_the_commands_of_the_page(run: Run) -> None:
     pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in pairs]}), "pairs.parquet")
     pq.write_table(pa.table({"image": images[:5], "caption": [pair.caption for pair in pairs[:5]]}), "known.parquet")
     build("known.parquet", out=Path("data/my-vcr"))
+    said = ""
     for line in PAGE.commands:
         if "hidden-preds.jsonl" in line:
             ids = [
@@ -31,7 +32,8 @@ def test_the_commands_of_the_page(run: Run) -> None:
             ]
             rows = [{"question_id": one, "view": "stacked", "output": "nothing"} for one in ids]
             Path("hidden-preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        succeed(run, re.sub(r"--items \d+", "--items 3", line))  # each takes seconds
+        said += succeed(run, re.sub(r"--items \d+", "--items 3", line))  # each takes seconds
+    assert len(PAGE.opening) == 3 and all(line in squeeze(said) for line in PAGE.opening)
     keys = [Path("hidden-2026/key"), Path("forms-2026/form-1/key"), Path("forms-2026/form-2/key")]
     captions = [
         {caption_start(json.loads(line)["caption"]) for line in (key / "answers.jsonl").read_text("utf-8").splitlines()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.scorer import load_answers
 
 PAGE = Page("docs/bridges.md")
@@ -24,6 +24,7 @@ def test_the_page_as_it_stands(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
     Path("preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     succeed(run, score)
     assert ".eval_results/vcrgen.yaml: 1 result" in succeed(run, hub.replace("REVISION", "0a1b2c"))
+    assert all(line in squeeze(Path(".eval_results/vcrgen.yaml").read_text("utf-8")) for line in PAGE.opening)
     file = Path(re.sub(r"\s", "", succeed(run, records)))
     assert file.is_file() and file.parts[:4] == ("records", "data", "vcrgen-vcr", "DEVELOPER")
     assert PAGE.execute() == 1

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.pages import Page, Run, succeed
+from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.bloom.scenes.generator import build_scene_set
 from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.tasks.bloom import read_items
@@ -28,7 +28,7 @@ def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
         ]
         Path(f"{name}.jsonl").write_text("\n".join(lines))
     server = serve(lambda call: faults.Answer(text="A"))
-    for line in COMMANDS:
-        succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url))
+    said = "".join(succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url)) for line in COMMANDS)
+    assert len(PAGES[1].opening) == 5 and all(line in squeeze(said) for line in PAGES[1].opening)
     assert len(COMMANDS) == 11 and len(server.calls) == 125 + 25  # open answers for the judge
     assert "| en | always A |" in Path("text-only.md").read_text("utf-8")
