@@ -137,3 +137,4 @@ def test_a_plan_warns_of_large_row_groups(
     assert group_rows(shard_size=60) == 0
     _, out, _ = command(f"plan {pairs}/*.parquet --shard-size 20", capsys, monkeypatch)
     assert "Row groups have up to 60 rows" in out and "row_group_size=1000" in out
+    assert "streams, row_group_size=32." in out

@@ -154,8 +154,9 @@ def _print_estimate(found: BuildEstimate, workers: int) -> None:
     if found.row_group_rows:
         lines.append(
             f"Row groups have up to {pluralize(found.row_group_rows, 'row')} ({shown_bytes(found.row_group_bytes)}), "
-            "and each process reads one from its beginning; so do streams, for each window. With several processes or "
-            "a store, write them smaller: pq.write_table(table, file, row_group_size=1000)."
+            "and each process reads one from its beginning; so do shuffled streams, for each window. With several "
+            "processes or a store, write them smaller: pq.write_table(table, file, row_group_size=1000); for shuffled "
+            "streams, row_group_size=32."
         )
     console.out.print(lines[0], soft_wrap=True, markup=False)
     console.out.print(table)

@@ -68,6 +68,8 @@ class Connection:
         self._limits = limits
         self._redact = endpoint.key.redact if endpoint.key else lambda text: text
         self._options = client_options(endpoint.address, endpoint.key, limits)
+        # `call` limits the whole, so that the client need not set an alarm for each step of a call.
+        self._options["timeout"] = httpx2.Timeout(None, connect=min(CONNECT_SECONDS, limits.timeout))
         # A client for each call under way: a pool of many connections looks at all of them twice a call.
         self._clients: list[AsyncClient] = []
         self._idle: list[AsyncClient] = []  # the last one is the last used
@@ -163,7 +165,8 @@ def client_options(address: Address, key: Key | None, limits: Limits) -> dict[st
         "limits": pool,
         "timeout": httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
         "follow_redirects": False,
-        "verify": httpx2.create_ssl_context(trust_env=address.is_encrypted),
+        # Without encryption, a context that trusts nobody, as reading all certificates takes longer than some runs.
+        "verify": httpx2.create_ssl_context() if address.is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
         "trust_env": address.is_encrypted,

@@ -182,7 +182,8 @@ class _Calls:
         except RequestProblem as problem:
             problem.usage = effort.used + effort.unusable
             raise
-        return replace(reply, retries=dict(effort.retries), extra_usage=effort.extra_usage)
+        extra = effort.extra_usage
+        return replace(reply, retries=dict(effort.retries), extra_usage=extra) if effort.retries or extra else reply
 
     async def _answer(self, request: Request, effort: _Effort) -> Reply:
         reply, data = await self._reply(request, None, effort)

@@ -7,9 +7,8 @@ has all its responses, both means are the same. In others each response counts a
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
 from statistics import mean, median, quantiles, stdev
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +22,7 @@ from vcrgen.study.records import Condition, GradedResponse, RaterStep, StudyDesi
 from vcrgen.tasks.task import TASKS
 
 Key = TypeVar("Key")
+One = TypeVar("One")
 IsRight = Callable[[GradedResponse], bool]
 MIN_RATERS_FOR_OUTLIERS = 4
 
@@ -200,12 +200,11 @@ def rater_statistics(
     A rater is an outlier whose share of pairs that typed the same is below the lower quartile of all by more than one
     and a half times the interquartile range (Tukey's fence); among fewer than four, nobody is.
     """
-    all_steps = list(steps)
-    by_rater = _grouped(graded, lambda one: one.rater)
+    by_rater, own_steps = _grouped(graded, lambda one: one.rater), _grouped(steps, lambda step: step.rater)
     pairs = _pairs(graded)
     found = []
     for rater, mine in sorted(by_rater.items()):
-        own = [step for step in all_steps if step.rater == rater]
+        own = own_steps.get(rater, [])
         checks, repeats = _checks(own), _repeats(own)
         done = finished_steps(own)
         found.append(
@@ -262,10 +261,11 @@ def _pairs(graded: Sequence[GradedResponse]) -> dict[int, tuple[int, int]]:
     same: dict[int, int] = defaultdict(int)
     count: dict[int, int] = defaultdict(int)
     for unit in _grouped(graded, lambda one: (one.item, one.condition, one.place)).values():
-        for one, other in permutations(unit, 2):
-            if other.rater != one.rater:
-                count[one.rater] += 1
-                same[one.rater] += typed_form(one.typed) == typed_form(other.typed)
+        typed = [(one.rater, typed_form(one.typed)) for one in unit]
+        of_rater, of_form = Counter(rater for rater, _ in typed), Counter(form for _, form in typed)
+        for (rater, form), own in Counter(typed).items():
+            count[rater] += own * (len(typed) - of_rater[rater])
+            same[rater] += own * (of_form[form] - own)
     return {one.rater: (same[one.rater], count[one.rater]) for one in graded}
 
 
@@ -294,8 +294,8 @@ def _share(graded: Collection[GradedResponse], is_right: IsRight) -> float:
     return sum(map(is_right, graded)) / len(graded)
 
 
-def _grouped(graded: Iterable[GradedResponse], key: Callable[[GradedResponse], Key]) -> dict[Key, list[GradedResponse]]:
-    groups: dict[Key, list[GradedResponse]] = {}
-    for one in graded:
+def _grouped(many: Iterable[One], key: Callable[[One], Key]) -> dict[Key, list[One]]:
+    groups: dict[Key, list[One]] = {}
+    for one in many:
         groups.setdefault(key(one), []).append(one)
     return groups
