@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import multiprocessing as mp
 import os
 import re
 import statistics
@@ -156,12 +157,10 @@ class Workers(threading.Thread):
 
 def with_splits(source: Path, lang: str, folder: Path, smallest: int) -> None:
     for size in (smallest, 5 * smallest, 20 * smallest):
-        repeat_pairs(source, folder / "all.parquet", size)
-        repeat_pairs(source, folder / "tenth.parquet", size // 10)
-        tenth = pq.read_table(folder / "tenth.parquet")
-        with pq.ParquetWriter(folder / "copies.parquet", tenth.schema) as copies:
-            for _ in range(10):
-                copies.write_table(tenth, row_group_size=256)
+        # In a process of its own, as a build would be said to hold what its parent has in memory.
+        writing = mp.get_context("spawn").Process(target=write_sources, args=(source, folder, size))
+        writing.start()
+        writing.join()
         for what, name in (("pairs that differ", "all"), ("pairs, nine of ten are copies", "copies")):
             with tempfile.TemporaryDirectory(dir=folder) as out:
                 words = ("--splits", "train=...,validation=0.1,test=0.1")
@@ -169,6 +168,15 @@ def with_splits(source: Path, lang: str, folder: Path, smallest: int) -> None:
                     folder / f"{name}.parquet", lang, "rows", 1, Path(out) / "out", *words
                 )
             print(f"{size:,} {what}: {seconds:.1f} s of CPU, {size_bytes / 2**20:,.0f} MB", flush=True)
+
+
+def write_sources(source: Path, folder: Path, size: int) -> None:
+    repeat_pairs(source, folder / "all.parquet", size)
+    repeat_pairs(source, folder / "tenth.parquet", size // 10)
+    tenth = pq.read_table(folder / "tenth.parquet")
+    with pq.ParquetWriter(folder / "copies.parquet", tenth.schema) as copies:
+        for _ in range(10):
+            copies.write_table(tenth, row_group_size=256)
 
 
 def two_machines(source: Path, lang: str, folder: Path) -> None:
