@@ -3,11 +3,13 @@
 import itertools
 import json
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -396,6 +398,37 @@ def test_a_proxy_of_the_environment_gets_nothing_that_is_not_encrypted(
         monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
     ask(server, key=SECRET)
     assert len(server.calls) == 1 and proxy.calls == []
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "goes_there"), [("", True), ("elsewhere.example", True), ("model.example", False), ("*", False)]
+)
+def test_a_proxy_of_the_environment_passes_on_what_is_encrypted(
+    no_proxy: str, goes_there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{listening.getsockname()[1]}")
+        monkeypatch.setenv("NO_PROXY", no_proxy)
+        heard: list[bytes] = []
+
+        def refuse() -> None:
+            with suppress(OSError):
+                connection, _ = listening.accept()
+                with connection:
+                    heard.append(connection.recv(1000))
+                    connection.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        model = EndpointModel(parse_address("https://model.example/v1", "m"), "m", key=Key(SECRET))
+        wrong = r"refuses it \(403 Forbidden\)" if goes_there else "no server can be reached"
+        with pytest.raises(EndpointError, match=wrong):
+            list(model.answers(questions(1), lambda what, reply: None))
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert bool(heard) == goes_there
+    if heard:
+        assert heard[0].startswith(b"CONNECT model.example:443 ") and SECRET.encode() not in heard[0]
 
 
 def test_waiting_no_longer_than_two_minutes() -> None:

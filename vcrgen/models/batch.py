@@ -23,7 +23,7 @@ from vcrgen.models import anthropic, chat
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.chat import CallError
-from vcrgen.models.connection import Limits, client_options, load_httpx
+from vcrgen.models.connection import CONNECT_SECONDS, Limits, load_httpx, request_headers, transport_options
 from vcrgen.models.endpoint import encode_request
 
 if TYPE_CHECKING:
@@ -88,9 +88,11 @@ class BatchClient:
         self._form = _FORMS[address.kind.protocol]
         self._is_openai = address.kind.protocol == "openai"
         self._redact = key.redact if key else lambda text: text
-        options = client_options(address, key, limits or Limits())
-        del options["headers"]["Content-Type"]  # of files another one
-        self._client = load_httpx().Client(**options)
+        headers = request_headers(address, key)
+        del headers["Content-Type"]  # of files another one
+        httpx2, seconds = load_httpx(), (limits or Limits()).timeout
+        timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+        self._client = httpx2.Client(headers=headers, timeout=timeout, **transport_options(address))
         root = address.url.removesuffix(f"/{address.kind.path}")
         self._batches = f"{root}/batches" if self._is_openai else f"{root}/messages/batches"
         self._files = f"{root}/files"

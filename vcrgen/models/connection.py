@@ -8,10 +8,10 @@ import os
 import socket
 import ssl
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import PipelineError
@@ -23,7 +23,7 @@ from vcrgen.models.chat import CallError
 from vcrgen.models.outage import Outage
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient, Response
+    from httpx2 import AsyncHTTPTransport, Response
 
 CONNECT_SECONDS = 10.0
 # A connection that was idle for longer is not used again: many servers close theirs after five seconds.
@@ -67,31 +67,34 @@ class Connection:
         self.reached, self.served = False, ""
         self._limits = limits
         self._redact = endpoint.key.redact if endpoint.key else lambda text: text
-        self._options = client_options(endpoint.address, endpoint.key, limits)
-        # `call` limits the whole, so that the client need not set an alarm for each step of a call.
-        self._options["timeout"] = httpx2.Timeout(None, connect=min(CONNECT_SECONDS, limits.timeout))
-        # A client for each call under way: a pool of many connections looks at all of them twice a call.
-        self._clients: list[AsyncClient] = []
-        self._idle: list[AsyncClient] = []  # the last one is the last used
+        self._headers = httpx2.Headers(request_headers(endpoint.address, endpoint.key))
+        # `call` limits the whole, so that no alarm is set for each step of a call.
+        timeout = httpx2.Timeout(None, connect=min(CONNECT_SECONDS, limits.timeout))
+        self._extensions = {"timeout": timeout.as_dict()}
+        # Transports without a client, which takes a third of a call's time for redirects and cookies. Each call has one
+        # of its own: a pool of many connections looks at all of them twice a call.
+        self._options = {**transport_options(endpoint.address), "proxy": _proxy_for(endpoint.address)}
+        self._transports: list[AsyncHTTPTransport] = []
+        self._idle: list[AsyncHTTPTransport] = []  # the last one is the last used
         self._url = httpx2.URL(endpoint.address.url)
 
     async def close(self) -> None:
         """Close the connections."""
-        for client in self._clients:
-            await client.aclose()
+        for transport in self._transports:
+            await transport.aclose()
 
     @contextmanager
-    def _client(self) -> Iterator[AsyncClient]:
-        """Take a client that no other call uses."""
+    def _transport(self) -> Iterator[AsyncHTTPTransport]:
+        """Take a transport that no other call uses."""
         if self._idle:
-            client = self._idle.pop()
+            transport = self._idle.pop()
         else:
-            client = load_httpx().AsyncClient(**self._options)
-            self._clients.append(client)
+            transport = load_httpx().AsyncHTTPTransport(**self._options)
+            self._transports.append(transport)
         try:
-            yield client
+            yield transport
         finally:
-            self._idle.append(client)
+            self._idle.append(transport)
 
     async def call(self, body: bytes, *, picture: bool, outage: Outage) -> tuple[Reply, bytes]:
         """Send the bytes of a request once; return the reply and its bytes.
@@ -110,9 +113,11 @@ class Connection:
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._limits.timeout):
-                with self._client() as client:
-                    sent = httpx2.Request("POST", self._url, headers=client.headers, content=body)
-                    async with aclosing(await client.send(sent, stream=True)) as response:
+                with self._transport() as transport:
+                    sent = httpx2.Request(
+                        "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
+                    )
+                    async with aclosing(await transport.handle_async_request(sent)) as response:
                         data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
             raise _not_connected(error, self.address.option) from None
@@ -120,6 +125,9 @@ class Connection:
             raise CallError("timeout", f"no whole reply within {self._limits.timeout:g} s") from None
         except httpx2.ConnectError as error:
             raise _not_connected(error, self.address.option) from None
+        except httpx2.ProxyError as error:
+            detail = f"the proxy of HTTPS_PROXY refuses it ({chat.plain_line(str(error))}); mend it, or set NO_PROXY"
+            raise CallError("connect", detail) from None
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
         self.reached = True
@@ -155,22 +163,31 @@ def load_httpx() -> Any:
     return httpx2
 
 
-def client_options(address: Address, key: Key | None, limits: Limits) -> dict[str, Any]:
-    """Return the options of HTTP clients for a server, each of which makes one call at a time."""
-    httpx2 = load_httpx()
-    pool = httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
+def request_headers(address: Address, key: Key | None) -> dict[str, str]:
+    """Return the headers of requests to a server."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    return headers | {"User-Agent": "vcrgen"} | dict(address.kind.headers) | (key.header(address.kind) if key else {})
+
+
+def transport_options(address: Address) -> dict[str, Any]:
+    """Return the options of transports to a server, each of which makes one call at a time."""
+    httpx2 = load_httpx()
     return {
-        "headers": headers | dict(address.kind.headers) | (key.header(address.kind) if key else {}),
-        "limits": pool,
-        "timeout": httpx2.Timeout(limits.timeout, connect=min(CONNECT_SECONDS, limits.timeout)),
-        "follow_redirects": False,
+        "limits": httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS),
         # Without encryption, a context that trusts nobody, as reading all certificates takes longer than some runs.
         "verify": httpx2.create_ssl_context() if address.is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),  # none is kept
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
         "trust_env": address.is_encrypted,
     }
+
+
+def _proxy_for(address: Address) -> str | None:
+    """Return the proxy of the environment for a server."""
+    if not address.is_encrypted or urllib.request.proxy_bypass(address.host):
+        return None
+    proxies = urllib.request.getproxies()
+    proxy = proxies.get("https") or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
 async def _read(response: Response, most: int) -> bytes:
