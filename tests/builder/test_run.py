@@ -31,8 +31,8 @@ from vcrgen.work.progress import ProgressListener
 
 Tree = Callable[[Path], dict[str, str]]
 Run = Callable[..., tuple[int, str, str]]
-SAMPLES = "samples:80"
-OPTIONS = {"splits": "train=...,validation=10,test=0.2"}
+SAMPLES = "samples:30"
+OPTIONS: dict[str, Any] = {"splits": "train=...,validation=4,test=0.2", "shard_size": 6}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_the_dataset_loads_with_images_and_splits(reference: Path) -> None:
     assert {name: len(split) for name, split in default.items()} == {
         name: len(split) for name, split in both["easy"].items()
     }
-    assert len(both["easy"]["validation"]) == 10
+    assert len(both["easy"]["validation"]) == 4
     for easy, hard in zip(both["easy"]["train"], both["hard"]["train"], strict=True):
         assert easy["question_id"] == hard["question_id"]
         assert easy["crossed_text"] == hard["crossed_text"] == [span["text"] for span in easy["spans"]]
@@ -136,8 +136,8 @@ def test_any_number_of_workers_gives_one_result(tree: Tree, reference: Path, tmp
 @pytest.mark.parametrize(("workers", "after"), [(2, 1), (1, 4)])
 def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, run: Run, workers: int, after: int) -> None:
     out = tmp_path / "out"
-    words = ["build", SAMPLES, "--out", str(out), "--splits", OPTIONS["splits"]]
-    command = [*stands_at(80), *words, "--workers", str(workers)]
+    words = ["build", SAMPLES, "--out", str(out), "--splits", OPTIONS["splits"], "--shard-size", "6"]
+    command = [*stands_at(30), *words, "--workers", str(workers)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     manifests = out / WORK / "manifests"
     deadline = time.monotonic() + 120
@@ -224,7 +224,7 @@ def test_other_splits_after_a_stopped_assembly_are_refused_at_once(
         with pytest.raises(_Stop):
             build(SAMPLES, out=out, **OPTIONS)
     with pytest.raises(OutputError, match="unfinished build with other splits; finish that one"):
-        build(SAMPLES, out=out, splits="train=...", listener=Refusing())
+        build(SAMPLES, out=out, **OPTIONS | {"splits": "train=..."}, listener=Refusing())
     build(SAMPLES, out=out, **OPTIONS)
     assert tree(out) == tree(reference)
 
@@ -385,7 +385,7 @@ def test_a_rebuilt_folder_is_not_shown_from_the_cache(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="needs process groups")
 def test_ctrl_c_in_a_terminal_says_what_to_do(tmp_path: Path) -> None:
-    words = ["build", "samples:2000", "--workers", "2", "--out", str(tmp_path / "out")]
+    words = ["build", "samples:2000", "--shard-size", "8", "--workers", "2", "--out", str(tmp_path / "out")]
     command = [sys.executable, "-m", "vcrgen", *words]
     process = subprocess.Popen(
         command,
