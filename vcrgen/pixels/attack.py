@@ -33,6 +33,12 @@ NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of th
 DOUBTFUL = 2.0  # length of white rows, in font sizes, up to which they may be a part of a letter
 FALSE = 0.2  # the same, if all of their ink but this share is explained without a cover
 INSIDE = "'’-"  # marks inside of words
+CUT = 0.15  # share of a letter under a cover of one shade from which on the letter is covered
+LOOSE = 0.25  # of the font size: the most paper at the right end of a letter
+# Words, or characters in languages without spaces: between covered stretches of one text, at most; and shown beside it
+NEAR = {True: 8, False: 2}
+BESIDE = {True: 10, False: 3}
+MOST_TEXTS = 5  # beside which so much is shown; beside more of them half of it, as scorers limit an answer's length
 
 
 class FaceMatch(NamedTuple):
@@ -147,15 +153,19 @@ class ReadSpan:
     """A covered text as the attack reads it.
 
     Attributes:
-        text: Its most probable text.
+        text: Its most probable text, with the uncovered words in it.
         bits: Equivocation of the reading by the lexicon; None if its text is not of the lexicon and was read character
             by character.
         fit: Share of the visible ink that the lexicon's text explains.
+        before: The uncovered text from the covered one before it, or from the beginning.
+        after: The uncovered text until the next one, or the end.
     """
 
     text: str
     bits: float | None
     fit: float
+    before: str
+    after: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,10 +198,39 @@ class ReadStrip:
         """The covered texts in reading order."""
         words = self.face.word_templates
         least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
-        return tuple(
-            _read_covered(words, covered, self.prior, self.sigma, least)
-            for covered in _covered(self.lines, wide=not self.face.words.separator)
-        )
+        stretches = _covered(self.lines, wide=self.wide, loose=round(LOOSE * self.face.size))
+        found: list[ReadSpan] = []
+        for stretch in stretches:
+            span = _read_covered(words, stretch, self.prior, self.sigma, least)
+            if found and _is_near(span.before, wide=self.wide):
+                found[-1] = _joined(found[-1], span, words.lexicon.separator)
+            else:
+                found.append(span)
+        return tuple(found)
+
+    @property
+    def wide(self) -> bool:
+        """True for languages without spaces."""
+        return not self.face.words.separator
+
+    @property
+    def restored(self) -> str:
+        """The covered texts with the uncovered ones beside them, as spans may begin and end in uncovered words.
+
+        What is not beside another is on a line of its own.
+        """
+        spans = self.spans
+        beside = BESIDE[self.wide] if len(spans) <= MOST_TEXTS else BESIDE[self.wide] // 2
+        found = ""
+        for number, span in enumerate(spans):
+            before = _units(span.before, wide=self.wide)
+            if number and len(before) <= 2 * beside:
+                found += "".join(before) + span.text
+                continue
+            if number:
+                found += "".join(before[:beside]) + "\n"
+            found += "".join(before[-beside:] if beside else ()).lstrip() + span.text
+        return found + "".join(_units(spans[-1].after, wide=self.wide)[:beside]) if spans else ""
 
 
 def read_strip(
@@ -232,7 +271,8 @@ def read_lines(
     characters = face.character_templates
 
     def read(line: CoveredLine) -> LineReading:
-        return read_line(characters, line.cell, sigma, unknown)
+        least = max((right for _, right in line.grey), default=0)
+        return read_line(characters, line.cell, sigma, unknown, least)
 
     below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
     lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
@@ -265,10 +305,10 @@ def _squares(ink: Gray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Covered:
-    """A covered text, of one line or two.
+    """Words or characters that are covered, of one line or two.
 
     Attributes:
-        cells: Its cells.
+        cells: Their cells.
         texts: What was read in each, character by character.
         before: The uncovered text from the covered one before it, or from the beginning.
         first: True if no other is before it.
@@ -282,21 +322,19 @@ class _Covered:
     after: str = ""
 
 
-def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool) -> list[_Covered]:
-    """Return the covered texts of a strip."""
+def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool, loose: int) -> list[_Covered]:
+    """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer."""
     found: list[_Covered] = []
     between = ""
     for line, reading in lines:
         placed, done = reading.characters, 0
-        for first, last in _groups(placed, line.stretches, wide=wide):
+        for first, last in _groups(placed, line, wide=wide):
             between += _text(placed[done:first])
             if not found or between.strip():
                 if found:
                     found[-1] = replace(found[-1], after=between)
                 found.append(_Covered([], [], between, first=not found))
-            begin, end = placed[first].begin, placed[last - 1].end
-            visible = line.cell.visible[:, begin:end]
-            found[-1].cells.append(VisibleCell(line.cell.ink[:, begin:end], visible, line.cell.baseline))
+            found[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, loose))
             found[-1].texts.append(_text(placed[first:last]))
             between, done = "", last
         between += _text(placed[done:]) + "\n"
@@ -305,16 +343,61 @@ def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool) ->
     return found
 
 
+def _cell(line: CoveredLine, begin: int, end: int, loose: int) -> VisibleCell:
+    """Return the visible pixels of covered words; behind the last cover of a line their end is not seen."""
+    covered = max((right for _, right in line.grey), default=0)
+    open_end = begin < covered <= end and not line.ink[:, covered:].any()
+    least = covered if open_end else end
+    if open_end:
+        end = min(covered + loose, line.ink.shape[1])
+    cell = line.cell
+    return VisibleCell(cell.ink[:, begin:end], cell.visible[:, begin:end], cell.baseline, end - least)
+
+
 def _text(placed: Sequence[PlacedCharacter]) -> str:
     return "".join(character.text for character in placed)
 
 
-def _groups(
-    placed: Sequence[PlacedCharacter], stretches: Sequence[tuple[int, int]], *, wide: bool
-) -> list[tuple[int, int]]:
-    """Return first and last characters of the covered texts of a line, without marks at their ends."""
+def _units(text: str, *, wide: bool) -> list[str]:
+    """Return the words or characters of a text of several lines, with the spaces before them."""
+    if wide:
+        return list(text.replace("\n", ""))
+    words = [f" {word}" for word in text.split()]
+    if words and not text[0].isspace():
+        words[0] = words[0][1:]
+    return [*words, " "] if words and text[-1].isspace() else words or [" "] * bool(text)
+
+
+def _is_near(between: str, *, wide: bool) -> bool:
+    """Tell whether covered words before and after a text are of one text: there is no mark and little else."""
+    units = [unit for unit in _units(between, wide=wide) if not unit.isspace()]
+    return len(units) <= NEAR[wide] and all(unit.strip().isalpha() for unit in units)
+
+
+def _joined(first: ReadSpan, second: ReadSpan, separator: str) -> ReadSpan:
+    """Return two covered texts as one; what is seen between them is known, so their bits add up."""
+    between = "".join(_units(second.before, wide=not separator))
+    return ReadSpan(
+        text=first.text + between + second.text,
+        bits=None if first.bits is None or second.bits is None else first.bits + second.bits,
+        fit=min(first.fit, second.fit), before=first.before, after=second.after,
+    )  # fmt: skip
+
+
+def _groups(placed: Sequence[PlacedCharacter], line: CoveredLine, *, wide: bool) -> list[tuple[int, int]]:
+    """Return first and last characters of the covered texts of a line, without marks at their ends.
+
+    Nothing is known of a character under a cover of one shade, so it may be a letter or not, and words may go on there.
+    """
+    hidden = [
+        any(left < (c.begin + c.end) / 2 < right for left, right in line.grey)
+        or (c.text != " " and _is_cut(c, line.grey))
+        for c in placed
+    ]
     covered = [
-        c.text.isalpha() and any(left < (c.begin + c.end) / 2 < right for left, right in stretches) for c in placed
+        c.text.isalpha()
+        and (_is_cut(c, line.grey) or any(r.left < (c.begin + c.end) / 2 < r.right for r in line.white))
+        for c in placed
     ]
     if wide:  # of a stroke, as 一, nothing may be left beside covered characters
         for near in (1, -1):
@@ -325,7 +408,7 @@ def _groups(
     if not wide:  # a word is covered or not
         start = 0
         for end in range(len(placed) + 1):
-            if end == len(placed) or not (placed[end].text.isalpha() or placed[end].text in INSIDE):
+            if end == len(placed) or not (placed[end].text.isalpha() or placed[end].text in INSIDE or hidden[end]):
                 covered[start:end] = [any(covered[start:end])] * (end - start)
                 start = end + 1
     groups: list[tuple[int, int]] = []
@@ -338,6 +421,12 @@ def _groups(
     return groups
 
 
+def _is_cut(character: PlacedCharacter, covers: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether covers hide a part of a character."""
+    begin, end = character.begin, character.end
+    return sum(max(0, min(end, right) - max(begin, left)) for left, right in covers) > CUT * (end - begin)
+
+
 def _read_covered(
     templates: Templates, covered: _Covered, prior: NgramPrior | None, sigma: float, least_fit: float
 ) -> ReadSpan:
@@ -346,6 +435,8 @@ def _read_covered(
     else:
         context = Context(prior, covered.before, covered.after, covered.first)
         reading = read_span_in_context(templates, covered.cells, context, sigma)
-    if not reading.fit >= least_fit:
-        return ReadSpan(text=templates.lexicon.separator.join(covered.texts), bits=None, fit=reading.fit)
-    return ReadSpan(text=reading.text, bits=reading.bits, fit=reading.fit)
+    known = reading.fit >= least_fit
+    return ReadSpan(
+        text=reading.text if known else templates.lexicon.separator.join(covered.texts),
+        bits=reading.bits if known else None, fit=reading.fit, before=covered.before, after=covered.after,
+    )  # fmt: skip

@@ -73,7 +73,9 @@ def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
     return make_lexicon(f"characters-{lang}", lang, weights, "")
 
 
-def read_line(templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf) -> LineReading:
+def read_line(
+    templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf, least: int = 0
+) -> LineReading:
     """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
 
     Args:
@@ -81,8 +83,9 @@ def read_line(templates: Templates, line: VisibleCell, sigma: float, unknown: fl
         line: The visible pixels of the line.
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that is not among the templates.
+        least: Columns that the characters reach, seen or not.
     """
-    return _Search(templates, line, sigma, unknown).read()
+    return _Search(templates, line, sigma, unknown, least).read()
 
 
 class _State(NamedTuple):
@@ -95,17 +98,19 @@ class _State(NamedTuple):
 
 
 class _Search:
-    def __init__(self, templates: Templates, line: VisibleCell, sigma: float, unknown: float) -> None:
+    def __init__(self, templates: Templates, line: VisibleCell, sigma: float, unknown: float, least: int) -> None:
         self._templates, self._energies, self._unknown = templates, Energies(templates, line, ahead=False), unknown
         self._scale = 2.0 * (sigma / STEP) ** 2
         self._width = line.width
         ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
-        self._last = int(ink[-1]) + 1 if len(ink) else 0
+        self._last = max(least, int(ink[-1]) + 1 if len(ink) else 0)
         self._price = -templates.lexicon.log_prior  # the units are in the order of the alphabet
         self._states = [_State(0, -1, -1, 0.0)]
         self._squares = self._energies.squares
         self._arrived: dict[int, dict[int, tuple[float, int]]] = {0: {-1: (0.0, 0)}}  # by pen and code: cost, state
-        self._best = np.full(line.width + 1, math.inf)  # least cost of a state at a pen position
+        # Least cost of a state at a pen position, without ink further right that its last character explains: beside a
+        # cover, letters that reach beyond it would win over all that end under it.
+        self._best = np.full(line.width + 1, math.inf)
         self._pixels = float(line.visible.sum())
 
     def read(self) -> LineReading:
@@ -126,6 +131,7 @@ class _Search:
         end = pen + templates.advance
         fits = np.flatnonzero((templates.advance > 0) & (end <= self._width))
         ink = float(self._squares[pen + 1] - self._squares[pen]) / self._scale
+        gain = np.maximum(0.0, -self._energies.tails(pen)) / self._scale
         for cost, number in arrived:
             best = np.minimum.accumulate(self._best[::-1])[::-1]  # at a pen position or further to the right
             if cost > best[pen] + BEAM:
@@ -138,16 +144,19 @@ class _Search:
                 energy[touching] += self._energies.of_overlaps(row[touching].astype(np.intp), pens[touching])
             residual = energy[fits] + self._squares[end[fits]] - self._squares[pen]
             price = residual / self._scale + self._price[fits]
+            fair = price + gain[fits]
             nearest = np.argsort(price, kind="stable")[:MOST_NEXT]
             for place in nearest[cost + price[nearest] <= best[end[fits[nearest]]] + BEAM].tolist():
                 code = int(fits[place])
+                self._best[end[code]] = min(self._best[end[code]], cost + float(fair[place]))
                 self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))
-            self._push(cost + SKIPPED + min(ink, self._unknown), pen + 1, -1, number, 0.0)
+            skipped = cost + SKIPPED + min(ink, self._unknown)
+            self._best[pen + 1] = min(self._best[pen + 1], skipped)
+            self._push(skipped, pen + 1, -1, number, 0.0)
 
     def _push(self, cost: float, pen: int, code: int, before: int, energy: float) -> None:
         arrived = self._arrived.setdefault(pen, {})
         if cost < arrived.get(code, (math.inf, 0))[0]:
-            self._best[pen] = min(self._best[pen], cost)
             arrived[code] = cost, len(self._states)
             self._states.append(_State(pen, code, before, self._states[before].energy + energy))
 

@@ -147,8 +147,9 @@ class ContextLattice(Lattice):
         pixels, histories = self._log_likelihood(energies, cell, pen, found), list(here)
         weights = np.array([here[h].weight + pixels + prior.log_prior(h, found.unit) for h in histories])
         for end in np.unique(found.end).tolist():
-            start = end if end == cell.width else end + self._templates.space
-            if start >= cell.width > end:  # no room for another unit
+            ends = end >= cell.width - cell.loose
+            start = cell.width if ends else end + self._templates.space
+            if start >= cell.width and not ends:  # no room for another unit
                 continue
             group = np.flatnonzero(found.end == end)
             own = weights[:, group]

@@ -22,11 +22,13 @@ class VisibleCell:
         ink: Darkness, shape (height of a line, width); 0 where nothing is seen.
         visible: Pixels that are seen.
         baseline: Rows from the top to the baseline.
+        loose: Columns at the right end that a text need not fill, where its end is not seen.
     """
 
     ink: npt.NDArray[np.uint8]
     visible: Bools
     baseline: int
+    loose: int = 0
 
     @property
     def width(self) -> int:
@@ -72,6 +74,14 @@ class Energies:
             self._table[at] -= 2.0 * (ink @ self.templates.flat.T)
             self._known[at] = True
         energy: Doubles = self._table[pens, codes]
+        return energy
+
+    def tails(self, pen: int) -> Doubles:
+        """Return the energies that all characters at a pen position have beyond the next one's."""
+        codes, first, tails = self.templates.tails
+        energy = np.zeros(len(self.templates.ink))
+        seen, ink = self._seen[pen][:, first:], self._ink[pen][:, first:]
+        energy[codes] = np.tensordot(tails * tails, seen) - 2.0 * np.tensordot(tails, ink)
         return energy
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:

@@ -253,7 +253,7 @@ class Lattice:
                     if self._most is not None and number > self._most:
                         continue
                     longer = self._extend(state, edge)
-                    if edge.end == cell.width:
+                    if edge.end >= cell.width - cell.loose:
                         ends.setdefault(number, []).append(longer)
                     elif (start := edge.end + self._templates.space) < cell.width:
                         waiting.setdefault(start, {}).setdefault(number, []).append(longer)

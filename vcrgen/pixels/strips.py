@@ -135,7 +135,20 @@ def _patches(ink: Gray) -> Bools:
     for y in range(PATCH):
         for x in range(PATCH):
             mask[y : y + flat.shape[0], x : x + flat.shape[1]] |= flat
-    return mask
+    return mask | _slivers(ink, mask)
+
+
+def _slivers(ink: Gray, patches: Bools) -> Bools:
+    """Return the pixels of narrower covers: columns of the shade of a patch that are as high as the lowest one."""
+    found = np.zeros(ink.shape, dtype=bool)
+    for shade in np.unique(ink[patches]).tolist():
+        lengths = [last - first for column in (patches & (ink == shade)).T for first, last in _runs(column)]
+        if (height := min(lengths)) < 2 * PATCH:
+            continue
+        whole: Bools = np.all(sliding_window_view(ink == shade, height, axis=0), axis=2)
+        for row in range(height):
+            found[row : row + len(whole)] |= whole
+    return found
 
 
 def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:

@@ -96,6 +96,15 @@ class Templates:
         return self.flat * self.flat
 
     @cached_property
+    def tails(self) -> tuple[Ints, int, Floats]:
+        """The characters with ink beyond the next pen position, its first column, and that ink in steps."""
+        beyond = np.arange(self.ink.shape[2]) + self.left >= self.advance[:, None]
+        tails = self.ink_steps * beyond[:, None, :]
+        codes, columns = np.flatnonzero(tails.any(axis=(1, 2))), np.flatnonzero(tails.any(axis=(0, 1)))
+        first = int(columns[0]) if len(columns) else self.ink.shape[2]
+        return codes, first, tails[codes][:, :, first:]
+
+    @cached_property
     def widths(self) -> Ints:
         """The advance of each unit; -1 of units with a character that has no glyph."""
         codes = self.lexicon.codes

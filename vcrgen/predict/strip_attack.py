@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
         strips=len(replies), unread=sum(reply is None for _, reply in replies), spans=len(spans),
         settled=sum(span["bits"] is not None and span["bits"] < SETTLED for span in spans),
         answers=None if answers is None else len(right),
-        restored=sum(reply is not None and text in reply.text.splitlines() for text, reply in right),
+        restored=sum(reply is not None and _holds(reply.text, text) for text, reply in right),
     )  # fmt: skip
 
 
@@ -98,6 +99,18 @@ def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterato
         except RequestProblem:
             reply = None
         yield picture.question_id, reply
+
+
+def _holds(reply: str, text: str) -> bool:
+    """Tell whether a reply has a text, as whole words in languages with spaces."""
+    found = [match.span() for match in re.finditer(re.escape(text), reply)]
+    return any(not _is_inside(reply, begin) and not _is_inside(reply, end) for begin, end in found)
+
+
+def _is_inside(text: str, place: int) -> bool:
+    """Tell whether a place is inside of a word; characters without case are words of their own."""
+    around = text[max(0, place - 1) : place + 1]
+    return len(around) == 2 and around.isalpha() and any(c.lower() != c.upper() for c in around)
 
 
 def _texts(row: object) -> Sequence[str]:

@@ -30,7 +30,7 @@ EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tr
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
 LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
-VERSION = 3  # of the method
+VERSION = 4  # of the method
 
 
 class TemplateModel:
@@ -63,7 +63,7 @@ class TemplateModel:
         } | ({"lm": texts.digest} if texts else {})  # fmt: skip
 
     def reply(self, request: Request) -> Reply:
-        """Return the covered texts of a strip, a line each, and for each the bits that its pixels leave.
+        """Return the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
 
         Raises:
             RequestProblem: The image is invalid, no known face explains its text, or no cover is found.
@@ -101,9 +101,7 @@ class TemplateModel:
             }
             for span in best.spans
         )  # fmt: skip
-        return Reply(
-            text="\n".join(span.text for span in best.spans), model=self.name, finish_reason="stop", spans=spans
-        )
+        return Reply(text=best.restored, model=self.name, finish_reason="stop", spans=spans)
 
     def _finder(self, words: Lexicon) -> FaceFinder:
         finder = self._finders.get(words.lang)
