@@ -563,8 +563,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("pixels", "the narrow end of a bar is no cover", "return mask | _slivers(ink, mask)", "return mask", "tests/pixels/test_attack.py"),
     M("pixels", "a text under a bar at the end of a line is cut", "least = max((right for _, right in line.grey), default=0)", "least = 0",
       "tests/pixels/test_attack.py"),
-    M("pixels", "a text ends where its covers do", "end = min(covered + loose, line.ink.shape[1])", "end = min(covered, line.ink.shape[1])",
-      "tests/pixels/test_attack.py"),
     M("pixels", "covered words of one text are texts of their own", "if found and _is_near(span.before, wide=self.wide):", "if False:",
       "tests/pixels/test_attack.py"),
     M("pixels", "bits of a text are those of its first words", "else first.bits + second.bits", "else first.bits", "tests/pixels/test_attack.py"),
