@@ -153,19 +153,21 @@ def test_the_face_is_found_among_bars_that_are_darker_than_letters() -> None:
 BARRED = "He has lived in the old house by the river with his brother since the summer of last year."
 
 
-def barred(covers: Sequence[tuple[int, int, int]]) -> np.ndarray:
+def barred(covers: Sequence[tuple[int, int, int]], lang: str = "en") -> np.ndarray:
     """Draw a caption with bars, given as a line and columns, on a page of paper."""
-    shaper = make_shaper(LANGUAGES["en"], default_chain(LANGUAGES["en"].fonts, size=20))
-    layout = layout_caption(BARRED, shaper, width=300, max_lines=5, break_unit="word")
+    row = LANGUAGES[lang]
+    shaper = make_shaper(row, default_chain(row.fonts, size=20))
+    caption = BARRED if lang == "en" else CAPTIONS[lang][0]
+    layout = layout_caption(caption, shaper, width=300, max_lines=5, break_unit=row.break_unit)
     strip = render_strip(layout)
     for line, left, right in covers:
         strip[line * layout.line_height : (line + 1) * layout.line_height, left:right] = 160
     return np.pad(strip, ((61, 60), (0, 0)), constant_values=255)
 
 
-def read_barred(*covers: tuple[int, int, int]) -> ReadStrip:
-    ink = 255 - barred(covers)
-    face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
+def read_barred(*covers: tuple[int, int, int], lang: str = "en") -> ReadStrip:
+    ink = 255 - barred(covers, lang)
+    face, baseline = FaceFinder(words_of(lang), LANGUAGES[lang].fonts[0]).candidates(ink)[0]
     return read_strip(ink, face, baseline)
 
 
@@ -200,3 +202,15 @@ def test_bits_of_a_text_are_those_of_all_its_words() -> None:
     one = read_barred((0, 30, 64)).spans[0]
     (both,) = read_barred((0, 30, 64), (0, 113, 130)).spans
     assert one.bits is not None and both.bits is not None and both.bits > one.bits
+
+
+def test_a_character_that_is_hidden_whole_is_covered() -> None:
+    """It is read as spaces; what is left of its neighbour settles that one only."""
+    (span,) = read_barred((0, 100, 118), (0, 140, 151), lang="zh").spans
+    assert span.text[1:] == "谷里" and span.bits is not None and span.bits > 5 and span.fit == 1
+
+
+def test_a_rare_character_is_read_by_its_end() -> None:
+    """Letters and digits of which nothing is seen under the bar are many, and more frequent."""
+    strip = read_barred((0, 120, 135), lang="zh")
+    assert strip.fit == 1 and [span.text for span in strip.spans] == ["谷"]

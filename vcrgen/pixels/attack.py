@@ -399,8 +399,9 @@ def _groups(placed: Sequence[PlacedCharacter], line: CoveredLine, *, wide: bool)
         and (_is_cut(c, line.grey) or any(r.left < (c.begin + c.end) / 2 < r.right for r in line.white))
         for c in placed
     ]
-    if wide:  # of a stroke, as 一, nothing may be left beside covered characters
-        for near in (1, -1):
+    if wide:  # what is hidden whole is read as spaces
+        covered = [own or (c.text == " " and under) for c, own, under in zip(placed, covered, hidden, strict=True)]
+        for near in (1, -1):  # of a stroke, as 一, nothing may be left beside covered characters
             for number in range(len(placed))[::near]:
                 before = number - near
                 if placed[number].text == " " and 0 <= before < len(placed):
@@ -435,8 +436,10 @@ def _read_covered(
     else:
         context = Context(prior, covered.before, covered.after, covered.first)
         reading = read_span_in_context(templates, covered.cells, context, sigma)
-    known = reading.fit >= least_fit
+    shown = any((cell.ink > PAPER).any() for cell in covered.cells)
+    known = bool(reading.text) and (reading.fit >= least_fit or not shown)
     return ReadSpan(
         text=reading.text if known else templates.lexicon.separator.join(covered.texts),
-        bits=reading.bits if known else None, fit=reading.fit, before=covered.before, after=covered.after,
+        bits=reading.bits if known else None, fit=reading.fit if shown else 1.0,
+        before=covered.before, after=covered.after,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from vcrgen.pixels.energies import Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon, make_lexicon
-from vcrgen.pixels.templates import STEP, Templates
+from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
 from vcrgen.text.languages import language_row
 
 # Beside the letters of a language: weights as shares of a text's characters.
@@ -129,7 +129,7 @@ class _Search:
         pens = np.full(len(templates.ink), pen)
         alone = self._energies.glyphs(np.arange(len(pens)), pens)
         end = pen + templates.advance
-        fits = np.flatnonzero((templates.advance > 0) & (end <= self._width))
+        fits = self._unlike(np.flatnonzero((templates.advance > 0) & (end <= self._width)), alone, end)
         ink = float(self._squares[pen + 1] - self._squares[pen]) / self._scale
         gain = np.maximum(0.0, -self._energies.tails(pen)) / self._scale
         for cost, number in arrived:
@@ -153,6 +153,13 @@ class _Search:
             skipped = cost + SKIPPED + min(ink, self._unknown)
             self._best[pen + 1] = min(self._best[pen + 1], skipped)
             self._push(skipped, pen + 1, -1, number, 0.0)
+
+    def _unlike(self, fits: Ints, alone: Doubles, end: Ints) -> Ints:
+        """Return characters, of those of one width of which nothing is seen only the most frequent one."""
+        unseen = fits[alone[fits] == 0]
+        unseen = unseen[np.argsort(self._price[unseen], kind="stable")]
+        others = np.delete(unseen, np.unique(end[unseen], return_index=True)[1])
+        return np.setdiff1d(fits, others, assume_unique=True)
 
     def _push(self, cost: float, pen: int, code: int, before: int, energy: float) -> None:
         arrived = self._arrived.setdefault(pen, {})
