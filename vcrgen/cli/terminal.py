@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -20,7 +21,6 @@ from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
 from vcrgen.scorer.curve_tables import curve_sentences
 from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.groups import PIXEL_BITS
-from vcrgen.scorer.mcq.session import ItemExample
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
 from vcrgen.scorer.results import RunResult, require_one_signature
@@ -30,6 +30,9 @@ from vcrgen.scorer.session import Validation
 from vcrgen.scorer.span_session import ScoredExample
 from vcrgen.tasks.bloom import LETTERS
 from vcrgen.tasks.task import MCQ_TASK, TASKS, VCR_TASK
+
+if TYPE_CHECKING:
+    from vcrgen.scorer.mcq.session import ItemExample
 
 # Heads and labels that are longer than what stands beside them, and a title that has to say what a short head does not.
 _SHORT = {"Exact match": "Exact", "Length ratio": "Ratio", "No n-gram": "Short", "Thinking": "Think"}

@@ -17,7 +17,6 @@ from markupsafe import Markup
 from vcrgen.errors import ConfigError
 from vcrgen.report.escape import escape_latex, escape_markdown, one_line
 from vcrgen.report.forms import LONG_ROWS, as_csv, as_long_latex, as_markdown, as_narrow_latex
-from vcrgen.report.pages import page_templates
 from vcrgen.report.table import Interval, Number, NumberInterval, Percent, PValue, Table, TableCell, show
 
 SCHEMA = "vcrgen-report-1"
@@ -125,6 +124,8 @@ def html_page(
         style: Style sheets of the package, which follow that of documents.
         **values: Further values of the template.
     """
+    from vcrgen.report.pages import page_templates  # which takes long to load
+
     templates = page_templates(package, style=f"document.css {style}")
     return templates.render(template, document=document, title=document.title, limitations=LIMITATIONS, **values)
 

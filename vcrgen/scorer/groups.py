@@ -198,8 +198,10 @@ def _by_value(by: str, values: Ints | Codes, label: Callable[[int], str], most: 
     """One label a value; values from ``most`` on have one together."""
     import numpy as np
 
-    found, codes = np.unique(np.minimum(values, most), return_inverse=True)
-    return [Breakdown(by, tuple(map(label, found.tolist())), codes.astype(np.uint16))] if len(found) > 1 else []
+    numbers = np.minimum(values, most)
+    found = sorted(set(numbers.tolist()))
+    codes = np.searchsorted(found, numbers).astype(np.uint16)
+    return [Breakdown(by, tuple(map(label, found)), codes)] if len(found) > 1 else []
 
 
 def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]) -> list[Breakdown]:
@@ -207,7 +209,7 @@ def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]
     import numpy as np
 
     given, names = np.frombuffer(codes, np.uint16), list(labels)
-    found = sorted(np.unique(given[given != NO_LABEL]).tolist(), key=names.__getitem__)
+    found = sorted(set(given.tolist()) - {NO_LABEL}, key=names.__getitem__)
     if len(found) < 2:
         return []
     order = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
@@ -221,7 +223,7 @@ def _by_range(by: str, values: Floats, starts: Sequence[int]) -> list[Breakdown]
 
     known = ~np.isnan(values)
     codes = np.searchsorted(starts, values, side="right") - 1
-    found = np.unique(codes[known]).tolist()
+    found = sorted(set(codes[known].tolist()))
     if len(found) < 2:
         return []
     order = np.full(len(starts), NO_LABEL, np.uint16)
@@ -247,7 +249,7 @@ def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -
     codes[~known] = NO_LABEL
     found: list[str] = []
     codes_found = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
-    for code in np.unique(codes[known]).tolist():
+    for code in sorted(set(codes[known].tolist())):
         inside = values[codes == code]
         low, high = (f"{end:.{decimals}f}" for end in (inside.min(), inside.max()))
         codes_found[code] = len(found)

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.config.score import ScoreOptions
+from vcrgen.dataset.key import read_key
+from vcrgen.errors import VcrgenError
+from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import write_evidence
-from vcrgen.scorer.mcq.session import ItemSession, is_mcq
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.results import RunResult
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.scorer.span_session import Session
+from vcrgen.tasks.bloom import TASK
+from vcrgen.tasks.opening import is_mcq_dataset
 
 Options = ScoreOptions
 
@@ -23,7 +27,20 @@ def open_session(data: Path, options: Options) -> BaseScoringSession:
     Raises:
         VcrgenError: The answers cannot be read, or an option is wrong.
     """
-    return ItemSession(data, options) if is_mcq(data) else Session(data, options)
+    if not is_mcq(data):
+        return Session(data, options)
+    from vcrgen.scorer.mcq.session import ItemSession  # which is not loaded for spans
+
+    return ItemSession(data, options)
+
+
+def is_mcq(data: Path) -> bool:
+    """Tell whether a place holds an MCQ benchmark, or the key of a hidden one."""
+    folder = hidden_folder(data)
+    try:
+        return read_key(folder).task == TASK if folder else not data.is_file() and is_mcq_dataset(data)
+    except VcrgenError:
+        return False  # whoever reads the key says what is wrong
 
 
 def score(

@@ -25,8 +25,8 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem
 from vcrgen.scorer.mcq.loading import load_items
-from vcrgen.scorer.mcq.session import is_mcq
 from vcrgen.scorer.records import UNSTATED, Question
+from vcrgen.scorer.run import is_mcq
 from vcrgen.storage import remote_url
 from vcrgen.study.parts import read_frames
 from vcrgen.study.records import Condition, Frames

@@ -12,11 +12,9 @@ from statistics import median_low
 from typing import NamedTuple
 
 from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.key import read_key
 from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.plurals import pluralize
-from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
 from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
@@ -31,20 +29,9 @@ from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
 from vcrgen.scorer.tally import NOT_IN_CELL as ABSENT
 from vcrgen.scorer.tally import Cell, Tally
-from vcrgen.tasks.bloom import LETTERS, TASK, ChoiceQuestion
-from vcrgen.tasks.opening import is_mcq_dataset
+from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
 from vcrgen.tasks.task import MCQ_TASK
 from vcrgen.tasks.wording import LBS_WINDOW
-
-
-def is_mcq(data: Path) -> bool:
-    """Tell whether a place holds an MCQ benchmark, or the key of a hidden one."""
-    folder = hidden_folder(data)
-    try:
-        return read_key(folder).task == TASK if folder else not data.is_file() and is_mcq_dataset(data)
-    except VcrgenError:
-        return False  # whoever reads the key says what is wrong
-
 
 # Options that say how free texts are read.
 _OF_TEXTS = ("pixels", "mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
