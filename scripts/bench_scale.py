@@ -12,9 +12,6 @@ models are loaded and 100 pairs are built, on Ray when each machine has finished
   computed from processor time, for when the cores are not idle
 * large sizes: core-hours and storage of 2.1 million pairs (VCR-WIKI's size) and a billion, from `vcrgen plan`'s sample
 
-With --splits N nothing else is measured: whole builds of N, 5 N and 20 N pairs with three splits. The
-source is once of pairs that all differ, and once nine of ten rows are copies, which are found and left out.
-
 Of the runs of a size the median is taken, of those on machines the smallest, as everything else on the machine only
 adds.
 """
@@ -24,7 +21,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import multiprocessing as mp
 import os
 import re
 import statistics
@@ -39,7 +35,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-from bench_build import repeat_pairs, run_build
+from bench_build import repeat_pairs
 
 from vcrgen.builder import run
 from vcrgen.builder.estimate import estimate
@@ -155,30 +151,6 @@ class Workers(threading.Thread):
         return float(after - before)
 
 
-def with_splits(source: Path, lang: str, folder: Path, smallest: int) -> None:
-    for size in (smallest, 5 * smallest, 20 * smallest):
-        # In a process of its own, as a build would be said to hold what its parent has in memory.
-        writing = mp.get_context("spawn").Process(target=write_sources, args=(source, folder, size))
-        writing.start()
-        writing.join()
-        for what, name in (("pairs that differ", "all"), ("pairs, nine of ten are copies", "copies")):
-            with tempfile.TemporaryDirectory(dir=folder) as out:
-                words = ("--splits", "train=...,validation=0.1,test=0.1")
-                _, seconds, size_bytes = run_build(
-                    folder / f"{name}.parquet", lang, "rows", 1, Path(out) / "out", *words
-                )
-            print(f"{size:,} {what}: {seconds:.1f} s of CPU, {size_bytes / 2**20:,.0f} MB", flush=True)
-
-
-def write_sources(source: Path, folder: Path, size: int) -> None:
-    repeat_pairs(source, folder / "all.parquet", size)
-    repeat_pairs(source, folder / "tenth.parquet", size // 10)
-    tenth = pq.read_table(folder / "tenth.parquet")
-    with pq.ParquetWriter(folder / "copies.parquet", tenth.schema) as copies:
-        for _ in range(10):
-            copies.write_table(tenth, row_group_size=256)
-
-
 def two_machines(source: Path, lang: str, folder: Path) -> None:
     from ray.cluster_utils import Cluster
 
@@ -232,14 +204,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="A Parquet file of pairs.")
     parser.add_argument("--lang", default="en", help="Their language.")
-    parser.add_argument("--splits", type=int, help="Pairs of the smallest build with splits.")
     arguments = parser.parse_args()
     if not arguments.source.is_file():
         sys.exit(f"There is no file {arguments.source}; give a Parquet file of pairs, such as pairs_en.parquet.")
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.splits:
-            with_splits(arguments.source, arguments.lang, Path(folder), arguments.splits)
-            return
         large_sizes(arguments.source, arguments.lang, Path(folder))
         by_size(arguments.source, arguments.lang, Path(folder))
         two_machines(arguments.source, arguments.lang, Path(folder))

@@ -2,7 +2,6 @@
 
     python scripts/bench_score.py [--data ../shared/data/wiki] [--items 250] [--stream 100000]
     python scripts/bench_score.py --only-whole --test-set 50000
-    python scripts/bench_score.py --commands 5000   # validate and score --compare at 1, 5 and 20 times that
 
 The yardstick is the plain loop that the published code runs: difflib's ratio over the n-grams of the output that share
 a token with the span. Both sides read the same real spans and the same noisy outputs of 10 to 120 tokens; the scorer
@@ -19,7 +18,6 @@ import json
 import os
 import random
 import resource
-import sys
 import tempfile
 import time
 from collections import deque
@@ -45,13 +43,7 @@ def main() -> None:
     )
     parser.add_argument("--stream", type=int, default=100_000, help="lines of the long file; 1000000 takes minutes")
     parser.add_argument("--only-whole", action="store_true", help="measure the whole run, and nothing else")
-    parser.add_argument(
-        "--commands", type=int, help="measure whole commands at 1, 5 and 20 times this, and nothing else"
-    )
     args = parser.parse_args()
-    if args.commands:
-        by_size(read_answers(args.data / "answers_en.jsonl"), args.commands)
-        return
     figures = []
     for lang in ("en", "zh"):
         answers = read_answers(args.data / f"answers_{lang}.jsonl")
@@ -225,34 +217,6 @@ def prediction_lines(views: list[list[Item]]) -> Iterator[dict[str, str]]:
 def write_lines(file: Path, rows: Iterator[dict[str, object]] | Iterator[dict[str, str]]) -> None:
     with file.open("w", encoding="utf-8") as handle:
         handle.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def by_size(answers: list[tuple[str, ...]], smallest: int) -> None:
-    """Print processor time and largest resident size of whole commands that read two models' outputs."""
-    for count in (smallest, 5 * smallest, 20 * smallest):
-        with tempfile.TemporaryDirectory() as folder:
-            key, *models = (Path(folder) / name for name in ("key.jsonl", "a.jsonl", "b.jsonl"))
-            spans = [answers[number % len(answers)] for number in range(count)]
-            write_lines(key, ({"id": f"q{number}", "answers": one} for number, one in enumerate(spans)))
-            for model, kept in zip(models, (3, 4), strict=True):
-                outputs = ("; ".join(one) if number % kept else "no idea" for number, one in enumerate(spans))
-                write_lines(
-                    model, ({"question_id": f"q{number}", "output": text} for number, text in enumerate(outputs))
-                )
-            whole_command(count, "validate", str(models[0]), "--data", str(key))
-            whole_command(count, "score", *map(str, models), "--data", str(key), "--compare")
-
-
-def whole_command(count: int, *arguments: str) -> None:
-    """Run a command of vcrgen; its resident size is right as long as this process is smaller."""
-    silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
-    command = [sys.executable, "-m", "vcrgen", *arguments]
-    _, status, usage = os.wait4(os.posix_spawn(sys.executable, command, os.environ, file_actions=silent), 0)
-    if status:
-        sys.exit(f"{' '.join(command)} failed")
-    seconds, size = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
-    compared = " --compare" * ("--compare" in arguments)
-    print(f"{count:,} outputs: vcrgen {arguments[0]}{compared}: {seconds:.1f} s of CPU, {size:.0f} MB", flush=True)
 
 
 def adversarial() -> None:

@@ -2,7 +2,6 @@
 
     python scripts/bench_study.py [--raters 50] [--seconds 30]
     python scripts/bench_study.py --kills 20 [--raters 30]
-    python scripts/bench_study.py --report 25
 
 Raters are programs in another process that do what the page does: open it, agree, fetch a picture, send what is typed
 several times, go on. Between two requests they wait as people do, about a second. Printed is how long the requests
@@ -11,9 +10,6 @@ or the median with all raters is above 30 ms.
 
 With --kills the service is killed (kill -9) so many times meanwhile, and nobody waits; every answer that was
 acknowledged has to be there afterwards, once, as it was typed last. The exit code is 1 if one is not.
-
-With --report nothing is served: so many raters, 5 and 20 times as many have answered 100 items each, half of them in
-each mode, and one in five answers is wrong. Printed is what inviting them and `vcrgen study report` take.
 """
 
 from __future__ import annotations
@@ -22,7 +18,6 @@ import argparse
 import http.client
 import json
 import multiprocessing as mp
-import os
 import random
 import re
 import statistics
@@ -36,17 +31,11 @@ from typing import Any
 
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
-from vcrgen.study.assignment import StepKind
-from vcrgen.study.creation import check_source, init_study
-from vcrgen.study.grading import question_of
+from vcrgen.study.creation import init_study
 from vcrgen.study.page_texts import text_file
 from vcrgen.study.raters import invite
-from vcrgen.study.records import RaterState, Response
 from vcrgen.study.store.database import StudyStore
-from vcrgen.study.store.designs import read_design
-from vcrgen.study.store.items import read_items
-from vcrgen.study.store.raters import read_raters, update_rater
-from vcrgen.study.store.steps import read_steps, save_response
+from vcrgen.study.store.steps import read_steps
 
 MOST_MS = 30.0
 ITEMS = 100
@@ -59,12 +48,7 @@ def main() -> int:
     parser.add_argument("--raters", type=int, default=0, help="at once; 50, or 30 with --kills")
     parser.add_argument("--seconds", type=float, default=30, help="of load")
     parser.add_argument("--kills", type=int, default=0, help="of the service")
-    parser.add_argument("--report", type=int, default=0, metavar="N", help="measure reports of N raters, and more")
     args = parser.parse_args()
-    if args.report:
-        for times in (1, 5, 20):
-            report(times * args.report)
-        return 0
     count = args.raters or (30 if args.kills else 50)
     with tempfile.TemporaryDirectory(prefix="bench-study-") as name:
         folder = Path(name)
@@ -75,50 +59,6 @@ def main() -> int:
         with StudyStore(folder / "study") as store:
             links = invite(store, count, "en")[0]
             return kills(store, links, args.kills) if args.kills else load(store, links, args.seconds)
-
-
-def report(count: int) -> None:
-    """Print what inviting so many raters and reporting their answers takes."""
-    with tempfile.TemporaryDirectory(prefix="bench-study-") as name:
-        folder = Path(name)
-        build("samples", out=folder / "data", limit=ITEMS, splits="test=...")
-        options = StudyOptions(limit=ITEMS, training=0, raters=(count + 1) // 2)
-        init_study(folder / "study", str(folder / "data"), options)
-        with StudyStore(folder / "study") as store:
-            began = time.process_time()
-            invite(store, count, "en")
-            inviting = time.process_time() - began
-            responses = answer_all(store)
-        with (folder / "log").open("w") as log:
-            words = [sys.executable, "-m", "vcrgen", "study", "report", str(folder / "study")]
-            process = subprocess.Popen(words, stdout=log, stderr=log)
-            _, status, used = os.wait4(process.pid, 0)
-        if status:
-            sys.exit((folder / "log").read_text())
-    seconds, size = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-    print(
-        f"{count:,} raters, {responses:,} responses: inviting {inviting:.1f} s of CPU, "
-        f"the report {seconds:.1f} s and {size:,.0f} MB",
-        flush=True,
-    )
-
-
-def answer_all(store: StudyStore) -> int:
-    """Store an answer to each step, one in five of them wrong, and return their number."""
-    rng = random.Random(0)
-    with store.writing() as connection:
-        design, items = read_design(connection), read_items(connection)
-        source = check_source(design)
-        answers = [item.answers or question_of(source, item).answers for item in items]
-        places = read_steps(connection)
-        for place in places:
-            step = place.step
-            texts = (step.word,) if step.kind is StepKind.CHECK else answers[step.item]
-            typed = tuple(text if rng.random() < 0.8 else "wrong" for text in texts)
-            save_response(connection, place.rater, place.number, Response(typed, (False,) * len(typed), 5.0, True, 1))
-        for rater in read_raters(connection):
-            update_rater(connection, rater.number, state=RaterState.SENT, languages="English")
-    return len(places)
 
 
 def load(store: StudyStore, links: list[str], seconds: float) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from vcrgen.database.schema import AnyRow
 from vcrgen.leaderboard.store.log import now
@@ -41,12 +41,6 @@ def find(connection: Connection, *, id: str = "", link_hash: str = "") -> AnyRow
     """Return the waiting registration of an id, or of the word in its mail; None if there is none."""
     wanted = (table.c.link == link_hash) if link_hash else (table.c.id == id)
     return connection.execute(select(table).where(wanted, table.c.confirmed.is_(None))).first()
-
-
-def is_waiting(connection: Connection, team: str) -> bool:
-    """Return whether a team of this name waits."""
-    wanted = select(func.count()).select_from(table).where(table.c.team == key_of(team), table.c.confirmed.is_(None))
-    return bool(connection.execute(wanted).scalar_one())
 
 
 def confirm(connection: Connection, id: str) -> None:
