@@ -44,11 +44,17 @@ SUCCESS = "_SUCCESS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """A finished dataset."""
+    """A finished dataset.
 
-    path: Path | str  # its folder; in an object store, its URL
-    manifest: Manifest  # its content
-    was_complete: bool  # it existed already
+    Attributes:
+        path: Its folder; in an object store, its URL.
+        manifest: Its content.
+        was_complete: Whether it existed already.
+    """
+
+    path: Path | str
+    manifest: Manifest
+    was_complete: bool
 
 
 def build(

@@ -21,14 +21,23 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFile:
-    """One Parquet file."""
+    """One Parquet file.
 
-    path: str  # relative to the dataset's folder, with ``/``; inside of it
-    mode: str | None  # such as ``"easy"``, or None for a task without modes
-    split: str  # name of the split
-    rows: int  # pairs in it
-    bytes: int  # its size
-    sha256: str  # hash of its bytes, in hex
+    Attributes:
+        path: Path inside of the dataset's folder, with ``/``.
+        mode: Mode such as ``"easy"``, or None for a task without modes.
+        split: Name of the split.
+        rows: Pairs in it.
+        bytes: Its size.
+        sha256: Hash of its bytes, in hex.
+    """
+
+    path: str
+    mode: str | None
+    split: str
+    rows: int
+    bytes: int
+    sha256: str
 
     def __post_init__(self) -> None:
         numbers = (self.rows, self.bytes)
@@ -44,17 +53,29 @@ class DatasetFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The content of ``manifest.json``."""
+    """The content of ``manifest.json``.
 
-    fingerprint: str  # hash of everything that decided the bytes
-    signature: Signature  # of the dataset
-    source: str  # one line on where the pairs come from
-    config: Mapping[str, Any]  # the configuration, without names of local files
-    read: int  # pairs read
-    rejected: Mapping[str, int]  # number of rejected pairs by reason; the file calls it `drops`
-    files: tuple[DatasetFile, ...]  # all data files
-    task: str | None = None  # the task of its rows; None for Visual Caption Restoration
-    languages: tuple[str, ...] = ()  # language codes of multilingual rows, in column order
+    Attributes:
+        fingerprint: Hash of everything that decided the bytes.
+        signature: Signature of the dataset.
+        source: One line on where the pairs come from.
+        config: The configuration, without names of local files.
+        read: Pairs read.
+        rejected: Number of rejected pairs by reason; the file calls it `drops`.
+        files: All data files.
+        task: The task of its rows; None for Visual Caption Restoration.
+        languages: Language codes of multilingual rows, in column order.
+    """
+
+    fingerprint: str
+    signature: Signature
+    source: str
+    config: Mapping[str, Any]
+    read: int
+    rejected: Mapping[str, int]
+    files: tuple[DatasetFile, ...]
+    task: str | None = None
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_task(self.task, self.languages)

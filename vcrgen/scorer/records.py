@@ -105,16 +105,26 @@ class SpanMatch(NamedTuple):
     """One span against one output: the evidence behind every number.
 
     A named tuple, because one is made for every span: a frozen dataclass takes five times as long to make.
+
+    Attributes:
+        answer: The span's text.
+        outcome: The outcome.
+        ngram: The nearest n-gram's tokens, joined; empty if there is none.
+        start: Where the n-gram starts in the output as the model gave it, or -1.
+        end: Where it ends, or -1.
+        distance: Edit distance between span and n-gram in characters, or None if there is no n-gram.
+        scores: The metrics.
+        verbatim: Whether the span's text stands in the output as it is, whatever the tokens.
     """
 
     answer: str
     outcome: Outcome
-    ngram: str = ""  # the nearest n-gram's tokens, joined; empty if there is none
-    start: int = -1  # where the n-gram starts in the output as the model gave it, or -1
-    end: int = -1  # where it ends, or -1
-    distance: int | None = None  # edit distance between span and n-gram in characters, or None if there is no n-gram
+    ngram: str = ""
+    start: int = -1
+    end: int = -1
+    distance: int | None = None
     scores: Scores = Scores()
-    verbatim: bool = False  # whether the span's text stands in the output as it is, whatever the tokens
+    verbatim: bool = False
 
     @property
     def exact(self) -> bool:

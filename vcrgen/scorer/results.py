@@ -44,19 +44,33 @@ class GroupResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """Scores of one cell: a mode of covers, or a language of an MCQ benchmark, and a view."""
+    """Scores of one cell: a mode of covers, or a language of an MCQ benchmark, and a view.
 
-    variant: str  # the value of the task's axis, such as `hard`
+    Attributes:
+        variant: The value of the task's axis, such as `hard`.
+        view: The view of its prompts.
+        clusters: What is resampled, such as images.
+        units: What has a score, such as spans.
+        metrics: Those that some unit has.
+        counts: As in `Cell`.
+        outcomes: Number of units by outcome.
+        length_ratio: Characters of the outputs over characters of the answers.
+        groups: The same scores for parts of the units.
+        key_letters: Of an MCQ benchmark with outputs, unless its key is hidden.
+        chance: Expected value of a random choice, where it is not the task's: items with more or fewer options.
+    """
+
+    variant: str
     view: View
-    clusters: int  # what is resampled, such as images
-    units: int  # what has a score, such as spans
-    metrics: Mapping[str, Estimate]  # those that some unit has
-    counts: Mapping[str, int]  # as in `Cell`
-    outcomes: Mapping[str, int]  # number of units by outcome
-    length_ratio: float | None  # characters of the outputs over characters of the answers
-    groups: tuple[GroupResult, ...]  # the same scores for parts of the units
-    key_letters: tuple[KeyLetter, ...] = ()  # of an MCQ benchmark with outputs, unless its key is hidden
-    chance: float | None = None  # of a random choice, where it is not the task's: items with more or fewer options
+    clusters: int
+    units: int
+    metrics: Mapping[str, Estimate]
+    counts: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    length_ratio: float | None
+    groups: tuple[GroupResult, ...]
+    key_letters: tuple[KeyLetter, ...] = ()
+    chance: float | None = None
 
     def chance_of(self, task: ScoredTask) -> float | None:
         """Return the expected value of a random choice in this cell; None where there is no such figure."""
@@ -118,22 +132,39 @@ class Resamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """Everything a scoring of one file gives."""
+    """Everything a scoring of one file gives.
 
-    name: str  # the file's name without its suffix
-    model: str | None  # the model the file names, or None
+    Attributes:
+        name: The file's name without its suffix.
+        model: The model the file names, or None.
+        format: Format of the file.
+        lang: Language of the answers.
+        signature: What the scores can be compared with.
+        task: The task.
+        cells: One for each variant and view in the file.
+        differences: Paired differences.
+        problems: Outputs that could not be used, by what is wrong: their number, and the first ones.
+        notes: Sentences a reader of the scores should know.
+        resamples: Resampled metrics of each cell, for comparisons.
+        curves: Accuracy against visible ink in each view, where it was asked for.
+        from_pixels: The template baseline, beside which the others are shown.
+        label: Stands for the run in tables where neither model nor file name is its own.
+    """
+
+    name: str
+    model: str | None
     format: str
     lang: str
-    signature: Signature  # what the scores can be compared with
+    signature: Signature
     task: ScoredTask
-    cells: tuple[CellResult, ...]  # one for each variant and view in the file
-    differences: tuple[Difference, ...]  # paired differences
+    cells: tuple[CellResult, ...]
+    differences: tuple[Difference, ...]
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
-    notes: tuple[str, ...]  # sentences a reader of the scores should know
+    notes: tuple[str, ...]
     resamples: Mapping[CellName, Resamples] = field(default_factory=dict, repr=False, compare=False)
-    curves: tuple[RunCurve, ...] = ()  # accuracy against visible ink in each view, where it was asked for
-    from_pixels: bool = False  # the template baseline, beside which the others are shown
-    label: str = ""  # stands for the run in tables where neither model nor file name is its own
+    curves: tuple[RunCurve, ...] = ()
+    from_pixels: bool = False
+    label: str = ""
 
     @property
     def title(self) -> str:
