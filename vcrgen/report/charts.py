@@ -110,11 +110,11 @@ def lines(
         heights: Heights with the text that stands at a line across.
         text: What the drawing shows, in words.
     """
-    drawn = []
+    drawn, names = [], []
     for share, name in heights:
         at = _height(share)
         drawn.append(f'<line class="grid" x1="0" x2="100%" y1="{at}" y2="{at}"/>')
-        drawn.append(f'<text x="100%" y="{float(at) - 4:.1f}" text-anchor="end">{escape(name)}</text>')
+        names.append(f'<text x="100%" y="{float(at) - 4:.1f}" text-anchor="end">{escape(name)}</text>')
     drawn.append(_ticks(ticks))
     for number, (name, points) in enumerate(series):
         drawn += _segments(f"s{number}", [point for point in points if math.isfinite(point[1])])
@@ -122,7 +122,7 @@ def lines(
         drawn.append(f'<line class="s{number}" x1="{x}%" x2="{x + 10}%" y1="{y}" y2="{y}"/>')
         drawn.append(f'<text x="{x + 12}%" y="{y + 4}">{escape(name[:26])}</text>')
     size = f'height="{240 + 20 * math.ceil(len(series) / 2)}" role="img" aria-label="{escape(text)}"'
-    return Markup(f'<svg class="ln" {size}>{"".join(drawn)}</svg>')  # noqa: S704 - numbers and escaped texts
+    return Markup(f'<svg class="ln" {size}>{"".join(drawn + names)}</svg>')  # noqa: S704 - numbers and escaped texts
 
 
 def fitted_curve(
