@@ -18,7 +18,7 @@ from tests.bloom.conftest import made_set, row
 from tests.leaderboard.test_attack import SET, make_world, write_key
 from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.config.hidden import HiddenOptions
-from vcrgen.errors import LeaderboardError
+from vcrgen.errors import LeaderboardError, SourceError
 from vcrgen.hidden.mcq import make_hidden_mcq
 from vcrgen.leaderboard.attacks import checks
 from vcrgen.leaderboard.attacks.checks import HOLDS, LIMITED, NOT_RUN, WEAK, Finding, check_board
@@ -141,6 +141,13 @@ def test_pictures_are_not_found_among_others(check: Check, hidden: Path, tmp_pat
     strangers = load_build_config(None, {"source": str(tmp_path / "strangers.parquet")})
     found = check("pictures", key=hidden / "key", against=strangers)
     assert set(verdicts(found).values()) == {HOLDS} and {one.wins for one in found.values()} == {0.0}
+
+
+def test_known_pairs_that_cannot_be_read_are_told_before_any_attack(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "junk.parquet").write_bytes(b"junk")
+    junk = load_build_config(None, {"source": str(tmp_path / "junk.parquet")})
+    with pytest.raises(SourceError, match="junk"):
+        check("lists of guesses", against=junk)
 
 
 def test_pictures_are_not_searched_without_pairs(check: Check, hidden: Path) -> None:

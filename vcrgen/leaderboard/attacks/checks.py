@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from vcrgen.builder.sources import open_source
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.key import FINAL
 from vcrgen.dataset.pictures import PictureSelection, open_pictures
@@ -127,11 +128,14 @@ def check_board(
 
     Raises:
         LeaderboardError: The board has no such set, none of its sets is hidden, or one cannot be read.
+        SourceError: ``against`` cannot be read.
     """
     sets = [one for one in board.sets if one.lifecycle.has_secret(hidden=one.hidden) and name in (None, one.name)]
     if not sets:
         which = "no hidden set with a secret key" if name is None else f"no hidden set {name[:40]!r} with a secret key"
         raise LeaderboardError(f"The board has {which}; there is nothing to attack.")
+    if against is not None:
+        open_source(against)  # an error of it is told before the first attack
     listener.begin(len(sets) * len(ATTACKS), 0)
     findings: list[Finding] = []
     for one in sets:
