@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from vcrgen.builder.sources import open_source
+from vcrgen.builder.sources import check_columns, open_every_split
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.key import FINAL
 from vcrgen.dataset.pictures import PictureSelection, open_pictures
@@ -134,8 +134,9 @@ def check_board(
     if not sets:
         which = "no hidden set with a secret key" if name is None else f"no hidden set {name[:40]!r} with a secret key"
         raise LeaderboardError(f"The board has {which}; there is nothing to attack.")
-    if against is not None:
-        open_source(against)  # an error of it is told before the first attack
+    if against is not None:  # an error of it is told before the first attack
+        for source in open_every_split(against).values():
+            check_columns(source, against)
     listener.begin(len(sets) * len(ATTACKS), 0)
     findings: list[Finding] = []
     for one in sets:
