@@ -25,7 +25,7 @@ def test_a_manifest_is_read_back(tmp_path: Path) -> None:
     ["/etc/passwd", "../x", "easy/../../x", "easy/a/b", "easy/..", "easy\\x", "hard/x", "easy/", "easy", "easy/a\\b"],
 )
 def test_a_path_of_a_manifest_is_not_trusted(tmp_path: Path, path: str) -> None:
-    values = {"signature": "lang:en", "fingerprint": "f", "source": "s", "config": {}, "read": 1, "drops": {}}
+    values = {"signature": "lang:en", "fingerprint": "f", "source": "s", "config": {}, "read": 1, "rejected": {}}
     file = {"path": path, "mode": "easy", "split": "train", "rows": 1, "bytes": 2, "sha256": "00"}
     write_json(tmp_path / "manifest.json", values | {"files": [file]})
     with pytest.raises(DatasetError, match="damaged"):

@@ -70,7 +70,7 @@ def answers_set(bench: Bench, lang: str) -> Path:
             "source": "fixed answers",
             "config": {},
             "read": len(questions),
-            "drops": {},
+            "rejected": {},
             "files": parts,
         }
         (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")

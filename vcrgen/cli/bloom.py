@@ -342,7 +342,7 @@ def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
 
     figures, manifest = set_figures(data), data.built
     if as_json:
-        origin = {"source": manifest.source, "signature": str(manifest.signature), "drops": dict(manifest.rejected)}
+        origin = {"source": manifest.source, "signature": str(manifest.signature), "rejected": dict(manifest.rejected)}
         return console.out.print_json(json.dumps(asdict(figures) | origin))
     table = console.ruled_table("level", "items", "categories with items")
     for level, (items, filled, categories) in figures.levels.items():

@@ -58,11 +58,11 @@ class ConsoleProgress(ProgressListener):
         self._started = self._last_line = time.monotonic()
         self._bar.reset(self._task, total=total, completed=done, description=self._doing)
 
-    def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+    def advance(self, done: int, kept: int, rejected: Counter[str], /) -> None:
         """Show more finished items; without a terminal, every :data:`LINE_SECONDS` at most."""
         self._done += done
         self._kept += kept
-        self._rejected.update(drops)
+        self._rejected.update(rejected)
         top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
         counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
         # Without rejected items, the kept ones are the finished ones.

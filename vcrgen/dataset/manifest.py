@@ -15,7 +15,6 @@ from vcrgen.storage import Folder, StorageError, open_folder
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 256 << 20
 DATA_FOLDER = "data"  # of the files of a task without modes
-_FILE_KEYS = {"rejected": "drops"}  # fields that manifest.json names differently
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -61,7 +60,7 @@ class Manifest:
         source: One line on where the pairs come from.
         config: The configuration, without names of local files.
         read: Pairs read.
-        rejected: Number of rejected pairs by reason; the file calls it `drops`.
+        rejected: Number of rejected pairs by reason.
         files: All data files.
         task: The task of its rows; None for Visual Caption Restoration.
         languages: Language codes of multilingual rows, in column order.
@@ -111,7 +110,6 @@ def check_task(task: object, languages: Sequence[object]) -> None:
 def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
     """Write the manifest into a dataset's folder atomically."""
     values = asdict(manifest) | {"signature": str(manifest.signature)}
-    values = {_FILE_KEYS.get(name, name): value for name, value in values.items()}
     if manifest.task is None:
         del values["task"], values["languages"]
     open_folder(dataset).write_json(MANIFEST, values)
@@ -139,7 +137,8 @@ def read_manifest(dataset: str | Path | Folder) -> Manifest:
         signature = Signature.parse(values.pop("signature"))
         files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
         languages = tuple(values.pop("languages", ()))
-        rejected = values.pop("drops")
-        return Manifest(**values, rejected=rejected, signature=signature, files=files, languages=languages)
+        return Manifest(**values, signature=signature, files=files, languages=languages)
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise DatasetError(f"{file} is damaged (keys missing or unknown); build the dataset again.") from None
+        raise DatasetError(
+            f"{file} is damaged or of another version (keys missing or unknown); build the dataset again."
+        ) from None

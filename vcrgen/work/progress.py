@@ -9,13 +9,13 @@ class ProgressListener:
     def begin(self, total: int, done: int) -> None:
         """Take the number of items, and of those that an earlier run finished; called once."""
 
-    def advance(self, done: int, kept: int, drops: Counter[str], /) -> None:
+    def advance(self, done: int, kept: int, rejected: Counter[str], /) -> None:
         """Take progress since the last call; called every few items.
 
         Args:
             done: Items that were processed.
             kept: Items that gave a result.
-            drops: Rejected items by reason.
+            rejected: Rejected items by reason.
         """
 
     def stage(self, text: str, /) -> None:
