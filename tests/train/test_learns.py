@@ -17,7 +17,7 @@ pytest.importorskip("schedulefree", reason='needs pip install "vcrgen[train]"')
 
 Run = Callable[..., tuple[int, str, str]]
 # The learning rate and the layers suit so small a model.
-OPTIONS = ("--rank", 32, "--steps", 400, "--batch", 8, "--micro-batch", 8, "--learning-rate", 8e-3, "--targets", "all")
+OPTIONS = ("--rank", 32, "--steps", 160, "--batch", 8, "--micro-batch", 8, "--learning-rate", 8e-3, "--targets", "all")
 
 
 def make_data(folder: Path, numbers: range) -> Path:
@@ -43,13 +43,13 @@ def exact_match(run: Run, model: Path, data: Path, *words: object) -> float:
 
 def test_lora_learns_new_pictures(tinyvlm: Any, run: Run, tmp_path: Path, one_thread: None) -> None:
     """LoRA on random weights stands still, so all weights of the base are trained first, on other pictures."""
-    new, others = make_data(tmp_path / "new", range(66)), make_data(tmp_path / "others", range(66, 200))
+    new, others = make_data(tmp_path / "new", range(25)), make_data(tmp_path / "others", range(25, 80))
     known, unknown = (tinyvlm.examples_of(data) for data in (others, new))
     model, processor = tinyvlm.make([text for each in (*known, *unknown) for text in (each.question, each.answer)])
-    tinyvlm.teach(model, processor, known, steps=350, batch=16)
+    tinyvlm.teach(model, processor, known, steps=160, batch=16)
     base = tinyvlm.save(model, processor, tmp_path / "base")
     before = exact_match(run, base, new)
     code, _, err = run("finetune", base, new, "--out", "lora", *OPTIONS)
     assert code == 0, err
     after = exact_match(run, base, new, "--adapter", "lora")
-    assert len(unknown) == 64 and before == 0 and after >= 0.8, (before, after)
+    assert len(unknown) >= 24 and before == 0 and after >= 0.8, (before, after)
