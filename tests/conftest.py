@@ -26,6 +26,7 @@ from tests.object_store import Proxy, Store
 
 Rows = list[dict[str, Any]]
 Change = Callable[[str, Rows], Rows]
+MOST_KEPT = 300_000  # numbers of a bootstrap's draws that are kept
 
 # How long an example takes says nothing where other processes use the machine, too. CI looks at the same examples every
 # time: a new one is found by whoever runs the tests, and stops no change that has nothing to do with it.
@@ -35,8 +36,23 @@ settings.load_profile("vcrgen")
 
 @pytest.fixture(scope="session", autouse=True)
 def _quick() -> Iterator[None]:
-    """Draw a built-in pair and read the options of a command once in this process, and never wait for the disk."""
+    """Make once in this process what many tests need, and never wait for the disk.
+
+    That is built-in pairs, options of commands, and the draws of small bootstraps.
+    """
     from vcrgen import samples
+    from vcrgen.stats import bootstrap
+
+    draw_weights, blocks = bootstrap.bootstrap_weights, (bootstrap._BLOCK, bootstrap._MOST_DRAWN)
+
+    @functools.lru_cache(maxsize=100)
+    def weights_of(groups: int, seed: int, unit: str, draws: int) -> list[Any]:
+        return [part.copy() for part in draw_weights(groups, seed=seed, unit=unit, draws=draws)]
+
+    def bootstrap_weights(groups: int, *, seed: int, unit: str, draws: int) -> Iterator[Any]:
+        if groups * draws > MOST_KEPT or blocks != (bootstrap._BLOCK, bootstrap._MOST_DRAWN):
+            return draw_weights(groups, seed=seed, unit=unit, draws=draws)
+        return iter(weights_of(groups, seed, unit, draws))
 
     make_command = typer.main.get_command_from_info
 
@@ -50,6 +66,7 @@ def _quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command_from_info", get_command_from_info)
         patch.setattr(samples, "sample_pair", functools.lru_cache(maxsize=2000)(samples.sample_pair))
+        patch.setattr(bootstrap, "bootstrap_weights", bootstrap_weights)
         patch.setattr("os.fsync", lambda descriptor: None)
         yield
 

@@ -67,6 +67,14 @@ def _empty_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_resamples() -> Iterator[None]:
+    """Draw a tenth of the resamples of a file's scores; how many there are is no matter of boards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vcrgen.stats.bootstrap.RESAMPLES", 100)
+        yield
+
+
 @pytest.fixture(scope="session")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset of twelve English pairs in both modes."""

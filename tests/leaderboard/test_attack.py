@@ -218,9 +218,10 @@ def test_the_final_part_stays_at_chance(images: int, texts: int, teams: int, how
 
 
 def test_with_instant_feedback_the_same_attacker_reads_the_key() -> None:
-    """So it is no weak one: of 55 texts it has more than 40."""
+    """So it is no weak one: with a quarter of its search it has more than 30 of 55 texts, where 14 are chance."""
     world = make_world(40, 55, 4, 0)
-    assert attacks.search_key(world, attacks.Instant(world), "random", files=20, teams=1, seed=0).sum() > 40
+    right = attacks.search_key(world, attacks.Instant(world), "random", files=20, teams=1, seed=0, sweeps=80)
+    assert right.sum() > 30
 
 
 def test_one_guess_an_output_is_enough_for_a_choice() -> None:
@@ -228,5 +229,5 @@ def test_one_guess_an_output_is_enough_for_a_choice() -> None:
     world = replace(make_world(40, 55, 4, 0), single=True)
     design = attacks.any_design(world, 0.5, np.random.default_rng(0))
     assert (design.sum(axis=1) == 1).all()
-    right = attacks.search_key(world, attacks.Instant(world), "adaptive", files=20, teams=1, seed=0, chains=4)
+    right = attacks.search_key(world, attacks.Instant(world), "adaptive", files=12, teams=1, seed=0, chains=4)
     assert right.sum() > 30

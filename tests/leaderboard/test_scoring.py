@@ -50,7 +50,7 @@ def test_a_complete_file_gives_its_cells(open_set: Session, hand: Hand) -> None:
         assert cell.estimates["exact"] == cell.estimates["jaccard"]
         value, low, high = cell.estimates["exact"]
         assert (value, high) == (1.0, 1.0) and 0.5 < low < 0.8, "eight images tell little"
-        assert BootstrapMean.from_bytes(cell.means["exact"]).means.tolist() == [1.0] * 1000
+        assert BootstrapMean.from_bytes(cell.means["exact"]).means.tolist() == [1.0] * 100
         assert np.unpackbits(np.frombuffer(cell.hits, np.uint8)).sum() == spans
         assert (cell.difference is not None) == (cell.view == "stacked")
 

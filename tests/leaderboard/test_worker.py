@@ -356,8 +356,9 @@ def test_a_set_that_changed_is_another_ranking(
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts a worker as the service does, or another command with its arguments."""
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts a worker as the service does, or another command with its arguments; this process draws as often as it."""
+    monkeypatch.setattr("vcrgen.stats.bootstrap.RESAMPLES", 1000)
     started: list[subprocess.Popen[bytes]] = []
 
     def call(board: Board, *what: str) -> subprocess.Popen[bytes]:

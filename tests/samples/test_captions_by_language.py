@@ -108,7 +108,7 @@ def test_later_captions_differ_by_names(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_captions_are_unique_of_one_to_five_lines_and_some_have_numbers(lang: str) -> None:
-    texts = [caption(lang, index) for index in [*range(800), *range(19_000, 19_400)]]
+    texts = [caption(lang, index) for index in [*range(300), *range(19_000, 19_200)]]
     assert max(Counter(texts).values()) == 1
     lengths = list(map(len, texts))
     least, most, few, many = language_data(lang)["caption_lengths"]
@@ -122,7 +122,7 @@ def test_captions_are_unique_of_one_to_five_lines_and_some_have_numbers(lang: st
 def test_captions_are_in_the_script_of_their_language(lang: str) -> None:
     row = LANGUAGES[lang]
     scripts = {row.script, *row.other_scripts, "IDEOGRAPHIC"}
-    for index in range(500):
+    for index in range(200):
         text = FLIGHT.sub("", caption(lang, index))
         assert {re.split("[ -]", unicodedata.name(char))[0] for char in text if char.isalpha()} <= scripts, text
         assert not re.search(r"  | ,|\.\.", text), text
@@ -134,7 +134,7 @@ def test_captions_are_in_the_script_of_their_language(lang: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_nearly_every_caption_has_a_span(lang: str) -> None:
     nlp, size = load_pipeline(lang).nlp, 5 if lang != "zh" else 4  # Chinese words are long
-    assert sum(bool(selectable_ngrams(nlp(caption(lang, index)), size)) for index in range(100)) >= 0.93 * 100
+    assert sum(bool(selectable_ngrams(nlp(caption(lang, index)), size)) for index in range(60)) >= 0.93 * 60
 
 
 # Korean particles that go with the last sound of the word before them: after a consonant, and after a vowel.
@@ -144,7 +144,7 @@ PARTICLES = {"이": "가", "을": "를", "은": "는", "과": "와", "으로": "
 def test_korean_particles_go_with_the_sound_before_them() -> None:
     pipeline, seen = load_pipeline("ko").nlp, set()
     for scene in SCENES:
-        for seed in range(60):
+        for seed in range(20):
             text = captions("ko").render(scene.kind, scene.facts.sample(Random(seed)), Random(seed), 50)
             text = re.sub(r"\S+ 씨", "누구 씨", text)  # a given name may end as a particle sounds
             for before, token in pairwise(pipeline(text)):

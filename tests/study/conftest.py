@@ -1,5 +1,6 @@
 """A small study of built-in pairs, and people who type."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
+from vcrgen.study import source
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source, init_study
 from vcrgen.study.grading import question_of
@@ -22,6 +24,14 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
 from vcrgen.study.store.raters import read_raters, update_rater
 from vcrgen.study.store.steps import read_steps, save_response
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_once() -> Iterator[None]:
+    """Clean a picture once in this process: most studies are of the same ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "clean_picture", functools.lru_cache(maxsize=500)(source.clean_picture))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -59,13 +69,13 @@ def typing() -> Callable[..., None]:
         with store.reading() as connection:
             design, items = read_design(connection), read_items(connection)
             raters = [rater for rater in read_raters(connection) if rater.state is RaterState.INVITED]
-        source = check_source(design)
+        checked = check_source(design)
 
         def response(place: RaterStep) -> Response:
             if place.step.kind is StepKind.CHECK:
                 return Response((place.step.word,), (False,), 2.0, True, 1)
             item = items[place.step.item]
-            answers = item.answers or question_of(source, item).answers
+            answers = item.answers or question_of(checked, item).answers
             texts = tuple(says(place.rater, item.question_id, n, answer) for n, answer in enumerate(answers))
             return Response(texts, tuple(not text for text in texts), 5.0, True, 1)
 

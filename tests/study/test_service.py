@@ -566,9 +566,9 @@ def test_a_broken_database_is_told_in_one_sentence(client: Any) -> None:
 def test_every_acknowledged_answer_is_there_once_after_kills(
     make: Callable[..., StudyStore], people: Any, service: Callable[[StudyStore], Any]
 ) -> None:
-    """Eight raters, and three times kill -9; ``scripts/bench_study.py`` has more of both."""
+    """Four raters, and twice kill -9; ``scripts/bench_study.py`` has more of both."""
     store = make(limit=10, training=0, raters=4)
-    tokens = people(store, 8)
+    tokens = people(store, 4)
     running = service(store)
     acknowledged: dict[tuple[int, int], list[str]] = {}
     stop = threading.Event()
@@ -607,7 +607,7 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
     threads = [threading.Thread(target=rater, args=(n, token)) for n, token in enumerate(tokens, start=1)]
     for thread in threads:
         thread.start()
-    for _ in range(3):
+    for _ in range(2):
         before = len(acknowledged)
         end = time.monotonic() + 120
         while len(acknowledged) < before + 5 and any(t.is_alive() for t in threads) and time.monotonic() < end:
@@ -620,7 +620,7 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
     running.kill()
     with store.reading() as connection:
         there = {(place.rater, place.number): place.response for place in read_steps(connection)}
-    assert len(acknowledged) >= 15
+    assert len(acknowledged) >= 10
     for about, texts in acknowledged.items():
         response = there[about]
         assert response is not None

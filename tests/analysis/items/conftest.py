@@ -51,3 +51,9 @@ def evidence(key: Path) -> Callable[..., list[Path]]:
 def twelve(evidence: Callable[..., list[Path]], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Evidence of twelve models."""
     return evidence(tmp_path_factory.mktemp("twelve"), 12)
+
+
+@pytest.fixture
+def rough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End the rounds of a fit at a change that is a hundred times larger."""
+    monkeypatch.setattr("vcrgen.analysis.items.irt._NEAR", 1e-2)

@@ -16,6 +16,7 @@ from vcrgen.cli import app
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.report.document import PRIVATE
 
+pytestmark = pytest.mark.usefixtures("rough")
 Run = Callable[..., Result]
 
 
@@ -56,7 +57,7 @@ def test_every_format_of_the_example(run: Run, tmp_path: Path, command: str, for
 
 def test_the_same_command_gives_the_same_bytes(run: Run, twelve: list[Path], tmp_path: Path) -> None:
     for name in ("a", "b"):
-        run("items", *twelve, "--out", tmp_path / f"{name}.html")
+        run("items", *twelve, "--resamples", 100, "--out", tmp_path / f"{name}.html")
         run("shorten", *twelve, "--keep", "10,20", "--resamples", 10, "--out", tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
     assert (tmp_path / "a" / "ids-20.txt").read_bytes() == (tmp_path / "b" / "ids-20.txt").read_bytes()
@@ -65,7 +66,7 @@ def test_the_same_command_gives_the_same_bytes(run: Run, twelve: list[Path], tmp
 
 def test_evidence_gives_a_page_without_an_answer(run: Run, twelve: list[Path], key: Path, tmp_path: Path) -> None:
     out = tmp_path / "items.html"
-    assert run("items", *twelve, "--out", out).exit_code == 0
+    assert run("items", *twelve, "--resamples", 100, "--out", out).exit_code == 0
     text = out.read_text("utf-8")
     answers = [answer for line in key.read_text("utf-8").splitlines() for answer in json.loads(line)["crossed_text"]]
     assert "Predictors of difficulty" in text and "Only 12 models" in text and "q07 [1]" in text
@@ -135,7 +136,7 @@ def test_a_hidden_set_is_private(run: Run, twelve: list[Path], tmp_path: Path) -
         pq.write_table(table.set_column(mode, "mode", [[HIDDEN_MODE] * table.num_rows]), files[-1])
     for command in ("items", "shorten"):
         refused(run(command, *files), "with --private they are analysed")
-    run("items", *files, "--private", "--out", tmp_path / "p.html")
+    run("items", *files, "--private", "--resamples", 100, "--out", tmp_path / "p.html")
     run("shorten", *files, "--private", "--keep", "20", "--resamples", 10, "--out", tmp_path / "short")
     for page in (tmp_path / "p.html", tmp_path / "short" / "report.html"):
         assert PRIVATE in page.read_text("utf-8")

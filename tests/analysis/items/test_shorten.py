@@ -11,6 +11,8 @@ from vcrgen.analysis.items.shorten import METHODS, SelectionContext, _choose_all
 from vcrgen.errors import AnalysisError
 from vcrgen.stats.full_score import logistic
 
+pytestmark = pytest.mark.usefixtures("rough")
+
 
 def test_the_reported_error_is_that_of_fresh_models() -> None:
     """A smaller run of what ``scripts/measure_items.py`` measures."""

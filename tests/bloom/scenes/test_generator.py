@@ -25,7 +25,7 @@ from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.tasks.text_readers import CLASSIFIER, JOINT, read_without_pictures
 from vcrgen.text.languages import LANGUAGES
 
-ITEMS = 1_380  # 60 a category
+ITEMS = 460  # 20 a category
 
 
 @pytest.fixture(scope="module")

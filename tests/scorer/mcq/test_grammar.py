@@ -190,7 +190,7 @@ def test_a_label_means_its_place_whatever_the_options_are(options: list[str], le
 
 @pytest.mark.parametrize("piece", ["A", "answer ", "A, ", "(", "not ", "a dog ", "answer: A or ", "\\boxed{", "<", "ﷺ"])
 def test_an_endless_output_takes_no_endless_time(piece: str) -> None:
-    assert read_choice(piece * (200_000 // len(piece)), ANIMALS).kind in set(ReadingKind)
+    assert read_choice(piece * (50_000 // len(piece)), ANIMALS).kind in set(ReadingKind)
 
 
 def test_two_declared_options_are_ambiguous_however_they_are_joined() -> None:
