@@ -12,6 +12,7 @@ baseline needs vcrgen[ocr].
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import multiprocessing as mp
 import os
@@ -32,7 +33,7 @@ class Command(NamedTuple):
 
     unit: str
     smallest: int
-    words: str  # {n} stands for the size, {two} for twice as many and 50; paths are in a folder of the run
+    words: str  # {n} stands for the size; paths are in a folder of the run
     prepare: Callable[[int], None] = lambda size: None  # makes what it works on, in the working folder
 
 
@@ -59,6 +60,24 @@ def distinct(size: int) -> None:
     from bench_build import repeat_pairs
 
     repeat_pairs(Path(PAIRS), Path("source.parquet"), size)
+
+
+def photos(size: int) -> None:
+    """Write twice as many pairs, and 50, whose pictures are blurred noise: built-in ones are too much alike."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from PIL import Image
+
+    from vcrgen.samples import sample_pair
+
+    rng, pictures, captions = np.random.default_rng(0), [], []
+    for number in range(2 * size + 50):
+        noise = Image.fromarray(rng.integers(256, size=(9, 12, 3), dtype=np.uint8))
+        noise.resize((400, 300), Image.Resampling.BICUBIC).save(data := io.BytesIO(), "JPEG")
+        pictures.append(data.getvalue())
+        captions.append(sample_pair("en", number).caption)
+    pq.write_table(pa.table({"image": pa.array(pictures, pa.binary()), "caption": captions}), "photos.parquet")
 
 
 def copies(size: int) -> None:
@@ -107,13 +126,13 @@ def study(size: int) -> None:
                 update_rater(connection, rater.number, state=RaterState.SENT, languages="English")
 
 
-HIDDEN = "hidden make samples:{two} --private-source --items {n} --out set --secret-file secret.key --cover"
+HIDDEN = "hidden make photos.parquet --private-source --items {n} --out set --secret-file secret.key --cover"
 SPLITS = "build source.parquet --lang en --workers 1 --out out --splits train=...,validation=0.1,test=0.1"
 COMMANDS = {
     "build with splits": Command("pair", 1_000, SPLITS, distinct),
     "build with splits, nine of ten are copies": Command("pair", 1_000, SPLITS, copies),
-    "hidden, rows": Command("item", 50, f"{HIDDEN} rows"),
-    "hidden, bars": Command("item", 50, f"{HIDDEN} bars"),
+    "hidden, rows": Command("item", 50, f"{HIDDEN} rows", photos),
+    "hidden, bars": Command("item", 50, f"{HIDDEN} bars", photos),
     "bloom build": Command("item", 500, "bloom build --items {n} --out out"),
     "export to vlmevalkit": Command("image", 100, "export data --to vlmevalkit --mode hard --out out", dataset),
     "baseline ocr": Command("image", 10, "baseline ocr data --mode hard --workers 1 --out o.jsonl", dataset),
@@ -145,7 +164,7 @@ def measure(name: str, command: Command, times: list[int], pairs: Path | None) -
             preparing.join()
             if preparing.exitcode:
                 sys.exit(f"{name}: what it works on could not be made.")
-            seconds, size_bytes = run(command.words.format(n=size, two=2 * size + 50).split(), folder)
+            seconds, size_bytes = run(command.words.format(n=size).split(), folder)
         line = f"{name}: {size:,} {command.unit}s: {seconds:.1f} s of CPU, {size_bytes / 1e6:,.0f} MB"
         if found:
             margins.append(1000 * (seconds - found[-1][1]) / (size - found[-1][0]))
