@@ -201,6 +201,20 @@ def says(item: DrawnItem, rater: int) -> dict[str, str]:
     return {"answer": "ABCD"[number % 4], "verdict": "approve", "note": "صحيح"}
 
 
+def patiently(do: Callable[[], Any]) -> Any:
+    """Ask a service that may be killed until it answers."""
+    end = time.monotonic() + 300
+    while True:
+        try:
+            answer = do()
+            if answer.status_code == 200:
+                return answer.json()
+            assert answer.status_code >= 500, answer.text
+        except httpx.HTTPError:
+            assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 @pytest.mark.process
 def test_two_raters_and_a_kill_lose_nothing(
     auditing: Callable[..., StudyStore],
@@ -215,18 +229,6 @@ def test_two_raters_and_a_kill_lose_nothing(
     acknowledged: dict[tuple[int, int], list[str]] = {}
     failed: list[BaseException] = []
     ready, killed = threading.Barrier(2), threading.Event()
-
-    def patiently(do: Callable[[], Any]) -> Any:
-        end = time.monotonic() + 300
-        while True:
-            try:
-                answer = do()
-                if answer.status_code == 200:
-                    return answer.json()
-                assert answer.status_code >= 500, answer.text
-            except httpx.HTTPError:
-                assert time.monotonic() < end
-            time.sleep(0.05)
 
     def rater(number: int) -> None:
         with httpx.Client(base_url=running.url, timeout=120) as http:
@@ -267,7 +269,11 @@ def test_two_raters_and_a_kill_lose_nothing(
     for thread in threads:
         thread.join(300)
     assert not failed and len(acknowledged) == ITEMS * (1 + OVERLAP)
+    assert_reported(store, data, draw, tmp_path)
 
+
+def assert_reported(store: StudyStore, data: Path, draw: Draw, tmp_path: Path) -> None:
+    """Every verdict is exported, and the reports of the study and of the file say the same."""
     file = tmp_path / "verdicts.jsonl"
     file.write_text(export(store), "utf-8")
     expected = [
@@ -397,6 +403,11 @@ def test_an_audit_by_keyboard(
     visitor.tab_to("#send")
     visitor.keys(ENTER)
     visitor.at("thanks")
+    assert_judged(store, total)
+
+
+def assert_judged(store: StudyStore, total: int) -> None:
+    """The verdicts of :func:`test_an_audit_by_keyboard` are there."""
     said = [json.loads(one) for one in export(store).splitlines()]
     assert [one["answer"] for one in said] == ["B", "B", "", *"B" * (total - 3)]
     assert [one["verdict"] for one in said] == ["choices", "translation", *["approve"] * (total - 2)]

@@ -562,6 +562,15 @@ def test_a_broken_database_is_told_in_one_sentence(client: Any) -> None:
     assert answer.json() == {"error": "The study cannot be read just now; try again soon."}
 
 
+def ask(mine: Client, step: int) -> int:
+    return int(mine.step(step).json()["fields"])
+
+
+def send(mine: Client, step: int, texts: list[str], revision: int) -> dict[str, Any]:
+    told: dict[str, Any] = mine.answer(step, *texts, revision=revision).json()
+    return told if told["saved"] else {}
+
+
 @pytest.mark.process
 def test_every_acknowledged_answer_is_there_once_after_kills(
     make: Callable[..., StudyStore], people: Any, service: Callable[[StudyStore], Any]
@@ -588,13 +597,6 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
                     if told:
                         assert told["texts"] == texts
                         acknowledged[number, step] = texts
-
-    def ask(mine: Client, step: int) -> int:
-        return int(mine.step(step).json()["fields"])
-
-    def send(mine: Client, step: int, texts: list[str], revision: int) -> dict[str, Any]:
-        told: dict[str, Any] = mine.answer(step, *texts, revision=revision).json()
-        return told if told["saved"] else {}
 
     def patiently(do: Callable[[], Any]) -> Any:
         while not stop.is_set():
