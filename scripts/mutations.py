@@ -571,6 +571,8 @@ MUTATIONS: tuple[Mutation, ...] = (
       "tests/pixels/test_attack.py"),
     M("pixels", "covered texts run on over an uncovered line", "if not found or between.strip():", "if not found:",
       "tests/pixels/test_attack.py"),
+    M("pixels", "texts of more words are less probable, so they are lost", "number = len(state.units)", "number = 0",
+      "tests/pixels/test_context.py"),
     M("pixels", "n-grams below the longest count as often as they occur", "np.where(after > 0, after, count)", "count",
       "tests/pixels/test_ngrams.py"),
     M("pixels", "an n-gram prior does not see the words after a span", "weight=state.weight + after, best=state.best + after", "weight=state.weight",

@@ -73,3 +73,12 @@ def test_the_words_around_decide_what_pixels_leave_open() -> None:
     context = Context(prior, "the AV", "", first=False)
     found = read_span_in_context(templates(TOY), [cell], context)
     assert found.text == "art" and found.bits < read_span(templates(TOY), [cell], None).bits
+
+
+def test_a_text_of_many_improbable_words_is_not_lost() -> None:
+    """Each word makes a text less probable, so only texts of as many words compare."""
+    text = " ".join(["AV", "jar", "tar", "fir", "art", "AV", "rat", "if", "AV", "tar", "fir", "AV"])
+    prior = NgramPrior(MODELS[TOY], TOY, "toy")
+    cell = cell_of(text, np.zeros((CELL_ROWS, 400), dtype=bool))
+    found = read_span_in_context(templates(TOY), [cell], Context(prior, "a", "", first=True))
+    assert found.text == text and found.bits == pytest.approx(0, abs=0.01)

@@ -47,9 +47,14 @@ class NgramPrior:
         for token, share in zip(tokens, shares.tolist(), strict=True):
             forms[token] += share
         self._forms = forms
-        self.tokens: Ints = np.array(model.numbers(tokens), dtype=np.intp)
-        self._base = np.array([forms[token] for token in tokens])
-        self._log_form = lexicon.log_prior - np.log(self._base)
+        numbers = dict(zip(forms, model.numbers(forms), strict=True))
+        ordered = sorted(forms, key=lambda token: (numbers[token], token))
+        place = {token: at for at, token in enumerate(ordered)}
+        self._place: Ints = np.array([place[token] for token in tokens], dtype=np.intp)  # of each unit's token
+        self._token: Ints = np.array([numbers[token] for token in ordered], dtype=np.intp)
+        base = np.array([forms[token] for token in ordered])
+        self._single = model.probabilities((), self._token, base)
+        self._log_form = lexicon.log_prior - np.log(base[self._place])
 
     def history(self, tokens: Sequence[int]) -> History:
         """Return the tokens on which the next unit depends."""
@@ -60,10 +65,16 @@ class NgramPrior:
         numbers = self._model.numbers(tokenize(text, self._lexicon.lang))
         return self.history((BOUNDARY, *numbers) if first else numbers)
 
-    def log_prior(self, history: History, units: Ints) -> Doubles:
-        """Return the logarithm of the probability of units after others."""
-        shares = self._model.probabilities(history, self.tokens[units], self._base[units])
-        found: Doubles = np.log(shares) + self._log_form[units]
+    def token(self, unit: int) -> int:
+        """Return the number of a unit's token."""
+        return int(self._token[self._place[unit]])
+
+    def log_prior(self, histories: Sequence[History], units: Ints) -> Doubles:
+        """Return the logarithm of the probability of units after each of some histories."""
+        places, of = np.unique(self._place[units], return_inverse=True)
+        tokens, single = self._token[places], self._single[places]
+        shares = [self._model.probabilities_after(history, tokens, single) for history in histories]
+        found: Doubles = np.log(np.array(shares))[:, of] + self._log_form[units]
         return found
 
     def log_prior_of(self, text: str, history: History) -> float:
@@ -128,13 +139,15 @@ class ContextLattice(Lattice):
     ) -> dict[History, State]:
         """Return the texts at the end of a cell by their histories, given those at its start."""
         waiting = {0: {history: [state] for history, state in states.items()}}
-        top = max((state.weight for state in states.values()), default=0.0)
+        top: dict[int, float] = {}  # by number of units, as each one more makes a text less probable
         for pen in range(cell.width):
-            here = _best(waiting.pop(pen, {}), top - BEAM)
+            here = _best(waiting.pop(pen, {}), top)
             for start, history, state in self._longer(energies, cell, pen, here):
-                waiting.setdefault(start, {}).setdefault(history, []).append(state)
-                if start < cell.width:
-                    top = max(top, state.weight)
+                number = len(state.units)
+                if start == cell.width or state.weight >= top.get(number, -math.inf) - BEAM:
+                    waiting.setdefault(start, {}).setdefault(history, []).append(state)
+                    if start < cell.width:
+                        top[number] = max(top.get(number, -math.inf), state.weight)
         return {history: merge(found) for history, found in waiting.get(cell.width, {}).items()}
 
     def _longer(
@@ -145,7 +158,8 @@ class ContextLattice(Lattice):
             return
         found, prior, units = self._units_from(energies, cell, pen), self._context.prior, self._templates.lexicon.units
         pixels, histories = self._log_likelihood(energies, cell, pen, found), list(here)
-        weights = np.array([here[h].weight + pixels + prior.log_prior(h, found.unit) for h in histories])
+        before = np.array([here[history].weight for history in histories])
+        weights = (before[:, None] + pixels) + prior.log_prior(histories, found.unit)
         for end in np.unique(found.end).tolist():
             ends = end >= cell.width - cell.loose
             start = cell.width if ends else end + self._templates.space
@@ -160,7 +174,7 @@ class ContextLattice(Lattice):
                     weight, state.entropy, state.best + weight - state.weight, (*state.units, units[unit]),
                     state.explained - float(found.energy[at]),
                 )  # fmt: skip
-                yield start, prior.history((*histories[row], int(prior.tokens[unit]))), longer
+                yield start, prior.history((*histories[row], prior.token(unit))), longer
 
 
 def _nth(values: Doubles, number: int) -> float:
@@ -169,11 +183,11 @@ def _nth(values: Doubles, number: int) -> float:
     return float(np.partition(flat, -min(number, len(flat)))[-min(number, len(flat))])
 
 
-def _best(arrived: Mapping[History, Sequence[State]], least: float) -> dict[History, State]:
-    """Return the best states of a pen position."""
+def _best(arrived: Mapping[History, Sequence[State]], top: Mapping[int, float]) -> dict[History, State]:
+    """Return the best states of a pen position, given the greatest weights by number of units."""
     states = {history: merge(found) for history, found in arrived.items()}
     ranked = sorted(states.items(), key=lambda one: -one[1].weight)[:MOST_STATES]
-    return {history: state for history, state in ranked if state.weight >= least}
+    return {history: state for history, state in ranked if state.weight >= top.get(len(state.units), -math.inf) - BEAM}
 
 
 def read_span_in_context(
@@ -188,6 +202,11 @@ def read_span_in_context(
         sigma: Standard deviation of the noise, in grey levels.
     """
     energies = [Energies(templates, cell) for cell in cells]
-    return most_probable(
-        templates, energies, lambda limit: ContextLattice(templates, energies, cells, context, sigma, limit).end()
-    )
+
+    def end_of(limit: float) -> State | None:
+        """Return the texts; if there are none, the plain lattice tells it in less time."""
+        if Lattice(templates, energies, cells, None, sigma, limit).end() is None:
+            return None
+        return ContextLattice(templates, energies, cells, context, sigma, limit).end()
+
+    return most_probable(templates, energies, end_of)

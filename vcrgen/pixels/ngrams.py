@@ -27,6 +27,7 @@ MAX_TEXT_BYTES = 128 << 20  # of all texts
 MAX_TOKENS = 1 << 25
 BOUNDARY = 0  # the token before a paragraph
 UNKNOWN = -1  # a token that the texts do not have
+MAX_KEPT = 1 << 20  # n-grams whose numbers are remembered
 USUAL_DISCOUNT = 0.75  # of texts that are too small to tell one
 _WORDS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+|[^\w\s]")
 _SPACES = re.compile(r"\s+")
@@ -93,6 +94,7 @@ class NgramModel:
     def __init__(self, paragraphs: Iterable[Sequence[str]], order: int) -> None:
         self.vocabulary: dict[str, int] = {}
         self.order = order
+        self._numbers: dict[tuple[int, ...], int] = {}
         numbers = array("q", [BOUNDARY])
         for paragraph in paragraphs:
             if numbers[-1] != BOUNDARY:
@@ -131,8 +133,16 @@ class NgramModel:
             kept = kept[1:]
         return kept
 
-    def _number(self, tokens: Sequence[int]) -> int:
+    def _number(self, tokens: tuple[int, ...]) -> int:
         """Return the number of an n-gram, or -1."""
+        number = self._numbers.get(tokens)
+        if number is None:
+            if len(self._numbers) >= MAX_KEPT:
+                self._numbers.clear()
+            number = self._numbers[tokens] = self._find(tokens)
+        return number
+
+    def _find(self, tokens: tuple[int, ...]) -> int:
         found = 0
         for order, token in zip(self._orders, tokens, strict=False):
             first, last = int(order.first[found]), int(order.first[found + 1])
@@ -141,24 +151,40 @@ class NgramModel:
                 return -1
         return found
 
-    def probabilities(self, history: Sequence[int], tokens: Ints, base: Doubles) -> Doubles:
+    def probabilities(self, history: tuple[int, ...], tokens: Ints, base: Doubles) -> Doubles:
         """Return the probability of each of some tokens after others.
 
         Args:
             history: What :meth:`history` returns.
-            tokens: Numbers of tokens.
+            tokens: Numbers of tokens in ascending order, each once but for :data:`UNKNOWN`.
             base: Their probabilities in the distribution below the single tokens.
         """
-        found = base
-        for length, order in enumerate(self._orders[: len(history) + 1]):
-            place = self._number(history[len(history) - length :])
-            first, last = order.first[place], order.first[place + 1]
-            if first == last or not order.total[place]:
-                break
-            own = order.token[first:last]
-            at = np.minimum(np.searchsorted(own, tokens), len(own) - 1)
-            kept = np.where(own[at] == tokens, order.kept[first:last][at], 0.0)
-            found = kept / order.total[place] + order.left[place] * found
+        return self.probabilities_after(history, tokens, self._mixed(0, 0, tokens, base))
+
+    def probabilities_after(self, history: tuple[int, ...], tokens: Ints, single: Doubles) -> Doubles:
+        """Return what :meth:`probabilities` does, given what it returns without a history."""
+        found = single
+        for length in range(1, len(history) + 1):
+            found = self._mixed(length, self._number(history[len(history) - length :]), tokens, found)
+        return found
+
+    def _mixed(self, length: int, place: int, tokens: Ints, below: Doubles) -> Doubles:
+        """Return probabilities after a history, given its number and those after it without its first token."""
+        order = self._orders[length]
+        first, last = order.first[place], order.first[place + 1]
+        if first == last or not order.total[place]:
+            return below
+        own = order.token[first:last]
+        if len(own) < len(tokens):  # the shorter one is looked up in the longer one
+            at = np.minimum(np.searchsorted(tokens, own), len(tokens) - 1)
+            of = np.flatnonzero(tokens[at] == own)
+            at = at[of]
+        else:
+            of = np.minimum(np.searchsorted(own, tokens), len(own) - 1)
+            at = np.flatnonzero(own[of] == tokens)
+            of = of[at]
+        found: Doubles = order.left[place] * below
+        found[at] += order.kept[first:last][of] / order.total[place]
         return found
 
 

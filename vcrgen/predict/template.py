@@ -85,7 +85,7 @@ class TemplateModel:
             raise RequestProblem(
                 "unexplained_text",
                 f"{best.face.name} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give "
-                "the font with --font, or for resized or compressed images more noise with --sigma",
+                "the font with --font; images that were resized, or compressed with loss, cannot be read",
             )
         if not best.spans:
             raise RequestProblem(
