@@ -12,14 +12,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from vcrgen.builder.sources import check_columns, open_every_split
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.key import FINAL
 from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError, VcrgenError
-from vcrgen.hidden.probe import probe
+from vcrgen.hidden.probe import check_pairs, probe
 from vcrgen.leaderboard.attacks.board_copy import BoardCopy, copy_board
 from vcrgen.leaderboard.attacks.guesses import STAGE, GuessedSet, guess_set
 from vcrgen.leaderboard.attacks.key_search import Ladder, Numbers, World, search_key
@@ -135,8 +134,7 @@ def check_board(
         which = "no hidden set with a secret key" if name is None else f"no hidden set {name[:40]!r} with a secret key"
         raise LeaderboardError(f"The board has {which}; there is nothing to attack.")
     if against is not None:  # an error of it is told before the first attack
-        for source in open_every_split(against).values():
-            check_columns(source, against)
+        check_pairs(against)
     listener.begin(len(sets) * len(ATTACKS), 0)
     findings: list[Finding] = []
     for one in sets:
