@@ -8,7 +8,7 @@ from deflate import deflate_compress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.builder.bands import CHUNK, PHOTO_ROWS, Band, continued_block, filter_rows
+from vcrgen.builder.bands import CHUNK, PHOTO_ROWS, Band, continued_block, filter_rows, white_band
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
@@ -35,6 +35,11 @@ def unfilter(filtered: np.ndarray, width: int) -> np.ndarray:
             up = int(rows[y - 1, x]) if y else 0
             rows[y, x] = (byte + [0, left, up, (left + up) // 2][kind]) % 256
     return rows
+
+
+@pytest.mark.parametrize("height", [1, 2, 37])
+def test_white_rows_are_filtered_as_any_others(height: int) -> None:
+    assert white_band(height, 300).compressed == Band(np.full((height, 300), 255, np.uint8)).compressed
 
 
 def far_pixels(height: int, width: int) -> np.ndarray:

@@ -241,7 +241,6 @@ def test_joined_scripts_have_forms(lang: str, face: str) -> None:
 
 
 def test_covers_of_a_font_are_calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also those of styles that are not kept any more, as they hold glyphs."""
     calls = []
 
     def counted(*args: Any, **options: Any) -> Any:
@@ -250,5 +249,5 @@ def test_covers_of_a_font_are_calibrated_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr("vcrgen.hidden.forms.make_style", counted)
     builder = maker()
-    first, made = builder._calibrated("lato", 30), len(calls)
-    assert made and builder._calibrated("lato", 30) == first and len(calls) == made
+    first, made = builder._style("lato", 30), len(calls)
+    assert made and builder._style("lato", 30) is first and len(calls) == made

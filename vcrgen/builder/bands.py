@@ -47,15 +47,26 @@ class Band:
     @cached_property
     def compressed(self) -> CompressedBand:
         """Return the rows, filtered and compressed."""
-        rows = filter_rows(self.pixels)
+        rows = self._filtered()
         blocks = _deflate_text(rows) if self.pixels.ndim == 2 else _deflate_photo(rows.reshape(-1))
         return CompressedBand(blocks, zlib_ng.adler32(rows), rows.size)
 
+    def _filtered(self) -> Pixels:
+        return filter_rows(self.pixels)
 
-@lru_cache(maxsize=1024)
-def white_band(height: int, width: int) -> Band:
-    """Return a band of white rows."""
-    return Band(np.full((height, width), 255, dtype=np.uint8))
+
+class WhiteBand(Band):
+    """White rows: their pixels are one byte in memory, and from the second row on they are filtered alike."""
+
+    def __init__(self, height: int, width: int) -> None:
+        super().__init__(np.broadcast_to(np.uint8(255), (height, width)))
+
+    def _filtered(self) -> Pixels:
+        rows = filter_rows(self.pixels[:2])
+        return np.concatenate([rows, np.repeat(rows[-1:], self.height - len(rows), axis=0)])
+
+
+white_band = lru_cache(maxsize=1024)(WhiteBand)
 
 
 def stack_bands(bands: Sequence[Band]) -> Pixels:

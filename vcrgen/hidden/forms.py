@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 from vcrgen.builder.acceptance import Acceptance, Threshold
@@ -19,14 +19,13 @@ from vcrgen.hidden.design import MAX_EMS, MIN_WIDTH, ItemDesign, draw_cover_mode
 from vcrgen.hidden.secret import Secret
 from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.text.graphemes import clusters
-from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.cover import CoverRule, Gray, measure_span, span_cells, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import WORD
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.render import render_strip
-from vcrgen.typeset.style import Style, make_shaper, make_style
+from vcrgen.typeset.style import Style, make_style
 
 # Attempts to draw spans that hide no letter and differ from earlier forms; the attempt with the most such spans counts.
 DRAWINGS = 24
@@ -39,7 +38,6 @@ MIN_LETTER_INK = 0.1
 MAX_SHARED = (0.5, 0.99)
 # Stacked images higher than this many widths are rejected, as in VCR-WIKI: 900 px at 300.
 MAX_RATIO = 3
-_STYLES = 64  # fonts in one size that are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +88,7 @@ class FormBuilder:
     def __init__(self, config: BuildConfig, secret: Secret, fonts: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
         self._secret, self._fonts = secret, fonts
-        self._style = lru_cache(maxsize=_STYLES)(self._make_style)
-        self._calibrated = cache(self._calibrate)  # small, unlike a style with its glyphs
+        self._style = cache(self._make_style)  # a few hundred, each with the glyphs that it has drawn
         for font in fonts:
             self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
 
@@ -124,23 +121,15 @@ class FormBuilder:
 
     def _make_style(self, font: str, size: int) -> Style:
         """Return the style of one face without fallbacks, in the nearest size with even covers."""
-        size, calibrations = self._calibrated(font, size)
-        shaper = make_shaper(self.pipeline.language, FontChain([resolve_font(font)], size=size))
-        return Style(width=0, max_height=0, shaper=shaper, calibrations=calibrations)
-
-    def _calibrate(self, font: str, size: int) -> tuple[int, Mapping[Mode, Calibration]]:
-        """Return the nearest size with even covers, and these."""
-        found: list[tuple[int, Mapping[Mode, Calibration]]] = []
+        language, config, file = self.pipeline.language, self.pipeline.config, resolve_font(font)
+        styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
-            chain = FontChain([resolve_font(font)], size=size + step)
-            config = self.pipeline.config
-            style = make_style(
-                self.pipeline.language, chain, width=0, max_height=0, cover=config.cover, modes=config.modes
-            )
-            found.append((size + step, style.calibrations))
+            chain = FontChain([file], size=size + step)
+            style = make_style(language, chain, width=0, max_height=0, cover=config.cover, modes=config.modes)
+            styles.append(style)
             if all(cover.is_even for cover in style.calibrations.values()):
-                return found[-1]
-        return found[0]
+                return style
+        return styles[0]
 
     def _rules(self, prepared: PreparedItem, span: Span, form: int, draw: int = 0) -> dict[Mode, CoverRule]:
         """Return the cover rule of a span in each mode, seeded by the secret."""

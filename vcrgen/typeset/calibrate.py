@@ -208,11 +208,15 @@ def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
         for stop in range(first + 1, height)
         if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE
     ] or [range(1, height)]
-    visible, balance = _medians(above, likely)
+    over, under = _shares(above, likely)
+    visible = np.median(over + under, axis=1)
     ink = np.abs(visible - target.visible)
-    errors = zip(np.maximum(0.0, ink - tolerance), ink + np.abs(balance - target.above), strict=True)
-    number = min(zip(errors, range(len(likely)), strict=True))[1]
-    best = likely[number]
+    excess = np.maximum(0.0, ink - tolerance)
+    nearest = np.flatnonzero(excess == excess.min())
+    over, under = over[nearest], under[nearest]
+    balance = np.median(over / np.maximum(over + under, 1e-9), axis=1)
+    number = int((ink[nearest] + np.abs(balance - target.above)).argmin())
+    best = likely[nearest[number]]
     low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
     return Calibration(
         rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=float(balance[number])
@@ -225,9 +229,7 @@ def _spread(shares: Floats) -> tuple[float, float, float]:
     return low, median, high
 
 
-def _medians(above: Floats, covers: Sequence[range]) -> tuple[Floats, Floats]:
-    """Return the median visible ink under each range of rows, and the median share of it above the rows."""
+def _shares(above: Floats, covers: Sequence[range]) -> tuple[Floats, Floats]:
+    """Return the shares of ink above and under each range of rows: ranges x windows."""
     shares = np.ascontiguousarray(above.T)
-    over, under = shares[[rows.start for rows in covers]], 1 - shares[[rows.stop for rows in covers]]
-    visible = over + under
-    return np.median(visible, axis=1), np.median(over / np.maximum(visible, 1e-9), axis=1)
+    return shares[[rows.start for rows in covers]], 1 - shares[[rows.stop for rows in covers]]
