@@ -381,7 +381,8 @@ def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) ->
         "6f00,r2,working,0,",
     ]
     with store.reading() as connection:
-        forget(store, read_raters(connection)[0])
+        first = read_raters(connection)[0]
+    forget(store, first)
     assert "5f00" not in export(store, "payments")
     assert b"5f00" not in (store.folder / FILE).read_bytes()
 
