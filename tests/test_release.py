@@ -1,6 +1,10 @@
 """Files that others read of the project: citation, hooks, workflow and forms for issues."""
 
+import importlib.util
 import tomllib
+import zipfile
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -9,6 +13,16 @@ import yaml
 from tests.pages import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+@pytest.fixture
+def hook() -> ModuleType:
+    """The hook that compresses the wheel."""
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "scripts" / "hatch_build.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def read(path: str) -> Any:
@@ -45,3 +59,37 @@ def test_forms_for_issues_have_what_is_asked_of_them(name: str) -> None:
     assert {"name", "description", "body"} <= form.keys()
     assert len({part["id"] for part in form["body"]}) == len(form["body"])
     assert any(part.get("validations", {}).get("required") for part in form["body"])
+
+
+def test_the_compressed_wheel_has_the_same_files_in_fewer_bytes(hook: ModuleType, tmp_path: Path) -> None:
+    wheel = tmp_path / "made.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.write(ROOT / "fonts" / "DejaVuSans.ttf", "fonts/one.ttf")
+        archive.writestr(zipfile.ZipInfo("é.txt", (2020, 2, 2, 13, 4, 58)), "x")  # which no compression makes shorter
+    before = [
+        (info.filename, info.date_time, info.external_attr, info.CRC) for info in zipfile.ZipFile(wheel).infolist()
+    ]
+    size = wheel.stat().st_size
+    hook.CompressHook.finalize(None, "standard", {}, str(wheel))
+    with zipfile.ZipFile(wheel) as archive:
+        after = [(info.filename, info.date_time, info.external_attr, info.CRC) for info in archive.infolist()]
+        assert (
+            archive.testzip() is None and archive.read("fonts/one.ttf") == (ROOT / "fonts/DejaVuSans.ttf").read_bytes()
+        )
+    assert after == before and wheel.stat().st_size < 0.97 * size
+
+
+def test_a_wheel_above_the_limit_is_not_built(
+    hook: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hook.LIMIT == 33_000_000
+    monkeypatch.setattr(hook, "LIMIT", 100)
+    wheel = tmp_path / "made.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("one.txt", "a")
+    with pytest.raises(RuntimeError, match="more than 100"):
+        hook.CompressHook.finalize(None, "standard", {}, str(wheel))
+    wheel_facts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"][
+        "wheel"
+    ]
+    assert wheel_facts["hooks"]["custom"]["path"] == "scripts/hatch_build.py"
