@@ -51,6 +51,7 @@ def make(pairs: Path, tmp_path: Path) -> Iterator[Callable[..., StudyStore]]:
         chosen = {"limit": 6, "training": 2} | options
         chosen = {name: value for name, value in chosen.items() if value is not None}
         _, token = init_study(tmp_path / name, str(data), StudyOptions(**chosen))
+        write_consents(tmp_path / name)
         store = StudyStore(tmp_path / name)
         store.token = token  # type: ignore[attr-defined]
         stores.append(store)
@@ -142,7 +143,6 @@ def service(tmp_path: Path, own_port: int) -> Iterator[Callable[[StudyStore], Se
     started: list[Service] = []
 
     def start(store: StudyStore) -> Service:
-        write_consents(store.folder)
         started.append(Service(store.folder, tmp_path / f"service-{len(started)}.log", own_port))
         return started[-1]
 

@@ -108,9 +108,12 @@ def test_mistakes_are_sentences(run: Run, pairs: Path, tmp_path: Path) -> None:
     ):
         code, out, err = run("study", *words)
         assert code == 2 and message in err and "Traceback" not in out + err, (words, out, err)
+    note = "CONSENT.en.txt still has its note to the maintainers"
+    code, _, err = run("study", "serve", "s", "--port", 0)  # before anybody is invited
+    assert code == 2 and note in err
     assert run("study", "invite", "s", "--count", 1)[0] == 0
     code, _, err = run("study", "serve", "s", "--port", 0)
-    assert code == 2 and "CONSENT.en.txt still has its note to the maintainers" in err
+    assert code == 2 and note in err
     Path("s/CONSENT.zh.txt").write_bytes(b"\xff")
     code, _, err = run("study", "serve", "s", "--port", 0)
     assert code == 2 and "CONSENT.zh.txt is not UTF-8 text" in err

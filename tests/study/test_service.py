@@ -14,11 +14,12 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from tests.study.conftest import write_consents
 from vcrgen.errors import StudyError
 from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
-from vcrgen.study.page_texts import text_file
+from vcrgen.study.page_texts import VCR, text_file
 from vcrgen.study.raters import SharedLink, forget, invite
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.app import make_app
@@ -85,6 +86,19 @@ def client(make: Callable[..., StudyStore]) -> Iterator[Callable[..., tuple[Clie
     yield start
     for http in opened:
         http.close()
+
+
+def test_no_page_shows_the_note_of_a_consent_to_the_maintainers(make: Callable[..., StudyStore]) -> None:
+    """Of people who are invited in another language than the first, while the study is served."""
+    store = make()
+    with TestClient(make_app(store)) as http:
+        (store.folder / "CONSENT.zh.txt").write_text(VCR.consent["zh"], "utf-8")
+        tokens = [invite(store, 1, lang)[0][0] for lang in ("en", "zh")]
+        _, shared = invite(store, 1, "zh", SharedLink("C1A2B3C4"))
+        paths = [f"/r/{tokens[0]}", f"/r/{tokens[1]}", f"/join/{shared}?PROLIFIC_PID=a1"]
+        assert [http.get(path).status_code for path in paths] == [200, 503, 503]
+        write_consents(store.folder)
+        assert [http.get(path).status_code for path in paths] == [200, 200, 200]
 
 
 def test_a_rater_from_the_page_to_the_end(client: Callable[..., tuple[Client, StudyStore]]) -> None:

@@ -67,15 +67,22 @@ def read_text(folder: Path, kind: str, lang: str) -> str:
 
 
 def unwritten_consents(store: StudyStore) -> list[str]:
-    """Return a sentence for each language of raters whose consent is the text that ships, with its last line.
+    """Return a sentence for each language whose consent :func:`has_note`: those of raters, or the study's before any.
 
-    That line asks the maintainers to say who they are.
+    That note asks the maintainers to say who they are.
     """
     with store.reading() as connection:
-        texts, raters = texts_for(read_design(connection)), read_raters(connection)
+        design, raters = read_design(connection), read_raters(connection)
+    texts = texts_for(design)
+    langs = {texts.page_lang(rater.lang) for rater in raters} or {texts.page_lang(design.lang)}
     return [
         f"{text_file(store.folder, 'consent', lang)} still has its note to the maintainers; say there who you are, "
         "how to reach you, what is paid, and who approved the study."
-        for lang in sorted({texts.page_lang(rater.lang) for rater in raters})
-        if texts.consent[lang].strip().splitlines()[-1] in read_text(store.folder, "consent", lang)
+        for lang in sorted(langs)
+        if has_note(texts, lang, read_text(store.folder, "consent", lang))
     ]
+
+
+def has_note(texts: PageTexts, lang: str, consent: str) -> bool:
+    """Return true if a consent still has the last line of the one that ships."""
+    return texts.consent[lang].strip().splitlines()[-1] in consent

@@ -24,7 +24,7 @@ from vcrgen.report.pages import Templates
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_answered
 from vcrgen.study.grading import typed_form
-from vcrgen.study.page_texts import read_text, texts_for
+from vcrgen.study.page_texts import has_note, read_text, texts_for
 from vcrgen.study.raters import claim_unassigned, unassigned_slots, withdraw
 from vcrgen.study.records import Frames, Rater, RaterState, RaterStep, StudyDesign
 from vcrgen.study.records import Response as StepResponse
@@ -127,6 +127,8 @@ class RaterRoutes:
         lang, folder = self._texts.page_lang(rater_lang), self._store.folder
         texts = self._texts.page[lang]
         consent = read_text(folder, "consent", lang)
+        if has_note(self._texts, lang, consent):  # of somebody who was invited, in this language, while the service ran
+            raise Refusal(503, "This study does not say yet who runs it; come back later.")
         data = {
             "api": f"../api/{token}", "key": f"vcrgen-study {token_hash(token)}", "version": _version(consent),
             "pause": self._design.options["pause"], "texts": {name: texts[name] for name in SCRIPT_TEXTS}, **visit,
