@@ -15,6 +15,12 @@ class ConfigError(VcrgenError):
     """An option, a combination of options, or a configuration file is wrong."""
 
 
+class OptionError(ConfigError):
+    """The value of an option is wrong; the sentence begins with its name and a colon."""
+
+    option = ""  # what the command line calls it, such as `--width`; "" if it is no option there
+
+
 class SourceError(VcrgenError):
     """The image-caption pairs cannot be read: missing file, unknown format, missing column."""
 

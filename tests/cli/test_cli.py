@@ -209,6 +209,38 @@ def test_other_words_too_many_are_of_no_pattern(run: Run, words: list[str]) -> N
     assert code == 2 and "Got unexpected extra argument" in err and "quotes" not in err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            "build --seed abc",
+            "--seed: Input should be a valid integer, unable to parse string as an integer; `vcrgen build",
+        ),
+        (
+            "study invite s --count 0",
+            "--count: Input should be greater than or equal to 1; `vcrgen study invite --help`",
+        ),
+        ("build --nope", "No such option: --nope"),
+        ("build --seed", "Option '--seed' requires an argument; `vcrgen"),
+        ("--nope", "No such option: --nope; `vcrgen --help`"),
+        ("bild", "No such command 'bild'. Did you mean 'build'? `vcrgen --help` tells what it takes."),
+        ("score", "Missing argument 'predictions'; `vcrgen score --help`"),
+        ("sample-size --power 2", "--power: Input should be less than or equal to 0.95."),
+        ("build --ngram-size 11", "--ngram-size: Input should be less than or equal to 10."),
+        ("build --lang xx", "--lang: unknown language 'xx'; known: en,"),
+    ],
+)
+def test_a_wrong_word_is_told_in_one_sentence(run: Run, words: str, told: str) -> None:
+    code, out, err = run(*words.split())
+    assert (code, out) == (2, "") and err.startswith(f"Error: {told}") and err.count("\n") == 1
+
+
+def test_a_wrong_value_of_a_recipe_is_told_with_the_file(run: Run) -> None:
+    Path("own.yaml").write_text("width: 3\n")
+    code, _, err = run("build", "--config", "own.yaml")
+    assert code == 2 and err.startswith("Error: own.yaml: width: Input should be")
+
+
 def test_out_is_never_a_file_of_the_name_of_standard_output(run: Run) -> None:
     """`leaderboard export board --to md --out -` wrote a file called `-`."""
     commands = dict(commands_of(get_command(app)))

@@ -77,6 +77,7 @@ def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> No
     words = ["--out", "preds.jsonl", "--concurrency", 1]
     code, out, err = predict(dataset, server, *words)
     assert code == 3 and out == "" and not Path("preds.jsonl").exists()
+    assert "Going on" not in err
     first, second = err.splitlines()[-2:]
     assert first.startswith("1 of 12 pictures has no reply: http_400 1; the first: ")
     assert first.endswith(", VI+TEI: the server answers 400: [2J[red]no")
@@ -86,8 +87,11 @@ def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> No
     )
     code, out, err = predict(dataset, server, *words, "--allow-failed")
     assert code == 0 and "1 of 12 pictures has no reply" in out and "11 outputs of qwen" in out
-    code, out, _ = predict(dataset, server, *words, "--retry-refused")
+    code, out, err = predict(dataset, server, *words, "--retry-refused")
     assert code == 0 and out.startswith("12 replies: 12 answered;") and len(server.calls) == 13
+    assert err.startswith(
+        "Going on with an earlier run: it has 11 replies.\n"
+    )  # of pictures before and after the failed one
 
 
 def test_where_outputs_go_if_nobody_says(predict: Run, run: Run, hidden: Callable[..., Path], serve: Any) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
+from vcrgen.plurals import pluralize
 from vcrgen.work.progress import ProgressListener
 
 LINE_SECONDS = 10.0
@@ -30,6 +31,7 @@ class ConsoleProgress(ProgressListener):
         self._done = self._total = self._resumed = self._kept = 0
         self._rejected: Counter[str] = Counter()
         self._note = ""
+        self._said = False  # that an earlier run left something
         self._started = self._last_line = time.monotonic()
         whole = [Column(no_wrap=True) for _ in range(5)]  # where a terminal is narrow the bar shrinks, then the detail
         columns = (
@@ -53,10 +55,15 @@ class ConsoleProgress(ProgressListener):
     def begin(self, total: int, done: int) -> None:
         """Show the number of items, and of those that an earlier run finished."""
         self._total, self._done, self._resumed = total, done, done
-        if done:
+        if done and not self._said:
             self._console.print(f"Going on with an earlier run: {done:,} of {total:,} {self._unit} are done.")
         self._started = self._last_line = time.monotonic()
         self._bar.reset(self._task, total=total, completed=done, description=self._doing)
+
+    def resume(self, replies: int) -> None:
+        """Say that an earlier run got replies."""
+        self._said = True
+        self._console.print(f"Going on with an earlier run: it has {pluralize(replies, 'reply', 'replies')}.")
 
     def advance(self, done: int, kept: int, rejected: Counter[str], /) -> None:
         """Show more finished items; without a terminal, every :data:`LINE_SECONDS` at most."""

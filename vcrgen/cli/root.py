@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -179,10 +179,17 @@ class Commands(TyperGroup):
                 stream.reconfigure(encoding=encoding, errors="backslashreplace")
         return super().main(*args, **options)
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Parse the words before the command; a mistake is one sentence."""
+        try:
+            return super().make_context(*args, **options)
+        except Exception as error:
+            if (problem := _usage_problem(error)) is None:
+                raise
+            _refuse(problem)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; turn errors of the user into one sentence and exit code 2."""
-        from rich.markup import escape
-
         from vcrgen.cli import console
         from vcrgen.errors import VcrgenError
         from vcrgen.files import DISK_FULL
@@ -190,8 +197,8 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except VcrgenError as error:
-            console.err.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True)
-            sys.exit(2)
+            name, colon, problem = str(error).partition(":")
+            _refuse(f"{getattr(error, 'option', '') or name}{colon}{problem}")
         except KeyboardInterrupt as stopped:
             goes_on = "What was finished is kept; run the same command again to go on."
             nothing = "Nothing is half written; the command begins anew next time."
@@ -204,14 +211,35 @@ class Commands(TyperGroup):
             sys.exit(141)
         except Exception as error:
             if isinstance(error, OSError) and error.errno in DISK_FULL:
-                where = f" of {escape(str(error.filename))}" if error.filename else ""
-                console.err.print(
-                    f"[bold red]Error:[/] The disk{where} is full; free some space and run the same command again.",
-                    soft_wrap=True,
-                )
-                sys.exit(2)
-            _explain_names(error)
-            raise
+                where = f" of {error.filename}" if error.filename else ""
+                _refuse(f"The disk{where} is full; free some space and run the same command again.")
+            if (wrong := _usage_problem(error)) is None:
+                raise
+            _refuse(wrong)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    """Print a mistake of the user, and end."""
+    from rich.markup import escape
+
+    from vcrgen.cli import console
+
+    console.err.print(f"[bold red]Error:[/] {escape(sentence)}", soft_wrap=True)
+    sys.exit(2)
+
+
+def _usage_problem(error: Any) -> str | None:
+    """Return what is wrong with the words of a command as a sentence; None for other errors, and for a shown help."""
+    if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
+        return None
+    _explain_names(error)
+    parameter = getattr(error, "param", None)
+    text = str(error.format_message()).rstrip(".")
+    if parameter is not None and type(error).__name__ == "BadParameter":
+        text = f"{max(parameter.opts, key=len)}: {error.message}".rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "vcrgen"
+    return f"{text}{'' if text.endswith('?') else ';'} `{path} --help` tells what it takes."
 
 
 def _explain_names(error: Any) -> None:

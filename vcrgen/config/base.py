@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from vcrgen.errors import ConfigError
+from vcrgen.errors import ConfigError, OptionError
 
 # Headings under which the help of a command shows its options.
 PANEL_SOURCE, PANEL_TEXT, PANEL_IMAGES, PANEL_RUN = "Source", "Text and masks", "Images", "Run"
@@ -52,7 +52,7 @@ class Options(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigError(first_problem(error, type(self))) from None
+            raise first_problem(error, type(self)) from None
 
 
 Model = TypeVar("Model", bound=Options)
@@ -72,6 +72,8 @@ def validate_options(model: type[Model], values: Mapping[str, Any], place: str =
     try:
         return model(**values)
     except ConfigError as error:
+        if not place:
+            raise
         raise ConfigError(f"{place}{error}") from None
 
 
@@ -131,12 +133,19 @@ def read_prices(price: str | None, name: str = "--price") -> tuple[float, float]
     return read, written
 
 
-def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first problem that pydantic found, as a sentence."""
+def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError:
+    """Return the first problem that pydantic found, in a sentence."""
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
         near = difflib.get_close_matches(field, model.model_fields, n=1, cutoff=0.0)
-        return f"Unknown key {field!r}; the nearest known key is {near[0]!r}."
+        return ConfigError(f"Unknown key {field!r}; the nearest known key is {near[0]!r}.")
     message = problem["msg"].removeprefix("Value error, ")
-    return f"{field.replace('_', '-')}: {message}." if field else f"{message}."
+    if not field:
+        return ConfigError(f"{message}.")
+    name = field.replace("_", "-")
+    found = OptionError(f"{name}: {message}.")
+    known = model.model_fields.get(field)
+    if known is not None and isinstance(known.json_schema_extra, dict):  # made by `option`
+        found.option = str(known.json_schema_extra["names"]) or f"--{name}"
+    return found

@@ -20,7 +20,7 @@ from vcrgen.errors import DatasetError, OutputError
 from vcrgen.files import atomic_path, canonical_json, output_errors
 from vcrgen.models.base import Model, Reply, ReplyOutcome, Request, RequestProblem, VisionModel
 from vcrgen.models.logprobs import split_at_line_ends
-from vcrgen.models.run import read_reply, send
+from vcrgen.models.run import read_reply, reply_ids, send
 from vcrgen.models.threads import ModelPool
 from vcrgen.predict.questions import QuestionPicture
 from vcrgen.records import RejectReason
@@ -201,6 +201,8 @@ class PictureRun:
             on_outcome: Receives each new reply or problem.
         """
         first: int | None = None  # number of the first picture that needs a request
+        if there := sum(1 for _ in reply_ids(self._ledger)):  # of any pictures: those of a failed one may follow
+            listener.resume(there)
 
         def begin(number: int) -> None:
             nonlocal first

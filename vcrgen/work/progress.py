@@ -9,6 +9,9 @@ class ProgressListener:
     def begin(self, total: int, done: int) -> None:
         """Take the number of items, and of those that an earlier run finished; called once."""
 
+    def resume(self, replies: int) -> None:
+        """Take the number of replies that an earlier run got, if it is not known of which items; before `begin`."""
+
     def advance(self, done: int, kept: int, rejected: Counter[str], /) -> None:
         """Take progress since the last call; called every few items.
 
