@@ -9,6 +9,7 @@ import yaml
 
 from vcrgen.config.build import OMIT_WHEN_DEFAULT, BuildConfig
 from vcrgen.dataset.manifest import Manifest
+from vcrgen.plurals import pluralize
 from vcrgen.reading import without_marks
 from vcrgen.tasks.vcr import VCR, SplitStatistics, has_white_rows
 from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
@@ -43,6 +44,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         targets=target_origin(row),
         pixels=pixels_note(manifest),
         manifest=manifest,
+        read=pluralize(manifest.read, "pair was", "pairs were"),
         rejected=rejected_table(manifest.rejected),
         columns="\n".join(f"| `{name}` | {note} |" for name, note in column_notes(manifest.config).items()),
         covered=describe_covers(manifest.config),

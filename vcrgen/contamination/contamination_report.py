@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from vcrgen.contamination.records import CanaryOutcome, ContaminationReport, Contrast, RecoveredShare, Verdict
+from vcrgen.plurals import pluralize
 from vcrgen.report.charts import difference_bar, reach
 from vcrgen.report.document import ChartRows, Document, Section
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
@@ -171,9 +172,8 @@ def _contrasts(
 
 def _compared(each: Contrast) -> str:
     """Return the number of compared images and spans of the set and of the other dataset."""
-    return (
-        f"{each.ours.images:,} and {each.theirs.images:,} images, {each.ours.spans:,} and {each.theirs.spans:,} spans"
-    )
+    images, spans = pluralize(each.theirs.images, "image"), pluralize(each.theirs.spans, "span")
+    return f"{each.ours.images:,} and {images}, {each.ours.spans:,} and {spans}"
 
 
 def _bars(report: ContaminationReport, contrasts: Sequence[Contrast]) -> list[ChartRows]:

@@ -189,9 +189,10 @@ def mcq_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> di
 
 
 def _mcq_title(manifest: Mapping[str, Any]) -> str:
+    questions = pluralize(manifest["items"], "question about a picture", "questions about pictures")
     return f"""# Hidden MCQ benchmark ({", ".join(manifest["languages"])})
 
-{manifest["items"]} questions about pictures, each with options of which one is right. Which one is kept secret;
+{questions}, each with options of which one is right. Which one is kept secret;
 send outputs as JSON Lines with `question_id`, `lang`, `view` (`image`, or `text-only` for the question without its
 picture) and `output`.
 """

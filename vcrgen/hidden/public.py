@@ -34,6 +34,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, OutputError
 from vcrgen.files import canonical_json, indented_json, sha256_file, write_json, write_text
 from vcrgen.hidden.secret import Secret
+from vcrgen.plurals import pluralize
 from vcrgen.signature import Signature
 from vcrgen.tasks.croissant import croissant_of_public
 from vcrgen.text.languages import LANGUAGES
@@ -107,9 +108,10 @@ def pair_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> d
 
 def _pair_title(manifest: Mapping[str, Any]) -> str:
     language = LANGUAGES[manifest["language"]]
+    images = pluralize(manifest["items"], "image with a caption", "images with captions")
     return f"""# Hidden VCR test set ({language.name})
 
-{manifest["items"]} images with captions of which some texts are covered, so that only parts of them are left.
+{images} of which some texts are covered, so that only parts of them are left.
 `stacked_image` is picture and caption (VI+TEI), `only_it_image` the caption alone (TEI). The answers are kept
 secret; send outputs as JSON Lines with `question_id`, `view` (`stacked` or `tei`) and `output`.
 

@@ -236,7 +236,7 @@ def _where(track: Track) -> str:
 def _basis(track: Track) -> str:
     rounded = f", rounded to {in_points(track.step)}" if track.step else ""
     secret = " The answers are secret." if track.lifecycle.has_secret(hidden=track.hidden) else ""
-    over = wording_of(track.task).basis.format(units=track.spans, questions=track.questions)
+    over = wording_of(track.task).basis(track.questions, track.spans)
     return f"In percent{rounded}, over {over}.{secret}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vcrgen.plurals import pluralize
 from vcrgen.report.table import percent
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.tasks.task import ScoredTask
@@ -13,12 +14,12 @@ def citation(result: RunResult) -> str:
     Example: ``gpt: Exact match, % [95 % interval]: hard VI+TEI 61.43 [45.73, 75.06], hard TEI 51.43 [38.69, 63.98];
     n = 70 spans in 39 images; vcrgen:1.0|protocol:…``.
     """
-    task, sizes = result.task, {_size(result.task, cell) for cell in result.cells}
+    task, sizes = result.task, {f"n = {size_of(result.task, cell)}" for cell in result.cells}
     by_metric: dict[str, list[str]] = {}
     for cell in result.cells:
         metric = leading_metric(task, cell)
         estimate = cell.metrics[metric]
-        size = "" if len(sizes) == 1 else f" ({_size(task, cell)})"
+        size = "" if len(sizes) == 1 else f" ({f'n = {size_of(task, cell)}'})"
         ends = f"[{percent(estimate.low)}, {percent(estimate.high)}]"
         part = f"{cell.variant} {cell.view.label} {percent(estimate.value)} {ends}{size}"
         by_metric.setdefault(task.metrics[metric].label, []).append(part)
@@ -31,5 +32,6 @@ def leading_metric(task: ScoredTask, cell: CellResult) -> str:
     return next((name for name in task.main_metrics if name in cell.metrics), next(iter(cell.metrics)))
 
 
-def _size(task: ScoredTask, cell: CellResult) -> str:
-    return f"n = {cell.units:,} {task.units} in {cell.clusters:,} {task.clusters}"
+def size_of(task: ScoredTask, cell: CellResult) -> str:
+    """Return the number of a cell's units and clusters in words."""
+    return f"{pluralize(cell.units, task.unit)} in {pluralize(cell.clusters, task.cluster)}"

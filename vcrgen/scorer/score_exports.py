@@ -18,7 +18,7 @@ import yaml
 
 from vcrgen.errors import ConfigError
 from vcrgen.files import indented_json, write_new
-from vcrgen.scorer.citation import leading_metric
+from vcrgen.scorer.citation import leading_metric, size_of
 from vcrgen.scorer.results import CellResult
 from vcrgen.scorer.saved import SavedMeans, load_means
 from vcrgen.stats.bootstrap import RESAMPLES
@@ -96,9 +96,8 @@ def write_hub_results(scores: Path, out: Path, facts: ScoreFacts) -> int:
         estimate = cell.metrics[leading_metric(saved.task, cell)]
         low, high = 100 * estimate.low, 100 * estimate.high
         notes = (
-            f"{_metric_label(saved, cell)} in percent, view {cell.view.label}, {cell.units} {saved.task.units} in "
-            f"{cell.clusters} {saved.task.clusters}, 95 % interval {low:.2f} to {high:.2f}, "
-            f"signature {saved.signature.short}"
+            f"{_metric_label(saved, cell)} in percent, view {cell.view.label}, {size_of(saved.task, cell)}, "
+            f"95 % interval {low:.2f} to {high:.2f}, signature {saved.signature.short}"
         )
         entries.append(
             EvalResultEntry(

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from vcrgen.dataset.views import View
 from vcrgen.media import data_uri
+from vcrgen.plurals import pluralize
 from vcrgen.report import document
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
@@ -125,8 +126,8 @@ def score_document(
     return Document(
         title=title,
         lead=(
-            f"{cell.clusters} {task.clusters}, {cell.units} {task.units}, language {results[0].lang}, protocol "
-            f"{signature.facts.get('protocol', '')}."
+            f"{pluralize(cell.clusters, task.cluster)}, {pluralize(cell.units, task.unit)}, language "
+            f"{results[0].lang}, protocol {signature.facts.get('protocol', '')}."
         ),
         sections=sections,
         settings=f"Signature: {signature}",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from vcrgen.plurals import pluralize
 from vcrgen.tasks.task import MCQ_TASK, VCR_TASK, ScoredTask
 
 
@@ -16,8 +17,8 @@ class TaskWording:
     units: str  # the units on pages, such as "masked spans"
     unit_head: str  # the same as the head of a column: one word
     verb_correct: str  # of a model that has a unit right, as in "only A recovered 3 spans"
-    size: str  # a template of the size of a set, by `questions` and `units`
-    basis: str  # the same, after "In percent, over"
+    size: Callable[[int, int], str]  # of a set, by its questions and units
+    basis: Callable[[int, int], str]  # the same, after "In percent, over"
     task_description: str  # what a model has to do
     scoring_description: str  # the metrics of outputs
     human_activity: str  # what people of a study did, as in "Studies in which people answered questions of this set"
@@ -34,8 +35,8 @@ _WORDING = {
         units="masked spans",
         unit_head="Spans",
         verb_correct="recovered",
-        size="{questions:,} images, {units:,} masked spans",
-        basis="{units:,} masked spans in {questions:,} images",
+        size=lambda images, spans: f"{pluralize(images, 'image')}, {pluralize(spans, 'masked span')}",
+        basis=lambda images, spans: f"{pluralize(spans, 'masked span')} in {pluralize(images, 'image')}",
         task_description=(
             "An image has its caption below or above it. Covers mask some words of the caption, and only parts of "
             "their letters stay visible. A model has to write the masked spans. Easy covers leave more of the letters "
@@ -61,8 +62,8 @@ _WORDING = {
         units="items",
         unit_head="Items",
         verb_correct="got right",
-        size="{units:,} questions",
-        basis="{units:,} questions",
+        size=lambda _, questions: pluralize(questions, "question"),
+        basis=lambda _, questions: pluralize(questions, "question"),
         task_description=(
             "An image has a question with several options, of which one is right. A model has to choose it. A set may "
             "ask in several languages, each of which has a table of its own."

@@ -169,7 +169,7 @@ def mode_name(mode: str) -> str:
 
 def size_of(one: Track | TestSet) -> str:
     """Return the number of questions and units in words."""
-    return wording_of(one.task).size.format(questions=one.questions, units=one.spans)
+    return wording_of(one.task).size(one.questions, one.spans)
 
 
 def ranked_by(sets: Iterable[TestSet]) -> str:
