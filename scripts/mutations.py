@@ -562,6 +562,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("pixels", "the bars of an E are white rows", "if more <= FALSE * _squares(", "if more <= -FALSE * _squares(", "tests/pixels"),
     M("pixels", "letters that reach beyond a bar win over those that end under it", "fair = price + gain[fits]", "fair = price + 0 * gain[fits]",
       "tests/pixels/test_attack.py"),
+    M("pixels", "the highest letter of a line is one of the most frequent", "_most_frequent(self.words, HIGHEST[", "_most_frequent(self.words, PROBED[",
+      "tests/pixels/test_attack.py"),
     M("pixels", "the narrow end of a bar is no cover", "return mask | _slivers(ink, mask)", "return mask", "tests/pixels/test_attack.py"),
     M("pixels", "a text under a bar at the end of a line is cut", "least = max((right for _, right in line.grey), default=0)", "least = 0",
       "tests/pixels/test_attack.py"),

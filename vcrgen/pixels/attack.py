@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -25,7 +25,8 @@ from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
 MIDDLE = {True: 0.37, False: 0.26}  # from the baseline to the middle of letters, of the size; True for wide ones
-PROBED = {True: 12, False: 600}  # the most frequent characters, by which a face is found; True for words
+PROBED = {True: 12, False: 600}  # the most frequent letters, by which a face is found; True for words
+HIGHEST = {True: 60, False: 600}  # the same, one of which is the highest of the first line
 MATCH, SIMILAR = 0.03, 0.3  # relative differences of characters that are equal, and from which on they are not alike
 MATCHED_LINES, MATCHED_COLUMNS = 4, 400
 FIRST_LINES, FIRST_COLUMNS = 3, 130  # by which the row of the baseline is found
@@ -84,8 +85,15 @@ class Typeface:
 
     @cached_property
     def probes(self) -> Templates:
-        """Templates of the most frequent characters."""
-        return Templates(self.glyph, _most_frequent(self.words))
+        """Templates of the most frequent letters."""
+        return Templates(self.glyph, _most_frequent(self.words, PROBED[bool(self.words.separator)]))
+
+    @cached_property
+    def tops(self) -> frozenset[int]:
+        """First rows of frequent letters, from the baseline: their most frequent ones alone may all be low."""
+        glyphs = map(self.glyph, _most_frequent(self.words, HIGHEST[bool(self.words.separator)]).units)
+        inked = [(glyph.y, (glyph.ink > PAPER).any(axis=1)) for glyph in glyphs if glyph and glyph.ink.size]
+        return frozenset(y + int(rows.argmax()) for y, rows in inked if rows.any())
 
     @property
     def digest(self) -> str:
@@ -109,11 +117,10 @@ class Typeface:
         rows = np.flatnonzero((ink > PAPER).any(axis=1))
         if not len(rows):
             return FaceMatch(0.0, 0.0, 0)
-        templates = self.probes
-        darkest = templates.ink.max(axis=2) > PAPER
-        tops = {templates.top + int(row.argmax()) for row in darkest if row.any()}
         # Other characters may be a pixel higher.
-        baselines = sorted({int(rows[0]) - top + more for top in tops for more in (0, 1)})
+        baselines = sorted({int(rows[0]) - top + more for top in self.tops for more in (0, 1)})
+        if not baselines:
+            return FaceMatch(0.0, 0.0, 0)
         first = [self._match_lines(ink[:, :FIRST_COLUMNS], row, FIRST_LINES) for row in baselines]
         return self._match_lines(ink[:, :MATCHED_COLUMNS], max(first).baseline, MATCHED_LINES)
 
@@ -139,13 +146,12 @@ class Typeface:
         return FaceMatch(equal / total, alike / total, baseline) if total else FaceMatch(0.0, 0.0, baseline)
 
 
-def _most_frequent(words: Lexicon) -> Lexicon:
+@lru_cache(maxsize=32)
+def _most_frequent(words: Lexicon, count: int) -> Lexicon:
     """Return the most frequent letters of a lexicon as a lexicon of their own."""
     letters = character_lexicon(words.lang, words)
     order = [int(code) for code in np.argsort(-letters.log_prior, kind="stable") if letters.units[code].isalpha()]
-    return make_lexicon(
-        "probes", words.lang, {letters.units[code]: 1.0 for code in order[: PROBED[bool(words.separator)]]}, ""
-    )
+    return make_lexicon("probes", words.lang, {letters.units[code]: 1.0 for code in order[:count]}, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
