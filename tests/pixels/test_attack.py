@@ -29,10 +29,13 @@ CAPTIONS = {
     "zh": ("一条小河从山谷里流出来，河边有一座古老的石桥。每天早晨都有很多人从桥上走过。",
            ["从山谷里流出来", "一座古老的石桥"]),
     # The most frequent letters are all low, and none of them is the highest of a line.
+    # The word before the mark is covered by itself, and the text goes over a line's end.
+    "ko": ("네 층짜리 긴 책장에는 빈틈이 거의 없다. 1996년에 노성훈 씨가 이 그림을 포항 문화회관에 기증했다.",
+           ["빈틈이 거의 없다", "씨가 이 그림을"]),
     "ru": ("Молодой человек живёт в большом доме у реки. Каждое утро его брат идёт в город на работу.",
            ["в большом доме у реки", "идёт в город на работу"]),
 }  # fmt: skip
-ROWS = {"en": range(9, 18), "zh": range(5, 17), "ru": range(9, 18)}
+ROWS = {"en": range(9, 18), "zh": range(5, 17), "ru": range(9, 18), "ko": range(6, 19)}
 
 
 def covered_strip(lang: str, texts: Sequence[str], rows: range, size: int = 20) -> np.ndarray:
@@ -55,7 +58,7 @@ def covered_strip(lang: str, texts: Sequence[str], rows: range, size: int = 20) 
 
 
 def words_of(lang: str) -> Lexicon:
-    return load_lexicon(lang, size=None if lang == "zh" else 8000)
+    return load_lexicon(lang, size=None if lang in ("zh", "ko") else 8000)
 
 
 @pytest.mark.parametrize("lang", CAPTIONS)
@@ -64,8 +67,8 @@ def test_covered_texts_are_restored_from_the_pixels_alone(lang: str) -> None:
     ink = 255 - covered_strip(lang, texts, ROWS[lang])
     face, baseline = FaceFinder(words_of(lang), LANGUAGES[lang].fonts[0]).candidates(ink)[0]
     strip = read_strip(ink, face, baseline)
-    assert [span.text for span in strip.spans] == texts
-    assert [span.bits for span in strip.spans] == pytest.approx([0, 0], abs=0.01)
+    assert [span.text.strip() for span in strip.spans] == texts
+    assert [span.bits for span in strip.spans] == pytest.approx([0, 0], abs=4 if lang == "ko" else 0.01)
     assert strip.fit > 0.999 and baseline == 61 + face.baseline
 
 
@@ -78,6 +81,35 @@ def test_a_word_that_is_in_no_lexicon_is_read_by_its_characters(tmp_path: Path) 
     face, baseline = FaceFinder(words, "liberation-sans").candidates(ink)[0]
     (span,) = read_strip(ink, face, baseline).spans
     assert span.bits is None and span.fit < 0.98 and span.text == "fishing boat lies on the"
+
+
+def test_a_word_like_one_of_the_lexicon_is_read_by_its_characters(tmp_path: Path) -> None:
+    """The two differ in few of the visible pixels."""
+    file = tmp_path / "words.txt"
+    file.write_text("fishing\nboat\nlios\non\nthe\n", "utf-8")
+    words = load_lexicon("en", file=file)
+    ink = 255 - covered_strip("en", ["fishing boat lies on the"], ROWS["en"])
+    face, baseline = FaceFinder(words, "liberation-sans").candidates(ink)[0]
+    (span,) = read_strip(ink, face, baseline).spans
+    assert span.fit > 0.98 and span.bits is None and span.text == "fishing boat lies on the"
+
+
+def test_the_size_is_found_of_lines_that_are_nearly_all_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first and the third line are alike then, so twice the line height agrees best."""
+    text = "Quand le soleil descend, quatre parasols rayés sont ouverts sur la plage de Beauville."
+    monkeypatch.setitem(CAPTIONS, "fr", (text, []))
+    ink = 255 - covered_strip("fr", ["parasols rayés sont ouverts sur"], ROWS["en"])
+    face, baseline = FaceFinder(load_lexicon("fr", size=8000), "liberation-sans").candidates(ink)[0]
+    assert face.size == 20 and baseline == 61 + face.baseline
+
+
+def test_the_face_is_found_if_all_lines_begin_under_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "The men of the village carry their nets home in the morning. The women of the town wait for them there."
+    monkeypatch.setitem(CAPTIONS, "en", (text, []))
+    covered = ["The men of the", "nets home in the", "women of the town"]
+    ink = 255 - covered_strip("en", covered, ROWS["en"])
+    face, baseline = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)[0]
+    assert face.size == 20 and baseline == 61 + face.baseline
 
 
 def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.pixels.test_posterior import CELL_ROWS, SHAPER, TOY, TOY_ZH, cell_of, entropy, random_mask, render, templates
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import VisibleCell
-from vcrgen.pixels.lexicon import Lexicon
+from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.ngrams import NgramModel, tokenize
 from vcrgen.pixels.posterior import read_span
 from vcrgen.pixels.templates import STEP
@@ -82,3 +82,12 @@ def test_a_text_of_many_improbable_words_is_not_lost() -> None:
     cell = cell_of(text, np.zeros((CELL_ROWS, 400), dtype=bool))
     found = read_span_in_context(templates(TOY), [cell], Context(prior, "a", "", first=True))
     assert found.text == text and found.bits == pytest.approx(0, abs=0.01)
+
+
+def test_the_end_of_a_line_is_a_space_where_words_have_spaces() -> None:
+    lexicon = make_lexicon("toy", "ko", {"大": 1.0, "太": 1.0, " ": 1.0}, "")
+    prior = NgramPrior(NgramModel([tokenize("大大 太 大 太", "ko")], 3), lexicon, "toy")
+    cells = [cell_of(text, np.zeros((CELL_ROWS, 400), dtype=bool)) for text in ("大大", "太")]
+    own = templates(lexicon)
+    assert read_span(own, cells, None).text == "大大 太"
+    assert read_span_in_context(own, cells, Context(prior, "", "", first=True)).text == "大大 太"

@@ -40,6 +40,12 @@ def test_units_are_characters_of_the_languages_scripts(lang: str, unit: str, oth
     assert (" " in words) == (lang == "ko")
 
 
+def test_letters_that_wordfreq_folds_or_names_otherwise() -> None:
+    german = prior(load_lexicon("de"))
+    assert german["große"] == german["grosse"] > 0 and {"ausschließlich", "müssen"} <= set(german)
+    assert "々" in load_lexicon("ja").units and "々" not in load_lexicon("zh").units
+
+
 @pytest.mark.parametrize("lang", ["fr", "de", "es", "pt", "ru"])
 def test_every_language_of_single_letters_has_a_lexicon(lang: str) -> None:
     lexicon = load_lexicon(lang, size=3000)

@@ -7,6 +7,7 @@ most probable text of each covered stretch. Its kin are Depix and Unredacter, wh
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -17,10 +18,10 @@ import numpy as np
 
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
-from vcrgen.pixels.energies import VisibleCell
+from vcrgen.pixels.energies import Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
-from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, read_span
-from vcrgen.pixels.strips import PAPER, CoveredLine, Geometry, Gray, covered_lines
+from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, Reading, read_span
+from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, covered_lines
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
@@ -31,14 +32,14 @@ MATCH, SIMILAR = 0.03, 0.3  # relative differences of characters that are equal,
 MATCHED_LINES, MATCHED_COLUMNS = 4, 400
 FIRST_LINES, FIRST_COLUMNS = 3, 130  # by which the row of the baseline is found
 NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of the uncovered text, in noise
-DOUBTFUL = 2.0  # length of white rows, in font sizes, up to which they may be a part of a letter
-FALSE = 0.2  # the same, if all of their ink but this share is explained without a cover
+FALSE = 0.2  # short white rows are a part of a letter if all of their ink but this share is explained without a cover
 INSIDE = "'’-"  # marks inside of words
 CUT = 0.15  # share of a letter under a cover of one shade from which on the letter is covered
 LOOSE = 0.25  # of the font size: the most paper at the right end of a letter
 # Words, or characters in languages without spaces: between covered stretches of one text, at most; and shown beside it
 NEAR = {True: 8, False: 2}
 BESIDE = {True: 10, False: 3}
+WORSE = 30.0  # nats by which a text of the lexicon may explain pixels worse than one that is read letter by letter
 MOST_TEXTS = 5  # beside which so much is shown; beside more of them half of it, as scorers limit an answer's length
 
 
@@ -112,8 +113,13 @@ class Typeface:
             size=self.size,
         )
 
-    def match(self, ink: Gray) -> FaceMatch:
-        """Compare the first lines of a strip, without covers, with the face's most frequent characters."""
+    def match(self, ink: Gray, columns: int = FIRST_COLUMNS) -> FaceMatch:
+        """Compare the first lines of a strip, without covers, with the face's most frequent characters.
+
+        Args:
+            ink: Darkness of the strip.
+            columns: Those by which the row of the baseline is found.
+        """
         rows = np.flatnonzero((ink > PAPER).any(axis=1))
         if not len(rows):
             return FaceMatch(0.0, 0.0, 0)
@@ -121,7 +127,7 @@ class Typeface:
         baselines = sorted({int(rows[0]) - top + more for top in self.tops for more in (0, 1)})
         if not baselines:
             return FaceMatch(0.0, 0.0, 0)
-        first = [self._match_lines(ink[:, :FIRST_COLUMNS], row, FIRST_LINES) for row in baselines]
+        first = [self._match_lines(ink[:, :columns], row, FIRST_LINES) for row in baselines]
         return self._match_lines(ink[:, :MATCHED_COLUMNS], max(first).baseline, MATCHED_LINES)
 
     def _match_lines(self, ink: Gray, baseline: int, lines: int) -> FaceMatch:
@@ -204,10 +210,10 @@ class ReadStrip:
         """The covered texts in reading order."""
         words = self.face.word_templates
         least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
-        stretches = _covered(self.lines, wide=self.wide, loose=round(LOOSE * self.face.size))
+        stretches = _covered(self.lines, self.wide, words.lexicon.line_end, round(LOOSE * self.face.size))
         found: list[ReadSpan] = []
         for stretch in stretches:
-            span = _read_covered(words, stretch, self.prior, self.sigma, least)
+            span = _read_covered(words, self.face.character_templates, stretch, self.prior, self.sigma, least)
             if found and _is_near(span.before, wide=self.wide):
                 found[-1] = _joined(found[-1], span, words.lexicon.separator)
             else:
@@ -315,20 +321,20 @@ class _Covered:
 
     Attributes:
         cells: Their cells.
-        texts: What was read in each, character by character.
+        placed: What was read in each, character by character, with places in the line.
         before: The uncovered text from the covered one before it, or from the beginning.
         first: True if no other is before it.
         after: The uncovered text until the next one, or the end.
     """
 
     cells: list[VisibleCell]
-    texts: list[str]
+    placed: list[Sequence[PlacedCharacter]]
     before: str
     first: bool
     after: str = ""
 
 
-def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool, loose: int) -> list[_Covered]:
+def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_end: str, loose: int) -> list[_Covered]:
     """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer."""
     found: list[_Covered] = []
     between = ""
@@ -341,9 +347,9 @@ def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], *, wide: bool, lo
                     found[-1] = replace(found[-1], after=between)
                 found.append(_Covered([], [], between, first=not found))
             found[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, loose))
-            found[-1].texts.append(_text(placed[first:last]))
+            found[-1].placed.append(placed[first:last])
             between, done = "", last
-        between += _text(placed[done:]) + "\n"
+        between += _text(placed[done:]) + line_end
     if found:
         found[-1] = replace(found[-1], after=between)
     return found
@@ -367,7 +373,7 @@ def _text(placed: Sequence[PlacedCharacter]) -> str:
 def _units(text: str, *, wide: bool) -> list[str]:
     """Return the words or characters of a text of several lines, with the spaces before them."""
     if wide:
-        return list(text.replace("\n", ""))
+        return list(text)
     words = [f" {word}" for word in text.split()]
     if words and not text[0].isspace():
         words[0] = words[0][1:]
@@ -434,9 +440,27 @@ def _is_cut(character: PlacedCharacter, covers: Sequence[tuple[int, int]]) -> bo
     return sum(max(0, min(end, right) - max(begin, left)) for left, right in covers) > CUT * (end - begin)
 
 
+def _is_as_good(reading: Reading, characters: Templates, covered: _Covered, sigma: float) -> bool:
+    """Tell whether a text of the lexicon explains the visible pixels as well as what was read in them letter by letter.
+
+    If not, a word that is not in the lexicon is like one that is, but for some pixels.
+    """
+    codes = {text: code for code, text in enumerate(characters.lexicon.alphabet)}
+    squares = residual = 0.0
+    for cell, placed in zip(covered.cells, covered.placed, strict=True):
+        energies = Energies(characters, cell, ahead=False)
+        code = np.array([codes[character.text] for character in placed], dtype=np.intp)
+        pens = np.array([character.begin - placed[0].begin for character in placed], dtype=np.intp)
+        overlaps = energies.of_overlaps(characters.overlaps.number[code[:-1], code[1:]].astype(np.intp), pens[1:])
+        squares += float(energies.squares[-1])
+        residual += float(energies.squares[-1] + energies.glyphs(code, pens).sum() + overlaps.sum())
+    return (1 - reading.fit) * squares - residual <= WORSE * 2.0 * (sigma / STEP) ** 2
+
+
 def _read_covered(
-    templates: Templates, covered: _Covered, prior: NgramPrior | None, sigma: float, least_fit: float
-) -> ReadSpan:
+    templates: Templates, characters: Templates, covered: _Covered, prior: NgramPrior | None, sigma: float,
+    least_fit: float,
+) -> ReadSpan:  # fmt: skip
     if prior is None:
         reading = read_span(templates, covered.cells, None, sigma)
     else:
@@ -444,8 +468,11 @@ def _read_covered(
         reading = read_span_in_context(templates, covered.cells, context, sigma)
     shown = any((cell.ink > PAPER).any() for cell in covered.cells)
     known = bool(reading.text) and (reading.fit >= least_fit or not shown)
+    text = re.sub(" +", " ", templates.lexicon.line_end.join(map(_text, covered.placed)))
+    if known and templates.lexicon.separator and reading.text != text:
+        known = _is_as_good(reading, characters, covered, sigma)
     return ReadSpan(
-        text=reading.text if known else templates.lexicon.separator.join(covered.texts),
+        text=reading.text if known else text,
         bits=reading.bits if known else None, fit=reading.fit if shown else 1.0,
         before=covered.before, after=covered.after,
     )  # fmt: skip

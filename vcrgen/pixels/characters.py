@@ -15,9 +15,9 @@ from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
 from vcrgen.text.languages import language_row
 
 # Beside the letters of a language: weights as shares of a text's characters.
-DIGITS, MARKS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]+"
+DIGITS, MARKS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]+¿¡$€£*#@_="
 WIDE_MARKS = "，。、；：？！「」『』（）《》“”‘’·—…〈〉【】％～・ー"
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "latin": 0.01}
 SKIPPED = 15.0  # nats of a column that no character explains, beside its ink
 BEAM = 60.0  # nats by which a state may be worse than one that is further to the right

@@ -60,9 +60,13 @@ class NgramPrior:
         """Return the tokens on which the next unit depends."""
         return self._model.history(tokens)
 
+    def tokens(self, text: str) -> list[int]:
+        """Return the numbers of a text's tokens."""
+        return list(self._model.numbers(tokenize(text, self._lexicon.lang)))
+
     def before(self, text: str, *, first: bool) -> History:
         """Return the history after a text; ``first`` if nothing stands before it."""
-        numbers = self._model.numbers(tokenize(text, self._lexicon.lang))
+        numbers = self.tokens(text)
         return self.history((BOUNDARY, *numbers) if first else numbers)
 
     def token(self, unit: int) -> int:
@@ -126,13 +130,24 @@ class ContextLattice(Lattice):
         """Return the texts that fill all cells; None if there is none."""
         history = self._context.prior.before(self._context.before, first=self._context.first)
         states = {history: State(0.0, 0.0, 0.0, (), 0.0)}
-        for energies, cell in zip(self._energies, self._cells, strict=True):
+        for number, (energies, cell) in enumerate(zip(self._energies, self._cells, strict=True)):
+            if number:
+                states = self._after_line(states)
             states = self._through_cell(energies, cell, states)
         ends = []
         for history, state in states.items():
             after = self._context.prior.log_prior_of(self._context.after, history)
             ends.append(state._replace(weight=state.weight + after, best=state.best + after))
         return merge(ends) if ends else None
+
+    def _after_line(self, states: Mapping[History, State]) -> dict[History, State]:
+        """Return texts with the space that a line's end stands for, by their histories."""
+        found: defaultdict[History, list[State]] = defaultdict(list)
+        for history, state in states.items():
+            longer = self._next_line(state)
+            more = () if longer is state else self._context.prior.tokens(longer.units[-1])
+            found[self._context.prior.history((*history, *more))].append(longer)
+        return {history: merge(same) for history, same in found.items()}
 
     def _through_cell(
         self, energies: Energies, cell: VisibleCell, states: Mapping[History, State]

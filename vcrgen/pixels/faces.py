@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.pixels.attack import FaceMatch, Typeface
+from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, FaceMatch, Typeface
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.text.languages import language_row
@@ -42,22 +42,26 @@ class FaceFinder:
 
     def candidates(self, ink: Gray) -> list[tuple[Typeface, int]]:
         """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
-        found: list[tuple[FaceMatch, Typeface]] = []
         ink = without_covers(ink)
-        for size in _sizes(ink):
-            for font in self._fonts:
-                face = self._face(font, size)
-                match = face.match(ink)
-                if match.equal >= SURE:
-                    return [(face, match.baseline)]
-                if match.alike > 0:
-                    found.append((match, face))
+        sizes = _sizes(ink)
+        found: list[tuple[FaceMatch, Typeface]] = []
+        for columns in (FIRST_COLUMNS, MATCHED_COLUMNS):  # the first ones may be covered
+            for size in sizes:
+                for font in self._fonts:
+                    face = self._face(font, size)
+                    match = face.match(ink, columns)
+                    if match.equal >= SURE:
+                        return [(face, match.baseline)]
+                    if match.alike > 0:
+                        found.append((match, face))
+            if any(match.alike >= SURE for match, _ in found):
+                break
         found.sort(key=lambda one: -one[0].equal - one[0].alike)
         return [(face, match.baseline) for match, face in found[:CANDIDATES]]
 
 
 def _sizes(ink: Gray) -> list[int]:
-    """Return the font sizes whose line heights agree best with the rows of a strip."""
+    """Return the font sizes whose line heights agree best with the rows of a strip; all, if there may be one line."""
     rows = (ink > PAPER).sum(axis=1).astype(np.float64)
     rows -= rows.mean()
     filled = np.flatnonzero((ink > PAPER).any(axis=1))
@@ -69,7 +73,9 @@ def _sizes(ink: Gray) -> list[int]:
         if likeness[pitch] >= max(likeness[pitch - 1], likeness[pitch + 1])
     }
     sizes = {line_height(size): size for size in range(LEAST_SIZE, MOST_SIZE + 1)}
-    found = [sizes[pitch] for pitch in sorted(peaks, key=lambda pitch: -peaks[pitch]) if pitch in sizes]
+    found = [sizes[pitch] for pitch in sorted(peaks, key=lambda pitch: -peaks[pitch]) if pitch in sizes][:SIZES]
+    # Twice a line height may agree best, too.
+    likely = dict.fromkeys(one for size in found for one in (size, size // 2) if one >= LEAST_SIZE)
     if height < 1.7 * (found[0] if found else height):  # one line
-        return list(range(max(LEAST_SIZE, height - 4), min(MOST_SIZE, height + 8) + 1))
-    return found[:SIZES]
+        likely |= dict.fromkeys(range(max(LEAST_SIZE, height - 4), min(MOST_SIZE, height + 8) + 1))
+    return list(likely)

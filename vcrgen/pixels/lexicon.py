@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +30,7 @@ WORDS = 50_000  # most frequent words of a lexicon
 CHARACTERS = 7_000  # most frequent characters
 # Prior of a word's three forms. A form that another word has already (German "Morgen") adds to it.
 FORMS = {"lower": 0.84, "title": 0.15, "upper": 0.01}
+UNFOLDED = {"de": ("ss", "ß")}  # letters that ``wordfreq`` has in place of another, so a word may have either
 MAX_PAIRED = 500  # characters of an alphabet in which any two may be adjacent
 MAX_LETTERS = 24  # of a word; longer ones are rarer than one in a million
 MAX_LIST_BYTES = 64 << 20
@@ -63,6 +65,11 @@ class Lexicon:
     units: tuple[str, ...]
     log_prior: npt.NDArray[np.float64]
     separator: str
+
+    @property
+    def line_end(self) -> str:
+        """The space for which the end of a line stands, as lines end between words; or nothing."""
+        return language_row(self.lang).joiner
 
     @cached_property
     def alphabet(self) -> tuple[str, ...]:
@@ -154,7 +161,15 @@ def _word_frequencies(lang: str) -> Mapping[str, float]:
     import wordfreq
 
     frequencies: Mapping[str, float] = wordfreq.get_frequency_dict(lang)
-    return frequencies
+    if lang not in UNFOLDED:
+        return frequencies
+    folded, letter = UNFOLDED[lang]
+    found: dict[str, float] = {}
+    for word, count in frequencies.items():
+        places = [match.start() for match in re.finditer(folded, word)]
+        spellings = [word, *(word[:at] + letter + word[at + len(folded) :] for at in places)]
+        found |= dict.fromkeys(spellings, count / len(spellings))
+    return found
 
 
 def _word_list(file: Path) -> Mapping[str, float]:
@@ -213,6 +228,7 @@ def _character_weights(lang: str, counts: Mapping[str, float], size: int) -> dic
     """Return the weights of the most frequent characters of the language's scripts."""
     row = language_row(lang)
     scripts = tuple({row.script, *row.other_scripts})
+    scripts += ("IDEOGRAPHIC ITERATION MARK",) if "HIRAGANA" in scripts else ()
     characters: defaultdict[str, float] = defaultdict(float)
     for word, count in counts.items():
         for character in word:

@@ -232,7 +232,9 @@ class Lattice:
     def end(self) -> State | None:
         """Return the texts that fill all cells; None if there is none."""
         states = {0: State(0.0, 0.0, 0.0, (), 0.0)}
-        for energies, cell in zip(self._energies, self._cells, strict=True):
+        for number, (energies, cell) in enumerate(zip(self._energies, self._cells, strict=True)):
+            if number:
+                states = {count: self._next_line(state) for count, state in states.items()}
             states = self._through(energies, cell, states)
         ends = [state for count, state in states.items() if self._counts is None or count in self._counts]
         return merge(ends) if ends else None
@@ -259,6 +261,11 @@ class Lattice:
                         waiting.setdefault(start, {}).setdefault(number, []).append(longer)
                         top[number] = max(top.get(number, -math.inf), longer.weight)
         return {count: merge(arrived) for count, arrived in ends.items()}
+
+    def _next_line(self, state: State) -> State:
+        """Return texts with the space that a line's end stands for, if spaces are units."""
+        space = "" if self._templates.lexicon.separator else self._templates.lexicon.line_end
+        return state._replace(units=(*state.units, space)) if space and state.units[-1] != space else state
 
     def _extend(self, state: State, edge: _Edge) -> State:
         return State(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ PATCH = 5  # a square of so many pixels of one shade, neither white nor black, i
 # White rows hide the middle of letters. As shares of the font size: half the height of the rows that are white in any
 # of them, and the least length of a cover; the share of its columns in which letters show above or below.
 HALF_BAND, SHORTEST, INKED = 0.1, 0.3, 0.2
+DOUBTFUL = 2.0  # length of white rows, in font sizes, up to which they may be a part of a letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,27 @@ def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list
         if own.any():
             grey, white = _columns_of(hidden, geometry), _white_rows(own, geometry)
             lines.append(CoveredLine(own, seen, tuple(grey), tuple(white), top, geometry.baseline))
-    return lines
+    return _with_common_rows(lines, DOUBTFUL * geometry.size)
+
+
+def _with_common_rows(lines: Sequence[CoveredLine], doubtful: float) -> list[CoveredLine]:
+    """Return lines whose white rows hide at least what most of them do, as beside some of them marks look uncovered."""
+    above: Counter[int] = Counter()
+    below: Counter[int] = Counter()
+    for line in lines:
+        for rows in line.white:
+            if rows.right - rows.left > doubtful:
+                columns = int((line.ink[:, rows.left : rows.right] > PAPER).any(axis=0).sum())
+                above[rows.above] += columns
+                below[rows.below] += columns
+    first, last = (max(votes, key=lambda row: (votes[row], row), default=0) for votes in (above, below))
+
+    def common(rows: WhiteRows) -> WhiteRows:
+        if rows.right - rows.left <= doubtful:
+            return rows
+        return rows._replace(above=min(rows.above, first), below=max(rows.below, last))
+
+    return [replace(line, white=tuple(map(common, line.white))) for line in lines]
 
 
 def without_covers(ink: Gray) -> Gray:

@@ -30,7 +30,7 @@ EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tr
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
 LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
-VERSION = 4  # of the method
+VERSION = 5  # of the method
 
 
 class TemplateModel:
