@@ -565,6 +565,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("pixels", "the highest letter of a line is one of the most frequent", "_most_frequent(self.words, HIGHEST[", "_most_frequent(self.words, PROBED[",
       "tests/pixels/test_attack.py"),
     M("pixels", "rows beside marks are narrower than the others", "below=max(rows.below, last)", "below=rows.below", "tests/pixels/test_attack.py"),
+    M("pixels", "every line of another face is read", "if room < 0:", "if False:", "tests/pixels/test_attack.py"),
     M("pixels", "a word like one of the lexicon is that one", "known = _is_as_good(reading, characters, covered, sigma)", "known = True",
       "tests/pixels/test_attack.py"),
     M("pixels", "a line height is never twice the right one", "for one in (size, size // 2) if one", "for one in (size,) if one",

@@ -249,3 +249,13 @@ def test_a_rare_character_is_read_by_its_end() -> None:
     """Letters and digits of which nothing is seen under the bar are many, and more frequent."""
     strip = read_barred((0, 120, 135), lang="zh")
     assert strip.fit == 1 and [span.text for span in strip.spans] == ["谷"]
+
+
+def test_lines_of_another_face_are_not_all_read() -> None:
+    """Reading a line in which nothing is explained takes longest."""
+    ink = 255 - covered_strip("en", [], ROWS["en"])
+    (face,) = [face for face, _ in FaceFinder(words_of("en"), "liberation-sans").candidates(ink)]
+    strip = read_strip(ink, face, 61 + face.baseline + 2, least=0.9)
+    read = [bool(reading.characters) for _, reading in strip.lines]
+    assert read[0] and not read[-1] and strip.fit < 0.9
+    assert all(reading.characters for _, reading in read_strip(ink, face, 61 + face.baseline + 2).lines)

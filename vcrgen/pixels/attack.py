@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
@@ -142,7 +143,8 @@ class Typeface:
             if not shown.any():
                 continue
             pens = np.arange(ink.shape[1] - int(width.max()))
-            common = sum(band[:, x : x + len(pens)].T @ templates.ink_steps[:, :, x].T for x in range(columns))
+            windows = sliding_window_view(band, (rows, columns))[0, : len(pens)]
+            common = windows.reshape(len(pens), -1) @ templates.flat.T
             squares = np.append(0.0, np.cumsum((band**2).sum(axis=0, dtype=np.float64)))[-templates.left :]
             own = squares[pens[:, None] + width] - squares[pens, None]
             apart = np.abs(own + norm - 2.0 * common) / norm
@@ -246,8 +248,9 @@ class ReadStrip:
 
 
 def read_strip(
-    ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA, prior: NgramPrior | None = None
-) -> ReadStrip:
+    ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA, prior: NgramPrior | None = None,
+    least: float = 0.0,
+) -> ReadStrip:  # fmt: skip
     """Read the lines of a strip.
 
     Args:
@@ -256,8 +259,9 @@ def read_strip(
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
         prior: Probabilities of words after the uncovered ones before them; None for those of single words.
+        least: Share of the uncovered ink; if less of it is explained, its last lines may be left out.
     """
-    lines = read_lines(ink, face, baseline, sigma)
+    lines = read_lines(ink, face, baseline, sigma, least=least)
     squares = [_squares(line.cell.ink) for line, _ in lines]
     total = math.fsum(squares)
     explained = math.fsum(reading.fit * square for (_, reading), square in zip(lines, squares, strict=True))
@@ -269,7 +273,7 @@ def read_strip(
 
 
 def read_lines(
-    ink: Gray, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf
+    ink: Gray, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf, least: float = 0.0
 ) -> list[tuple[CoveredLine, LineReading]]:
     """Return the lines of a strip, and what is read in them character by character.
 
@@ -279,6 +283,7 @@ def read_lines(
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that the face does not have.
+        least: Share of the uncovered ink; nothing is read in further lines if so much of it cannot be explained.
     """
     characters = face.character_templates
 
@@ -288,7 +293,15 @@ def read_lines(
 
     below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
     lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
-    return [_without_false_covers(line, read, DOUBTFUL * face.size) for line in lines]
+    room = (1 - least) * math.fsum(_squares(line.cell.ink) for line in lines)
+    found = []
+    for line in lines:
+        if room < 0:
+            found.append((line, LineReading((), 0.0, 0.0)))
+            continue
+        found.append(_without_false_covers(line, read, DOUBTFUL * face.size))
+        room -= _unexplained(*found[-1])
+    return found
 
 
 def _without_false_covers(

@@ -88,6 +88,14 @@ def read_line(
     return _Search(templates, line, sigma, unknown, least).read()
 
 
+def _least(values: Doubles, number: int) -> Ints:
+    """Return the places of the least values, in their order."""
+    if len(values) <= number:
+        return np.argsort(values, kind="stable")
+    places: Ints = np.flatnonzero(values <= np.partition(values, number - 1)[number - 1])
+    return places[np.argsort(values[places], kind="stable")][:number]
+
+
 class _State(NamedTuple):
     """A way to a pen position, with the energy of all its characters."""
 
@@ -145,7 +153,7 @@ class _Search:
             residual = energy[fits] + self._squares[end[fits]] - self._squares[pen]
             price = residual / self._scale + self._price[fits]
             fair = price + gain[fits]
-            nearest = np.argsort(price, kind="stable")[:MOST_NEXT]
+            nearest = _least(price, MOST_NEXT)
             for place in nearest[cost + price[nearest] <= best[end[fits[nearest]]] + BEAM].tolist():
                 code = int(fits[place])
                 self._best[end[code]] = min(self._best[end[code]], cost + float(fair[place]))

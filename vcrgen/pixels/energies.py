@@ -11,6 +11,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
 
+AHEAD = 16  # pen positions whose energies are computed with that of one, where most characters are of one width
+
 Bools = npt.NDArray[np.bool_]
 
 
@@ -60,6 +62,7 @@ class Energies:
         top = first + cell.baseline + templates.top
         self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
         self._known = np.zeros(width, dtype=bool)
+        self._square_sums: dict[bytes, npt.NDArray[np.float32]] = {}
         self._table = np.empty((width, len(templates.ink)))
         self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
         self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
@@ -70,11 +73,20 @@ class Energies:
         for at in self._missing(pens):
             flat = len(at), -1
             seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
-            self._table[at] = (seen @ self.templates.flat_square.T).astype(np.float64)
-            self._table[at] -= 2.0 * (ink @ self.templates.flat.T)
+            self._table[at] = -2.0 * (ink @ self.templates.flat.T).astype(np.float64)
+            self._table[at] += self._squares_of(seen)
             self._known[at] = True
         energy: Doubles = self._table[pens, codes]
         return energy
+
+    def _squares_of(self, seen: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the squared darkness of all characters in the pixels that are seen; many pen positions see alike."""
+        keys = [row.tobytes() for row in seen]
+        missing = {key: row for row, key in enumerate(keys) if key not in self._square_sums}
+        if missing:
+            sums = seen[list(missing.values())] @ self.templates.flat_square.T
+            self._square_sums |= zip(missing, sums, strict=True)
+        return np.stack([self._square_sums[key] for key in keys])
 
     def tails(self, pen: int) -> Doubles:
         """Return the energies that all characters at a pen position have beyond the next one's."""
@@ -87,7 +99,11 @@ class Energies:
     def _missing(self, pens: Ints) -> Iterator[Ints]:
         """Yield groups of pen positions that are not in the table yet."""
         missing = np.unique(pens[~self._known[pens]])
-        if len(missing) and not self._ahead:
+        if len(missing) and not self._ahead and self.templates.stride > 1:  # next ones cost little beside the first one
+            ahead = (missing[:, None] + self.templates.stride * np.arange(AHEAD)).ravel()
+            ahead = np.unique(ahead[ahead < len(self._known)])
+            yield ahead[~self._known[ahead]]
+        elif len(missing) and not self._ahead:
             yield missing
         elif len(missing):
             for rest in np.unique(missing % self.templates.stride):

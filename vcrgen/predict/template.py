@@ -74,7 +74,7 @@ class TemplateModel:
         ink = darkness(request.images[0])
         best: ReadStrip | None = None
         for face, baseline in self._faces(finder, self._cut_out.get(request.language), ink):
-            strip = read_strip(ink, face, baseline, self._sigma, prior)
+            strip = read_strip(ink, face, baseline, self._sigma, prior, LEAST_EXPLAINED)
             if best is None or strip.fit > best.fit:
                 best = strip
             if strip.fit >= EXPLAINED:
@@ -84,7 +84,7 @@ class TemplateModel:
         if best.fit < LEAST_EXPLAINED:
             raise RequestProblem(
                 "unexplained_text",
-                f"{best.face.name} explains {best.fit:.0%} of the uncovered ink (at least {LEAST_EXPLAINED:.0%}); give "
+                f"{best.face.name} explains less than {LEAST_EXPLAINED:.0%} of the uncovered ink; give "
                 "the font with --font; images that were resized, or compressed with loss, cannot be read",
             )
         if not best.spans:
