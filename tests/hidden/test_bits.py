@@ -17,6 +17,7 @@ from vcrgen.hidden.verify import leaks, verify
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
+from vcrgen.predict.strip_attack import attack_strips
 from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
@@ -88,3 +89,12 @@ def test_nothing_is_attacked_where_nothing_is_asked_or_where_it_cannot_be(
     run: Callable[..., tuple[int, str, str]], by_bits: Path
 ) -> None:
     assert "Template baseline" not in run("hidden", "verify", by_bits, "--strips", "0")[1]
+
+
+@pytest.mark.parametrize("paper", ["cream", "newsprint"])
+def test_paper_is_said_to_be_the_cause(run: Callable[..., tuple[int, str, str]], tmp_path: Path, paper: str) -> None:
+    """Even paper is of one shade, as covers are."""
+    run("build", "samples:2", "--mode", "hard", "--paper", paper, "--out", tmp_path / "public")
+    attack = attack_strips(tmp_path, 1)
+    assert (attack.unread, attack.coloured) == (1, 1)
+    assert "1 strip, of which it cannot read 1, as their paper is not white" in str(attack)

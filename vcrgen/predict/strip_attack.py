@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.plurals import pluralize
-from vcrgen.predict.template import TemplateModel
+from vcrgen.predict.template import TemplateModel, is_coloured
 from vcrgen.tasks.vcr import VCR
 
 SETTLED = 1.0  # bits below which the pixels settle a span
@@ -27,7 +28,8 @@ class StripAttack:
 
     Attributes:
         strips: The strips that were attacked.
-        unread: Those of them whose face is not found, so nothing is known of their spans.
+        unread: Those of them that it cannot read, so nothing is known of their spans.
+        coloured: Those of them whose paper is not white, which is why.
         spans: The covered texts found in the others.
         settled: Those of them whose pixels leave less than :data:`SETTLED` bits.
         answers: The spans of the attacked strips by the key; None without a key.
@@ -36,6 +38,7 @@ class StripAttack:
 
     strips: int
     unread: int
+    coloured: int
     spans: int
     settled: int
     answers: int | None
@@ -53,6 +56,9 @@ class StripAttack:
             share = f" ({self.restored / self.answers:.0%})" if self.answers else ""
             outcome = f"restores {self.restored} of {pluralize(self.answers, 'span')}{share}; {outcome}"
         unread = f", of which it cannot read {self.unread}" if self.unread else ""
+        if self.coloured:
+            some = "" if self.coloured == self.unread else f"{self.coloured} of them "
+            unread += f", {some}as their paper is not white"
         return f"Template baseline on {pluralize(self.strips, 'strip')}{unread}: {outcome}."
 
 
@@ -70,8 +76,9 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     """
     key = folder / "key"
     answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
-    pictures = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
-    replies = list(read_strips(pictures.stream()))
+    opened = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
+    pictures = list(opened.stream())
+    replies = list(read_strips(pictures))
     right = [
         (text, reply)
         for question_id, reply in replies if answers and question_id in answers
@@ -79,7 +86,8 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     ]  # fmt: skip
     spans = [span for _, reply in replies if reply for span in reply.spans]
     return StripAttack(
-        strips=len(replies), unread=sum(reply is None for _, reply in replies), spans=len(spans),
+        strips=len(replies), unread=sum(reply is None for _, reply in replies),
+        coloured=sum(_is_coloured(picture) for picture in pictures), spans=len(spans),
         settled=sum(span["bits"] is not None and span["bits"] < SETTLED for span in spans),
         answers=None if answers is None else len(right),
         restored=sum(reply is not None and _holds(reply.text, text) for text, reply in right),
@@ -99,6 +107,12 @@ def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterato
         except RequestProblem:
             reply = None
         yield picture.question_id, reply
+
+
+def _is_coloured(picture: Picture) -> bool:
+    with suppress(RequestProblem):
+        return is_coloured(picture.data or b"")
+    return False
 
 
 def _holds(reply: str, text: str) -> bool:

@@ -23,13 +23,14 @@ from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import SIGMA
-from vcrgen.pixels.strips import Gray, without_covers
+from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
 LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
+DARKEST_PAPER = 64  # grey levels; covers are darker
 VERSION = 5  # of the method
 
 
@@ -70,6 +71,8 @@ class TemplateModel:
             ConfigError: The language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
+        if is_coloured(request.images[0]):
+            raise RequestProblem("coloured_paper", "its paper is not white, and black print on white paper is compared")
         finder, prior = self._finder(words), self._prior(words)
         ink = darkness(request.images[0])
         best: ReadStrip | None = None
@@ -142,6 +145,13 @@ def check_print(dataset: Dataset) -> None:
             f"The template baseline compares black print on white paper; {dataset} has print of the colour {colour} on "
             f"{paper} paper. Read a dataset that was built without --paper and --ink-colour."
         )
+
+
+def is_coloured(image: bytes) -> bool:
+    """Tell whether the paper of a strip is not white; a RequestProblem if the image is invalid."""
+    ink = darkness(image)
+    strip = ink[(ink > PAPER).any(axis=1)]
+    return bool(strip.size and PAPER < np.median(strip) < DARKEST_PAPER)
 
 
 def darkness(image: bytes) -> Gray:
