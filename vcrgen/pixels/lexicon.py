@@ -25,12 +25,12 @@ import numpy.typing as npt
 
 from vcrgen.errors import ConfigError
 from vcrgen.text.languages import language_row
+from vcrgen.text.sample import calibration_sample
 
 WORDS = 50_000  # most frequent words of a lexicon
 CHARACTERS = 7_000  # most frequent characters
 # Prior of a word's three forms. A form that another word has already (German "Morgen") adds to it.
 FORMS = {"lower": 0.84, "title": 0.15, "upper": 0.01}
-UNFOLDED = {"de": ("ss", "ß")}  # letters that ``wordfreq`` has in place of another, so a word may have either
 MAX_PAIRED = 500  # characters of an alphabet in which any two may be adjacent
 MAX_LETTERS = 24  # of a word; longer ones are rarer than one in a million
 MAX_LIST_BYTES = 64 << 20
@@ -161,15 +161,18 @@ def _word_frequencies(lang: str) -> Mapping[str, float]:
     import wordfreq
 
     frequencies: Mapping[str, float] = wordfreq.get_frequency_dict(lang)
-    if lang not in UNFOLDED:
-        return frequencies
-    folded, letter = UNFOLDED[lang]
-    found: dict[str, float] = {}
+    for letter in sorted(set().union(*calibration_sample(lang))):
+        if len(letter.casefold()) > 1:  # wordfreq folds it, so a word may have either
+            frequencies = dict(_spelt(frequencies, letter.casefold(), letter))
+    return frequencies
+
+
+def _spelt(frequencies: Mapping[str, float], folded: str, letter: str) -> Iterator[tuple[str, float]]:
+    """Yield words as they are, and with a letter in each place that has its folded form; all equally frequent."""
     for word, count in frequencies.items():
         places = [match.start() for match in re.finditer(folded, word)]
         spellings = [word, *(word[:at] + letter + word[at + len(folded) :] for at in places)]
-        found |= dict.fromkeys(spellings, count / len(spellings))
-    return found
+        yield from ((one, count / len(spellings)) for one in spellings)
 
 
 def _word_list(file: Path) -> Mapping[str, float]:
