@@ -23,7 +23,7 @@ from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import Layout
 from vcrgen.typeset.render import render_strip
-from vcrgen.typeset.style import make_style
+from vcrgen.typeset.style import Style
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 Pixels = npt.NDArray[np.uint8]
@@ -241,13 +241,12 @@ def test_joined_scripts_have_forms(lang: str, face: str) -> None:
 
 
 def test_covers_of_a_font_are_calibrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
+    made, real = [], FormBuilder._make_style
 
-    def counted(*args: Any, **options: Any) -> Any:
-        calls.append((args, options))
-        return make_style(*args, **options)
+    def counted(self: FormBuilder, font: str, size: int) -> Style:
+        made.append((font, size))
+        return real(self, font, size)
 
-    monkeypatch.setattr("vcrgen.hidden.forms.make_style", counted)
+    monkeypatch.setattr(FormBuilder, "_make_style", counted)
     builder = maker()
-    first, made = builder._style("lato", 30), len(calls)
-    assert made and builder._style("lato", 30) is first and len(calls) == made
+    assert builder._style("lato", 30) is builder._style("lato", 30) and made.count(("lato", 30)) == 1
