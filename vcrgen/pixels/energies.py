@@ -80,7 +80,10 @@ class Energies:
         return energy
 
     def _squares_of(self, seen: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return the squared darkness of all characters in the pixels that are seen; many pen positions see alike."""
+        """Return the squared darkness of all characters in the pixels that are seen."""
+        if self.templates.stride == 1:
+            return seen @ self.templates.flat_square.T
+        # Of characters of one width many pen positions see alike.
         keys = [row.tobytes() for row in seen]
         missing = {key: row for row, key in enumerate(keys) if key not in self._square_sums}
         if missing:
