@@ -65,7 +65,7 @@ def copy_tree(target: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "test_mutations.py")
     shutil.copytree(ROOT / "tests", target / "tests", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", target)
-    for name in ("fonts", "configs"):
+    for name in ("fonts", "configs", "scripts"):
         (target / name).symlink_to(ROOT / name)
 
 
