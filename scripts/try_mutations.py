@@ -65,7 +65,7 @@ def copy_tree(target: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "test_mutations.py")
     shutil.copytree(ROOT / "tests", target / "tests", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", target)
-    for name in ("fonts", "configs", "scripts"):
+    for name in ("fonts", "configs", "scripts", "docs", "README.md"):
         (target / name).symlink_to(ROOT / name)
 
 
@@ -97,6 +97,7 @@ def failing(tree: Path, first: str) -> str:
                 os.dup2(out.fileno(), 2)
             os.chdir(tree)
             sys.path.insert(0, str(tree))
+            os.environ["PYTHONPATH"] = str(tree)  # of processes that tests start
             sys.dont_write_bytecode = True
             words = ["-x", "-q", "-p", "no:cacheprovider", *tests]
             code = int(pytest.main(words, plugins=[Likely(tuple(first.split()))]))

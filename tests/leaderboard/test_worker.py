@@ -423,15 +423,16 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
 
 
 FULL_DISK = """
-import errno, sys
+import errno, itertools, sys
 from pathlib import Path
 from vcrgen.leaderboard import worker
 
+number = itertools.count()
 room, real = Path(sys.argv[1]) / "room", {name: getattr(OWNER, name) for name in NAMES}
 
 def full(name):
     def call(*words, **more):
-        if not room.exists():
+        if not room.exists() and next(number) >= SPARE:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real[name](*words, **more)
     return call
@@ -446,19 +447,21 @@ worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("owner", "names"),
+    ("owner", "names", "spare"),
     [
-        ("worker.Board", ("writing",)),  # nothing can be written
-        ("worker", ("finish",)),  # what is small can be written, the scores cannot
-        ("worker", ("score_file",)),  # there is no room for temporary files
+        ("worker.Board", ("writing",), 0),  # nothing can be written
+        ("worker.Board", ("writing",), 2),  # nothing after a file has been claimed
+        ("worker", ("finish",), 0),  # what is small can be written, the scores cannot
+        ("worker", ("score_file",), 0),  # there is no room for temporary files
     ],
 )
 def test_a_worker_waits_until_a_full_disk_has_room(
-    owner: str, names: tuple[str, ...], board: Board, three: Any, find: Find,
+    owner: str, names: tuple[str, ...], spare: int, board: Board, three: Any, find: Find,
     start: Callable[..., subprocess.Popen[bytes]],
 ) -> None:  # fmt: skip
     given = three(board)
-    process = start(board, "-c", FULL_DISK.replace("OWNER", owner).replace("NAMES", repr(names)))
+    code = FULL_DISK.replace("OWNER", owner).replace("NAMES", repr(names)).replace("SPARE", str(spare))
+    process = start(board, "-c", code)
     assert process.stderr is not None
     told = 0
     while told < 4:  # more often than a file may be tried
