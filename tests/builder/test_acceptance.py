@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,16 @@ def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any
             hidden = mask | (surrounding_ink(span, prepared.layout) > 0)
             seen = visible_cells(strip, hidden, span_cells(span, prepared.layout), prepared.layout.baseline)
             assert lower_bound(templates, seen, cell_texts(span, prepared.layout)) == pytest.approx(bits, abs=0.006)
+
+
+def test_ink_of_other_text_tells_nothing_of_a_span(pipeline: Pipeline) -> None:
+    """Under it nothing is known: with such ink everywhere, all words of a width are left."""
+    prepared, spans = next(found for found in pipeline.plan_items(items(6)) if not isinstance(found, Reject))
+    parts, rule = draw_parts(prepared, spans), pipeline.style.calibrations[Mode("bits-4")].rule
+    inked = replace(parts, others=lambda _: np.ones(parts.strip.shape, np.uint8))
+    assert pipeline.acceptance
+    alone, among = (pipeline.acceptance.bits(spans[0], each, prepared.style.shaper, rule) for each in (parts, inked))
+    assert alone is not None and among is not None and among > alone + 1
 
 
 def test_all_modes_have_one_form(rows: dict[str, list[dict[str, Any]]]) -> None:
