@@ -98,17 +98,18 @@ DAMAGES: dict[str, tuple[Change, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_one_sentence(files: list[Path], damage: str) -> None:
+@pytest.mark.parametrize(("damage", "number"), [*((damage, 0) for damage in DAMAGES), ("an interval made narrow", 1)])
+def test_damage_is_one_sentence(files: list[Path], damage: str, number: int) -> None:
+    """The second file has scores of two views, of which one is damaged."""
     change, sentence = DAMAGES[damage]
-    value = json.loads(files[0].read_text("utf-8"))
+    value, file = json.loads(files[number].read_text("utf-8")), files[number]
     change(value)
     with contextlib.suppress(ValueError, RecursionError):
         value["sha256"] = checksum(value)  # whoever edits a file can compute it anew
-    files[0].write_text(json.dumps(value), "utf-8")
+    file.write_text(json.dumps(value), "utf-8")
     with pytest.raises(ScoreError, match=sentence) as caught:
-        load_saved(files[0])
-    assert str(caught.value).startswith(str(files[0]))
+        load_saved(file)
+    assert str(caught.value).startswith(str(file))
 
 
 @pytest.mark.parametrize(
