@@ -12,7 +12,7 @@ from vcrgen.errors import ConfigError
 from vcrgen.models.base import Request, RequestProblem
 from vcrgen.pixels.attack import ReadStrip, read_strip
 from vcrgen.pixels.characters import character_lexicon
-from vcrgen.pixels.faces import FaceFinder
+from vcrgen.pixels.faces import FaceFinder, _sizes
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.predict.template import TemplateModel
 from vcrgen.records import Span
@@ -259,3 +259,11 @@ def test_lines_of_another_face_are_not_all_read() -> None:
     read = [bool(reading.characters) for _, reading in strip.lines]
     assert read[0] and not read[-1] and strip.fit < 0.9
     assert all(reading.characters for _, reading in read_strip(ink, face, 61 + face.baseline + 2).lines)
+
+
+def test_a_size_is_found_where_every_second_line_is_covered() -> None:
+    """Then its rows agree best at twice the line height."""
+    ink = np.zeros((6 * 22, 400), np.uint8)
+    for line in range(0, 6, 2):
+        ink[22 * line + 5 : 22 * line + 15, :300] = 200
+    assert 20 in _sizes(ink)
