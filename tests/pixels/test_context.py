@@ -77,9 +77,9 @@ def test_the_words_around_decide_what_pixels_leave_open() -> None:
 
 def test_a_text_of_many_improbable_words_is_not_lost() -> None:
     """Each word makes a text less probable, so only texts of as many words compare."""
-    text = " ".join(["AV", "jar", "tar", "fir", "art", "AV", "rat", "if", "AV", "tar", "fir", "AV"])
+    text = " ".join(3 * ["AV", "jar", "tar", "fir", "art", "AV", "rat", "if", "AV", "tar", "fir", "AV"])
     prior = NgramPrior(MODELS[TOY], TOY, "toy")
-    cell = cell_of(text, np.zeros((CELL_ROWS, 400), dtype=bool))
+    cell = cell_of(text, np.zeros((CELL_ROWS, 1200), dtype=bool))
     found = read_span_in_context(templates(TOY), [cell], Context(prior, "a", "", first=True))
     assert found.text == text and found.bits == pytest.approx(0, abs=0.01)
 
