@@ -559,7 +559,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("leaderboard", "all of an output is hashed", 'yield view, row, self.scorer.searched_text(answers, prediction.output or "")', 'yield view, row, prediction.output or ""', "tests/leaderboard/test_fairness.py"),
     # Visible pixels.
     M("pixels", "overlaps of letters left out", "linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]",
-      "linear = 0 * overlaps.square[pairs[touching]], 0 * overlaps.linear[pairs[touching]]", "calibration"),
+      "linear = 0 * overlaps.square[pairs[touching]], 0 * overlaps.linear[pairs[touching]]", "tests/pixels/test_posterior.py"),
     M("pixels", "the noise of a variance for a deviation", "return 2.0 * (sigma / STEP) ** 2", "return 2.0 * (sigma / STEP)", "calibration"),
     M("pixels", "a span's bits without those of its choices of paths", "return State(total, inner + entropy_of(weights), best.best",
       "return State(total, inner, best.best", "calibration"),
