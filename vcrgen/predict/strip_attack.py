@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.plurals import pluralize
-from vcrgen.predict.template import TemplateModel, is_coloured
+from vcrgen.predict.template import COLOURED_PAPER, TemplateModel
 from vcrgen.tasks.vcr import VCR
 
 SETTLED = 1.0  # bits below which the pixels settle a span
@@ -77,42 +76,38 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     key = folder / "key"
     answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
     opened = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
-    pictures = list(opened.stream())
-    replies = list(read_strips(pictures))
+    outcomes = list(read_strips(opened.stream()))
     right = [
-        (text, reply)
-        for question_id, reply in replies if answers and question_id in answers
+        (text, outcome)
+        for question_id, outcome in outcomes if answers and question_id in answers
         for text in _texts(answers[question_id])
     ]  # fmt: skip
-    spans = [span for _, reply in replies if reply for span in reply.spans]
+    problems = [outcome.reason for _, outcome in outcomes if isinstance(outcome, RequestProblem)]
+    spans = [span for _, outcome in outcomes if isinstance(outcome, Reply) for span in outcome.spans]
     return StripAttack(
-        strips=len(replies), unread=sum(reply is None for _, reply in replies),
-        coloured=sum(_is_coloured(picture) for picture in pictures), spans=len(spans),
+        strips=len(outcomes), unread=len(problems), coloured=problems.count(COLOURED_PAPER), spans=len(spans),
         settled=sum(span["bits"] is not None and span["bits"] < SETTLED for span in spans),
         answers=None if answers is None else len(right),
-        restored=sum(reply is not None and _holds(reply.text, text) for text, reply in right),
+        restored=sum(isinstance(outcome, Reply) and _holds(outcome.text, text) for text, outcome in right),
     )  # fmt: skip
 
 
-def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterator[tuple[str, Reply | None]]:
-    """Yield the question of each strip, and the template baseline's reply; None where it cannot read the strip.
+def read_strips(
+    pictures: Iterable[Picture], font: str | None = None
+) -> Iterator[tuple[str, Reply | RequestProblem]]:  # fmt: skip
+    """Yield the question of each strip, and the template baseline's reply, or why it cannot read the strip.
 
     Raises:
         ConfigError: The language has no templates.
     """
     model = TemplateModel(font=font)
     for picture in pictures:
+        outcome: Reply | RequestProblem
         try:
-            reply = model.reply(Request(images=(picture.data or b"",), language=picture.lang))
-        except RequestProblem:
-            reply = None
-        yield picture.question_id, reply
-
-
-def _is_coloured(picture: Picture) -> bool:
-    with suppress(RequestProblem):
-        return is_coloured(picture.data or b"")
-    return False
+            outcome = model.reply(Request(images=(picture.data or b"",), language=picture.lang))
+        except RequestProblem as problem:
+            outcome = problem
+        yield picture.question_id, outcome
 
 
 def _holds(reply: str, text: str) -> bool:

@@ -31,6 +31,7 @@ LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not th
 LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
 DARKEST_PAPER = 64  # grey levels; covers are darker
+COLOURED_PAPER = "coloured_paper"  # reason of a strip that is not read
 VERSION = 5  # of the method
 
 
@@ -71,10 +72,10 @@ class TemplateModel:
             ConfigError: The language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
-        if is_coloured(request.images[0]):
-            raise RequestProblem("coloured_paper", "its paper is not white, and black print on white paper is compared")
-        finder, prior = self._finder(words), self._prior(words)
         ink = darkness(request.images[0])
+        if _is_coloured(ink):
+            raise RequestProblem(COLOURED_PAPER, "its paper is not white, and black print on white paper is compared")
+        finder, prior = self._finder(words), self._prior(words)
         best: ReadStrip | None = None
         for face, baseline in self._faces(finder, self._cut_out.get(request.language), ink):
             strip = read_strip(ink, face, baseline, self._sigma, prior, LEAST_EXPLAINED)
@@ -147,9 +148,8 @@ def check_print(dataset: Dataset) -> None:
         )
 
 
-def is_coloured(image: bytes) -> bool:
-    """Tell whether the paper of a strip is not white; a RequestProblem if the image is invalid."""
-    ink = darkness(image)
+def _is_coloured(ink: Gray) -> bool:
+    """Tell whether the paper of a strip is not white."""
     strip = ink[(ink > PAPER).any(axis=1)]
     return bool(strip.size and PAPER < np.median(strip) < DARKEST_PAPER)
 

@@ -28,6 +28,7 @@ from vcrgen.leaderboard.records import Feedback, TestSet
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.worker import session_of
+from vcrgen.models.base import Reply
 from vcrgen.plurals import pluralize
 from vcrgen.predict.strip_attack import read_strips
 from vcrgen.rng import rng_for, shuffled
@@ -334,11 +335,11 @@ def read_pixels(target: Target) -> Iterator[Finding]:
     hits, image = list[float](), list[int]()
     try:
         strips = read_strips(each for each in pictures.stream() if each.question_id in wanted)
-        for number, (question_id, reply) in enumerate(strips):
+        for number, (question_id, outcome) in enumerate(strips):
             row = session.key.row_of(question_id)
             assert row is not None
             answers = session.key.question(row).answers
-            matches = session.scorer(answers, reply.text if reply else "").matches
+            matches = session.scorer(answers, outcome.text if isinstance(outcome, Reply) else "").matches
             hits += [float(match.exact) for match in matches]
             image += [number] * len(matches)
     except VcrgenError as problem:
