@@ -1,5 +1,6 @@
 """The attack on strips that the package draws: places, face and covers are found from the pixels."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -267,3 +268,13 @@ def test_a_size_is_found_where_every_second_line_is_covered() -> None:
     for line in range(0, 6, 2):
         ink[22 * line + 5 : 22 * line + 15, :300] = 200
     assert 20 in _sizes(ink)
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("shape", [(1, 1), (30, 3), (3, 200), (40, 60)])
+def test_images_without_text_are_refused(shape: tuple[int, int], lang: str) -> None:
+    """Also those that are narrower than a letter."""
+    rng, out = np.random.default_rng(0), io.BytesIO()
+    Image.fromarray(np.where(rng.random(shape) < 0.1, 0, 255).astype(np.uint8)).save(out, "PNG")
+    with pytest.raises(RequestProblem):
+        TemplateModel().reply(Request(images=(out.getvalue(),), language=lang))

@@ -144,7 +144,7 @@ class Typeface:
                 continue
             pens = np.arange(ink.shape[1] - int(width.max()))
             windows = sliding_window_view(band, (rows, columns))[0, : len(pens)]
-            common = windows.reshape(len(pens), -1) @ templates.flat.T
+            common = windows.reshape(len(pens), rows * columns) @ templates.flat.T
             squares = np.append(0.0, np.cumsum((band**2).sum(axis=0, dtype=np.float64)))[-templates.left :]
             own = squares[pens[:, None] + width] - squares[pens, None]
             apart = np.abs(own + norm - 2.0 * common) / norm
