@@ -19,10 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.characters import LineReading, PlacedCharacter, character_lexicon, read_line
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
-from vcrgen.pixels.energies import Energies, VisibleCell
+from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, Reading, read_span
-from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, covered_lines
+from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, covered_lines, find_covers
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
@@ -261,7 +261,7 @@ def read_strip(
         prior: Probabilities of words after the uncovered ones before them; None for those of single words.
         least: Share of the uncovered ink; if less of it is explained, its last lines may be left out.
     """
-    lines = read_lines(ink, face, baseline, sigma, least=least)
+    lines = read_lines(ink, find_covers(ink), face, baseline, sigma, least=least)
     squares = [_squares(line.cell.ink) for line, _ in lines]
     total = math.fsum(squares)
     explained = math.fsum(reading.fit * square for (_, reading), square in zip(lines, squares, strict=True))
@@ -273,12 +273,13 @@ def read_strip(
 
 
 def read_lines(
-    ink: Gray, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf, least: float = 0.0
+    ink: Gray, covers: Bools, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf, least: float = 0.0
 ) -> list[tuple[CoveredLine, LineReading]]:
     """Return the lines of a strip, and what is read in them character by character.
 
     Args:
         ink: Darkness of an image with nothing but the strip.
+        covers: Its pixels of covers, but for white rows.
         face: Its face.
         baseline: Row of the first baseline.
         sigma: Standard deviation of the noise, in grey levels.
@@ -292,7 +293,7 @@ def read_lines(
         return read_line(characters, line.cell, sigma, unknown, least)
 
     below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
-    lines = covered_lines(ink, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
+    lines = covered_lines(ink, covers, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
     room = (1 - least) * math.fsum(_squares(line.cell.ink) for line in lines)
     found = []
     for line in lines:

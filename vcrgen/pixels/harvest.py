@@ -20,7 +20,7 @@ import numpy as np
 from vcrgen.pixels.attack import Typeface, read_lines
 from vcrgen.pixels.characters import LineReading, PlacedCharacter
 from vcrgen.pixels.energies import Energies, VisibleCell
-from vcrgen.pixels.strips import CoveredLine, Gray
+from vcrgen.pixels.strips import CoveredLine, Gray, find_covers
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
@@ -67,9 +67,9 @@ def harvest(face: Typeface, strips: Sequence[tuple[Gray, int]]) -> Typeface:
     for sigma in ROUNDS:
         images: list[_Image] = []
         for ink, baseline in strips:
-            page = np.pad(ink, BEYOND + face.line_height)
+            covers, page = find_covers(ink), np.pad(ink, BEYOND + face.line_height)
             seen, unknown = (_soft(ink), math.inf) if sigma == ROUNDS[0] else (ink, UNKNOWN_COLUMN)
-            for line, reading in read_lines(seen, found, baseline, sigma, unknown):
+            for line, reading in read_lines(seen, covers, found, baseline, sigma, unknown):
                 images += _occurrences(page, line, reading) if reading.fit >= LEAST_READ else ()
         glyphs = _glyphs(labels.of(images), face)
         found = _with_glyphs(face, partial(_own_glyph, glyphs, face))

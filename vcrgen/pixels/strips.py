@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,14 @@ Gray = npt.NDArray[np.uint8]
 
 PAPER = 8  # darkness up to which a pixel is paper
 LEAST_ROW = 0.04  # share of a row's columns that letters fill beside a cover
-PATCH = 5  # a square of so many pixels of one shade, neither white nor black, is a cover
+PATCH, LEAST_PATCHES = (
+    3,
+    10,
+)  # a shade, neither white nor black, that fills so many squares of so many pixels is a cover's
+# So is a larger square of several shades, if none is darker than this: strokes of letters are, but for their edges.
+TEXTURE, DARKEST = 7, 200
+PIECE, PART = 4, 2  # where there is one, smaller squares are pieces of others, and those beside a piece are parts of it
+LEAST_RUN = 2  # columns of a cover; single pixels of its shade may be edges of letters
 # White rows hide the middle of letters. As shares of the font size: half the height of the rows that are white in any
 # of them, and the least length of a cover; the share of its columns in which letters show above or below.
 HALF_BAND, SHORTEST, INKED = 0.1, 0.3, 0.2
@@ -87,15 +94,22 @@ class CoveredLine:
         return sorted([*self.grey, *((rows.left, rows.right) for rows in self.white)])
 
 
-def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list[CoveredLine]:
+def find_covers(ink: Gray) -> Bools:
+    """Return the pixels of covers, but for white rows: those of shades that fill squares, and larger squares of grey."""
+    low, high = (_over_squares(ink, PATCH, worst) for worst in (np.min, np.max))
+    shades, counts = np.unique(low[(low == high) & (low > PAPER) & (low < 250)], return_counts=True)
+    return np.isin(ink, shades[counts >= LEAST_PATCHES]) | _textured(ink)
+
+
+def covered_lines(ink: Gray, covers: Bools, geometry: Geometry, bleed: tuple[int, int]) -> list[CoveredLine]:
     """Return the lines of an image.
 
     Args:
         ink: Darkness of the image, shape (height, width), in which there is nothing but the strip.
+        covers: Pixels of covers, but for white rows, of the same shape.
         geometry: Places of its lines.
         bleed: Rows at the top and at the bottom of a line into which letters of its neighbours reach.
     """
-    patches = _patches(ink)
     rows = np.flatnonzero((ink > PAPER).any(axis=1))
     count = (int(rows[-1]) - geometry.top) // geometry.line_height + 1 if len(rows) else 0
     lines = []
@@ -107,7 +121,7 @@ def covered_lines(ink: Gray, geometry: Geometry, bleed: tuple[int, int]) -> list
         own = np.zeros((geometry.line_height, ink.shape[1]), dtype=np.uint8)
         hidden = np.zeros(own.shape, dtype=bool)
         own[first - top : last - top] = ink[first:last]
-        hidden[first - top : last - top] = patches[first:last]
+        hidden[first - top : last - top] = covers[first:last]
         own[hidden] = 0
         seen = ~hidden
         seen[: bleed[0] if number else 0] = False
@@ -140,44 +154,50 @@ def _with_common_rows(lines: Sequence[CoveredLine], doubtful: float) -> list[Cov
 
 def without_covers(ink: Gray) -> Gray:
     """Return the darkness of an image without that of covers, but for white rows."""
-    letters: Gray = ink * ~_patches(ink)
+    letters: Gray = ink * ~find_covers(ink)
     return letters
 
 
-def _patches(ink: Gray) -> Bools:
-    """Return the pixels of squares of one shade that is neither paper nor black."""
-    mask = np.zeros(ink.shape, dtype=bool)
-    if min(ink.shape) < PATCH:
-        return mask
-    flat = np.ones((ink.shape[0] - PATCH + 1, ink.shape[1] - PATCH + 1), dtype=bool)
-    rows = sliding_window_view(ink, PATCH, axis=0)
-    low, high = rows.min(axis=2), rows.max(axis=2)
-    flat &= sliding_window_view(low, PATCH, axis=1).min(axis=2) == sliding_window_view(high, PATCH, axis=1).max(axis=2)
-    corner = ink[: flat.shape[0], : flat.shape[1]]
-    flat &= (corner > PAPER) & (corner < 250)
-    for y in range(PATCH):
-        for x in range(PATCH):
-            mask[y : y + flat.shape[0], x : x + flat.shape[1]] |= flat
-    return mask | _slivers(ink, mask)
+def _textured(ink: Gray) -> Bools:
+    """Return the pixels of covers of several shades; of letters at their edges the pixels directly beside them, too."""
+    grey = (ink > PAPER) & (ink <= DARKEST)
+    whole, found, parts = (
+        _spread(_over_squares(grey, size, np.min), size, ink.shape) for size in (TEXTURE, PIECE, PART)
+    )
+    if not whole.any():
+        return whole
+    while ((wider := _beside(found) & parts) & ~found).any():
+        found |= wider
+    return found | (_beside(found) & grey)
 
 
-def _slivers(ink: Gray, patches: Bools) -> Bools:
-    """Return the pixels of narrower covers: columns of the shade of a patch that are as high as the lowest one."""
-    found = np.zeros(ink.shape, dtype=bool)
-    for shade in np.unique(ink[patches]).tolist():
-        lengths = [last - first for column in (patches & (ink == shade)).T for first, last in _runs(column)]
-        if (height := min(lengths)) < 2 * PATCH:
-            continue
-        whole: Bools = np.all(sliding_window_view(ink == shade, height, axis=0), axis=2)
-        for row in range(height):
-            found[row : row + len(whole)] |= whole
-    return found
+def _over_squares(values: npt.NDArray[Any], size: int, reduce: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Reduce the values of each square, given by its first row and column; there are none in a smaller image."""
+    if min(values.shape) < size:
+        return values[:0, :0]
+    return reduce(sliding_window_view(reduce(sliding_window_view(values, size, axis=0), axis=2), size, axis=1), axis=2)
+
+
+def _spread(corners: Bools, size: int, shape: tuple[int, ...]) -> Bools:
+    """Return the pixels of squares, given by their first row and column."""
+    rows = np.zeros((shape[0], corners.shape[1]), dtype=bool)
+    mask = np.zeros(shape, dtype=bool)
+    for at in range(size):
+        rows[at : at + len(corners)] |= corners
+    for at in range(size):
+        mask[:, at : at + corners.shape[1]] |= rows
+    return mask
+
+
+def _beside(mask: Bools) -> Bools:
+    """Return the pixels of a mask, and those directly beside them."""
+    return _over_squares(np.pad(mask, 1), 3, np.max)
 
 
 def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:
     """Return the stretches of columns in which most letters' middle is hidden."""
     row: Bools = hidden[geometry.baseline - geometry.middle]
-    return _runs(row)
+    return [(first, last) for first, last in _runs(row) if last - first >= LEAST_RUN]
 
 
 def _white_rows(ink: Gray, geometry: Geometry) -> list[WhiteRows]:

@@ -151,7 +151,8 @@ def check_print(dataset: Dataset) -> None:
 def _is_coloured(ink: Gray) -> bool:
     """Tell whether the paper of a strip is not white."""
     strip = ink[(ink > PAPER).any(axis=1)]
-    return bool(strip.size and PAPER < np.median(strip) < DARKEST_PAPER)
+    pale = strip[strip < DARKEST_PAPER]
+    return bool(pale.size and np.median(pale) > PAPER)
 
 
 def darkness(image: bytes) -> Gray:
