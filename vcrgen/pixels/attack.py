@@ -288,13 +288,14 @@ def read_lines(
     """
     characters = face.character_templates
 
-    def read(line: CoveredLine) -> LineReading:
-        least = max((right for _, right in line.grey), default=0)
-        return read_line(characters, line.cell, sigma, unknown, least)
-
     below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
     lines = covered_lines(ink, covers, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
     room = (1 - least) * math.fsum(_squares(line.cell.ink) for line in lines)
+
+    def read(line: CoveredLine) -> LineReading:
+        reached = max((right for _, right in line.grey), default=0)
+        return read_line(characters, line.cell, sigma, unknown, reached, room / STEP**2)
+
     found = []
     for line in lines:
         if room < 0:
@@ -310,7 +311,7 @@ def _without_false_covers(
 ) -> tuple[CoveredLine, LineReading]:
     """Read a line; short white rows are none if characters explain that they are white, as those of E and F do."""
     reading = read(line)
-    for rows in line.white:
+    for rows in line.white if reading.characters else ():
         if rows.right - rows.left > doubtful:
             continue
         shown = replace(line, white=tuple(other for other in line.white if other is not rows))

@@ -74,8 +74,9 @@ def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
 
 
 def read_line(
-    templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf, least: int = 0
-) -> LineReading:
+    templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf, least: int = 0,
+    room: float = math.inf,
+) -> LineReading:  # fmt: skip
     """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
 
     Args:
@@ -84,8 +85,9 @@ def read_line(
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that is not among the templates.
         least: Columns that the characters reach, seen or not.
+        room: Most of the ink (its squares, in steps) that may be unexplained; if more is, nothing is read.
     """
-    return _Search(templates, line, sigma, unknown, least).read()
+    return _Search(templates, line, sigma, unknown, least, room).read()
 
 
 def _least(values: Doubles, number: int) -> Ints:
@@ -106,8 +108,11 @@ class _State(NamedTuple):
 
 
 class _Search:
-    def __init__(self, templates: Templates, line: VisibleCell, sigma: float, unknown: float, least: int) -> None:
-        self._templates, self._energies, self._unknown = templates, Energies(templates, line, ahead=False), unknown
+    def __init__(
+        self, templates: Templates, line: VisibleCell, sigma: float, unknown: float, least: int, room: float
+    ) -> None:
+        self._templates, self._energies = templates, Energies(templates, line, ahead=False)
+        self._unknown, self._room = unknown, room
         self._scale = 2.0 * (sigma / STEP) ** 2
         self._width = line.width
         ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
@@ -124,10 +129,14 @@ class _Search:
     def read(self) -> LineReading:
         for pen in range(self._last):
             arrived = sorted(self._arrived.pop(pen, {}).values())
+            arrived = [(cost, number) for cost, number in arrived[:MOST_STATES] if self._is_in_room(pen, number)]
             if arrived:
-                self._extend(pen, arrived[:MOST_STATES])
-        ends = (end for arrived in self._arrived.values() for end in arrived.values())
-        return self._reading(min(ends)[1])
+                self._extend(pen, arrived)
+        ends = [end for arrived in self._arrived.values() for end in arrived.values()]
+        return self._reading(min(ends)[1]) if ends else LineReading((), 0.0, 0.0)
+
+    def _is_in_room(self, pen: int, number: int) -> bool:
+        return self._states[number].energy + float(self._squares[pen]) <= self._room
 
     def _extend(self, pen: int, arrived: Sequence[tuple[float, int]]) -> None:
         """Put each character behind the states of a pen position, given as their costs and numbers."""

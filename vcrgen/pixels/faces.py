@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, FaceMatch, Typeface
+from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, Typeface
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.text.languages import language_row
@@ -16,6 +16,7 @@ from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_
 LEAST_SIZE, MOST_SIZE = 10, 64  # px
 SIZES = 2  # sizes that are tried, the likeliest ones by the distance of lines
 SURE = 0.3  # share of the lines whose characters are equal, from which on no other face is tried
+LEAST_LIKE = 0.05  # share below which a face is none of the strip's
 CANDIDATES = 3  # faces that are tried to read the whole strip
 
 
@@ -44,7 +45,7 @@ class FaceFinder:
         """Return the likeliest faces of a strip, each with the row of the first baseline; the best one first."""
         ink = without_covers(ink)
         sizes = _sizes(ink)
-        found: list[tuple[FaceMatch, Typeface]] = []
+        found: dict[str, tuple[float, Typeface, int]] = {}
         for columns in (FIRST_COLUMNS, MATCHED_COLUMNS):  # the first ones may be covered
             for size in sizes:
                 for font in self._fonts:
@@ -52,12 +53,13 @@ class FaceFinder:
                     match = face.match(ink, columns)
                     if match.equal >= SURE:
                         return [(face, match.baseline)]
-                    if match.alike > 0:
-                        found.append((match, face))
-            if any(match.alike >= SURE for match, _ in found):
+                    likeness = match.equal + match.alike
+                    if likeness > found.get(face.name, (LEAST_LIKE,))[0]:
+                        found[face.name] = likeness, face, match.baseline
+            if any(likeness >= SURE for likeness, _, _ in found.values()):
                 break
-        found.sort(key=lambda one: -one[0].equal - one[0].alike)
-        return [(face, match.baseline) for match, face in found[:CANDIDATES]]
+        best = sorted(found.values(), key=lambda one: -one[0])[:CANDIDATES]
+        return [(face, baseline) for _, face, baseline in best]
 
 
 def _sizes(ink: Gray) -> list[int]:

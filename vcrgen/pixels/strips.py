@@ -95,7 +95,7 @@ class CoveredLine:
 
 
 def find_covers(ink: Gray) -> Bools:
-    """Return the pixels of covers, but for white rows: those of shades that fill squares, and larger squares of grey."""
+    """Return the pixels of covers, but for white rows: of shades that fill squares, and of larger grey squares."""
     low, high = (_over_squares(ink, PATCH, worst) for worst in (np.min, np.max))
     shades, counts = np.unique(low[(low == high) & (low > PAPER) & (low < 250)], return_counts=True)
     return np.isin(ink, shades[counts >= LEAST_PATCHES]) | _textured(ink)

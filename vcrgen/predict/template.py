@@ -28,11 +28,13 @@ from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
-LEAST_ALIKE = 0.6  # share of the uncovered ink that a look-alike explains
+LEAST_ALIKE = (
+    0.75  # share of the uncovered ink that a look-alike explains, if differences of 40 grey levels are allowed
+)
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
 DARKEST_PAPER = 64  # grey levels; covers are darker
 COLOURED_PAPER = "coloured_paper"  # reason of a strip that is not read
-VERSION = 5  # of the method
+VERSION = 6  # of the method
 
 
 class TemplateModel:
@@ -192,7 +194,10 @@ def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
     votes: Counter[str] = Counter()
     faces: dict[str, Typeface] = {}
     for ink in inks:
-        fits = [(read_strip(ink, face, at, ROUNDS[0]).fit, face, at) for face, at in finder.candidates(ink)]
+        fits = [
+            (read_strip(ink, face, at, ROUNDS[0], least=LEAST_ALIKE).fit, face, at)
+            for face, at in finder.candidates(ink)
+        ]
         fit, best, baseline = max(fits, key=lambda one: one[0], default=(0.0, None, 0))
         if best is not None and fit >= LEAST_ALIKE:
             # Under bars, letters that are cut are often read wrongly, whatever the face.
