@@ -22,7 +22,7 @@ from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, Reading, read_span
-from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, covered_lines, find_covers
+from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, WhiteRows, covered_lines, find_covers
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
@@ -31,6 +31,7 @@ PROBED = {True: 12, False: 600}  # the most frequent letters, by which a face is
 HIGHEST = {True: 60, False: 600}  # the same, one of which is the highest of the first line
 MATCH, SIMILAR = 0.03, 0.3  # relative differences of characters that are equal, and from which on they are not alike
 MATCHED_LINES, MATCHED_COLUMNS = 4, 400
+SURE = 0.3  # share of the lines whose characters are equal, from which on no other place or face is tried
 FIRST_LINES, FIRST_COLUMNS = 3, 130  # by which the row of the baseline is found
 NOISE_MARGIN = 0.15  # the fit of a text may be worse by so much than that of the uncovered text, in noise
 FALSE = 0.2  # short white rows are a part of a letter if all of their ink but this share is explained without a cover
@@ -128,8 +129,12 @@ class Typeface:
         baselines = sorted({int(rows[0]) - top + more for top in self.tops for more in (0, 1)})
         if not baselines:
             return FaceMatch(0.0, 0.0, 0)
-        first = [self._match_lines(ink[:, :columns], row, FIRST_LINES) for row in baselines]
-        return self._match_lines(ink[:, :MATCHED_COLUMNS], max(first).baseline, MATCHED_LINES)
+        best = FaceMatch(0.0, 0.0, baselines[0])
+        for row in baselines:
+            best = max(best, self._match_lines(ink[:, :columns], row, FIRST_LINES))
+            if best.equal >= SURE:
+                break
+        return self._match_lines(ink[:, :MATCHED_COLUMNS], best.baseline, MATCHED_LINES)
 
     def _match_lines(self, ink: Gray, baseline: int, lines: int) -> FaceMatch:
         templates, total, equal, alike = self.probes, 0, 0.0, 0.0
@@ -301,13 +306,13 @@ def read_lines(
         if room < 0:
             found.append((line, LineReading((), 0.0, 0.0)))
             continue
-        found.append(_without_false_covers(line, read, DOUBTFUL * face.size))
+        found.append(_without_false_covers(line, read, characters, DOUBTFUL * face.size))
         room -= _unexplained(*found[-1])
     return found
 
 
 def _without_false_covers(
-    line: CoveredLine, read: Callable[[CoveredLine], LineReading], doubtful: float
+    line: CoveredLine, read: Callable[[CoveredLine], LineReading], characters: Templates, doubtful: float
 ) -> tuple[CoveredLine, LineReading]:
     """Read a line; short white rows are none if characters explain that they are white, as those of E and F do."""
     reading = read(line)
@@ -315,11 +320,25 @@ def _without_false_covers(
         if rows.right - rows.left > doubtful:
             continue
         shown = replace(line, white=tuple(other for other in line.white if other is not rows))
+        most = FALSE * _squares(line.cell.ink[:, rows.left : rows.right])
+        if _hidden_squares(line, reading, characters, rows) <= most:
+            line = shown
+            continue
         other = read(shown)
-        more = _unexplained(shown, other) - _unexplained(line, reading)
-        if more <= FALSE * _squares(line.cell.ink[:, rows.left : rows.right]):
+        if _unexplained(shown, other) - _unexplained(line, reading) <= most:
             line, reading = shown, other
     return line, reading
+
+
+def _hidden_squares(line: CoveredLine, reading: LineReading, characters: Templates, rows: WhiteRows) -> float:
+    """Return the squared darkness that the characters read have under white rows."""
+    codes = characters.lexicon.code_of
+    above, below = (max(0, row - line.baseline - characters.top) for row in (rows.above, rows.below))
+    total = 0.0
+    for character in reading.characters:
+        left, right = (max(0, column - character.begin - characters.left) for column in (rows.left, rows.right))
+        total += _squares(characters.ink[codes[character.text], above:below, left:right])
+    return total
 
 
 def _unexplained(line: CoveredLine, reading: LineReading) -> float:
@@ -460,7 +479,7 @@ def _is_as_good(reading: Reading, characters: Templates, covered: _Covered, sigm
 
     If not, a word that is not in the lexicon is like one that is, but for some pixels.
     """
-    codes = {text: code for code, text in enumerate(characters.lexicon.alphabet)}
+    codes = characters.lexicon.code_of
     squares = residual = 0.0
     for cell, placed in zip(covered.cells, covered.placed, strict=True):
         energies = Energies(characters, cell, ahead=False)

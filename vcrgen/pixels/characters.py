@@ -20,7 +20,9 @@ WIDE_MARKS = "，。、；：？！「」『』（）《》“”‘’·—…�
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "latin": 0.01}
 SKIPPED = 15.0  # nats of a column that no character explains, beside its ink
-BEAM = 60.0  # nats by which a state may be worse than one that is further to the right
+# Nats by which a state may be worse than one that is further to the right: the next one if a line cannot be explained
+# without skipped columns.
+BEAMS = (14.0, 60.0)
 MOST_NEXT, MOST_STATES = 24, 6  # characters that are tried at a place, and ways to it
 
 
@@ -87,7 +89,13 @@ def read_line(
         least: Columns that the characters reach, seen or not.
         room: Most of the ink (its squares, in steps) that may be unexplained; if more is, nothing is read.
     """
-    return _Search(templates, line, sigma, unknown, least, room).read()
+    energies, scale = Energies(templates, line, ahead=False), 2.0 * (sigma / STEP) ** 2
+    reading = LineReading((), 0.0, 0.0)
+    for beam in BEAMS:
+        reading = _Search(energies, line, scale, unknown, least, room, beam).read()
+        if (1 - reading.fit) * float(energies.squares[-1]) <= SKIPPED * scale:
+            break
+    return reading
 
 
 def _least(values: Doubles, number: int) -> Ints:
@@ -109,15 +117,14 @@ class _State(NamedTuple):
 
 class _Search:
     def __init__(
-        self, templates: Templates, line: VisibleCell, sigma: float, unknown: float, least: int, room: float
+        self, energies: Energies, line: VisibleCell, scale: float, unknown: float, least: int, room: float, beam: float
     ) -> None:
-        self._templates, self._energies = templates, Energies(templates, line, ahead=False)
-        self._unknown, self._room = unknown, room
-        self._scale = 2.0 * (sigma / STEP) ** 2
+        self._templates, self._energies = energies.templates, energies
+        self._scale, self._unknown, self._room, self._beam = scale, unknown, room, beam
         self._width = line.width
         ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
         self._last = max(least, int(ink[-1]) + 1 if len(ink) else 0)
-        self._price = -templates.lexicon.log_prior  # the units are in the order of the alphabet
+        self._price = -energies.templates.lexicon.log_prior  # the units are in the order of the alphabet
         self._states = [_State(0, -1, -1, 0.0)]
         self._squares = self._energies.squares
         self._arrived: dict[int, dict[int, tuple[float, int]]] = {0: {-1: (0.0, 0)}}  # by pen and code: cost, state
@@ -140,7 +147,7 @@ class _Search:
 
     def _extend(self, pen: int, arrived: Sequence[tuple[float, int]]) -> None:
         """Put each character behind the states of a pen position, given as their costs and numbers."""
-        if arrived[0][0] > self._best[pen:].min() + BEAM:
+        if arrived[0][0] > self._best[pen:].min() + self._beam:
             return
         templates = self._templates
         pens = np.full(len(templates.ink), pen)
@@ -151,7 +158,7 @@ class _Search:
         gain = np.maximum(0.0, -self._energies.tails(pen)) / self._scale
         for cost, number in arrived:
             best = np.minimum.accumulate(self._best[::-1])[::-1]  # at a pen position or further to the right
-            if cost > best[pen] + BEAM:
+            if cost > best[pen] + self._beam:
                 return
             code, energy = self._states[number].code, alone
             if code >= 0 and templates.lexicon.pairs.size:
@@ -163,7 +170,7 @@ class _Search:
             price = residual / self._scale + self._price[fits]
             fair = price + gain[fits]
             nearest = _least(price, MOST_NEXT)
-            for place in nearest[cost + price[nearest] <= best[end[fits[nearest]]] + BEAM].tolist():
+            for place in nearest[cost + price[nearest] <= best[end[fits[nearest]]] + self._beam].tolist():
                 code = int(fits[place])
                 self._best[end[code]] = min(self._best[end[code]], cost + float(fair[place]))
                 self._push(cost + float(price[place]), int(end[code]), code, number, float(energy[code]))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, Typeface
+from vcrgen.pixels.attack import FIRST_COLUMNS, MATCHED_COLUMNS, SURE, Typeface
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.pixels.strips import PAPER, Gray, without_covers
 from vcrgen.text.languages import language_row
@@ -15,7 +15,6 @@ from vcrgen.typeset.fonts import FontChain, font_registry, line_height, resolve_
 
 LEAST_SIZE, MOST_SIZE = 10, 64  # px
 SIZES = 2  # sizes that are tried, the likeliest ones by the distance of lines
-SURE = 0.3  # share of the lines whose characters are equal, from which on no other face is tried
 LEAST_LIKE = 0.05  # share below which a face is none of the strip's
 CANDIDATES = 3  # faces that are tried to read the whole strip
 

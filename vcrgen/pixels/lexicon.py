@@ -77,12 +77,16 @@ class Lexicon:
         return tuple(sorted({character for unit in self.units for character in unit}))
 
     @cached_property
+    def code_of(self) -> Mapping[str, int]:
+        """The index of each character in the alphabet."""
+        return {character: code for code, character in enumerate(self.alphabet)}
+
+    @cached_property
     def codes(self) -> npt.NDArray[np.int16]:
         """The characters of each unit as indices into the alphabet, shape (units, longest unit), -1 after the end."""
-        index = {character: code for code, character in enumerate(self.alphabet)}
         codes = np.full((len(self.units), max(map(len, self.units))), -1, dtype=np.int16)
         for row, unit in zip(codes, self.units, strict=True):
-            row[: len(unit)] = [index[character] for character in unit]
+            row[: len(unit)] = [self.code_of[character] for character in unit]
         return codes
 
     @cached_property

@@ -112,10 +112,9 @@ def _scale(sigma: float) -> float:
 
 def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
     """Yield pen position and advance of each unit of a text."""
-    advance = dict(zip(templates.lexicon.alphabet, templates.advance.tolist(), strict=True))
-    pen = 0
+    codes, pen = templates.lexicon.code_of, 0
     for unit in text.split(templates.lexicon.separator) if templates.lexicon.separator else text:
-        width = sum(advance.get(character, 0) for character in unit)
+        width = sum(int(templates.advance[codes[character]]) for character in unit if character in codes)
         yield pen, width
         pen += width + templates.space
 

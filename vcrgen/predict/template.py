@@ -16,9 +16,9 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.pixels.attack import ReadStrip, Typeface, read_strip
+from vcrgen.pixels.attack import SURE, ReadStrip, Typeface, read_strip
 from vcrgen.pixels.context import NgramPrior
-from vcrgen.pixels.faces import SURE, FaceFinder
+from vcrgen.pixels.faces import FaceFinder
 from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.ngrams import ReferenceTexts
