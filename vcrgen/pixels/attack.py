@@ -125,8 +125,8 @@ class Typeface:
         rows = np.flatnonzero((ink > PAPER).any(axis=1))
         if not len(rows):
             return FaceMatch(0.0, 0.0, 0)
-        # Other characters may be a pixel higher.
-        baselines = sorted({int(rows[0]) - top + more for top in self.tops for more in (0, 1)})
+        # Other characters may be a pixel higher. A first line is likely to have one of the highest.
+        baselines = sorted({int(rows[0]) - top + more for top in self.tops for more in (0, 1)}, reverse=True)
         if not baselines:
             return FaceMatch(0.0, 0.0, 0)
         best = FaceMatch(0.0, 0.0, baselines[0])

@@ -101,16 +101,20 @@ class Energies:
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:
         """Yield groups of pen positions that are not in the table yet."""
-        missing = np.unique(pens[~self._known[pens]])
-        if len(missing) and not self._ahead and self.templates.stride > 1:  # next ones cost little beside the first one
-            ahead = (missing[:, None] + self.templates.stride * np.arange(AHEAD)).ravel()
-            ahead = np.unique(ahead[ahead < len(self._known)])
-            yield ahead[~self._known[ahead]]
-        elif len(missing) and not self._ahead:
-            yield missing
-        elif len(missing):
-            for rest in np.unique(missing % self.templates.stride):
-                yield np.arange(rest, len(self._known), self.templates.stride)
+        missing, stride = np.unique(pens[~self._known[pens]]), self.templates.stride
+        if not len(missing):
+            return
+        if self._ahead:
+            for rest in np.unique(missing % stride):
+                yield np.arange(rest, len(self._known), stride)
+            return
+        first = int(missing[0])
+        if stride > 1 and (first == 0 or (first >= stride and self._known[first - stride])):
+            # A text goes on there; the next places cost little beside the first one.
+            ahead = np.unique(missing[:, None] + stride * np.arange(AHEAD))
+            ahead = ahead[ahead < len(self._known)]
+            missing = ahead[~self._known[ahead]]
+        yield missing
 
     def of_overlaps(self, pairs: Ints, pens: Ints) -> Doubles:
         """Return the energy that overlaps add, for pairs of characters, by the pen position of the second one."""
