@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from vcrgen.stats.arrays import Floats
+
 if TYPE_CHECKING:
     from vcrgen.analysis.factors import FactorEstimate
     from vcrgen.analysis.spec import BoundSpec
-    from vcrgen.stats.arrays import Floats
 
 LINE = 18  # height of a name in pixels
 LONGEST = 26  # letters of a name that are drawn; of a longer one both ends, and a pointer shows all

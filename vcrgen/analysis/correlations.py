@@ -51,9 +51,8 @@ def pairwise(
     """
     present = np.isfinite(scores)
     n = present.T.astype(np.int64) @ present.astype(np.int64)
-    r = np.eye(scores.shape[1])
-    p = np.full_like(r, np.nan)
-    rows, columns = np.triu_indices(len(r), 1)
+    tasks = scores.shape[1]
+    rows, columns = np.triu_indices(tasks, 1)
     if method == "pearson":
         found = _pearson_pairs(scores, rows, columns, n[rows, columns])
     else:
@@ -64,17 +63,24 @@ def pairwise(
             for (i, j), kept in zip(indices, both, strict=True)
         ]
         found = tuple(np.array(pairs).T)
-    for each, values in zip((r, p), found, strict=True):
-        each[rows, columns] = each[columns, rows] = values
     failed = 0
     if method == "pearson":
         *ends, failed = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
     else:
-        ends = _analytic_ends(r[rows, columns], n[rows, columns], method)
-    low, high = np.full_like(r, np.nan), np.full_like(r, np.nan)
-    for each, values in zip((low, high), ends, strict=True):
-        each[rows, columns] = each[columns, rows] = values
-    return PairwiseCorrelations(method=method, r=r, n=n, p=p, adjusted=_adjusted(p), low=low, high=high, failed=failed)
+        ends = _analytic_ends(found[0], n[rows, columns], method)
+    p, adjusted, low, high = (_symmetric(tasks, each) for each in (found[1], benjamini_hochberg(found[1]), *ends))
+    return PairwiseCorrelations(
+        method=method, r=_symmetric(tasks, found[0], 1.0), n=n, p=p, adjusted=adjusted, low=low, high=high,
+        failed=failed,
+    )  # fmt: skip
+
+
+def _symmetric(tasks: int, values: Floats, diagonal: float = np.nan) -> Floats:
+    """Tasks x tasks: the values of all pairs, on either side of the diagonal."""
+    rows, columns = np.triu_indices(tasks, 1)
+    found = np.full((tasks, tasks), diagonal)
+    found[rows, columns] = found[columns, rows] = values
+    return found
 
 
 def _pearson_pairs(scores: Floats, rows: Ints, columns: Ints, n: Ints) -> tuple[Floats, Floats]:
@@ -84,7 +90,7 @@ def _pearson_pairs(scores: Floats, rows: Ints, columns: Ints, n: Ints) -> tuple[
     once = np.ones((1, len(scores)))
     size = max(1, _BLOCK // len(scores))
     parts = [slice(start, start + size) for start in range(0, len(rows), size)]
-    unit = _unit(scores)
+    unit = standardise(scores)
     every = np.concatenate([_resampled_pairs(unit, once, rows[part], columns[part])[0] for part in parts])
     r = np.where(n < FEWEST, np.nan, every)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,23 +125,15 @@ def _percentile_ends(
     size, failed = max(1, _BLOCK // (len(scores) + draws)), 0
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
-        found = _resampled_pairs(_unit(scores), weights, rows[part], columns[part])
+        found = _resampled_pairs(standardise(scores), weights, rows[part], columns[part])
         low[part], high[part] = percentile_interval(found)
         failed = max(failed, int(np.isnan(found).sum(axis=0).max()))
     return low, high, failed
 
 
-def _adjusted(p: Floats) -> Floats:
-    rows, columns = np.triu_indices(len(p), 1)
-    found = np.full_like(p, np.nan)
-    found[rows, columns] = found[columns, rows] = benjamini_hochberg(p[rows, columns])
-    return found
-
-
 def correlation_matrix(scores: Floats) -> Floats:
     """Pearson's r of all pairs of tasks; scores are models x tasks, none missing."""
-    found: Floats = np.asarray(np.corrcoef(scores, rowvar=False))
-    return found
+    return np.asarray(np.corrcoef(scores, rowvar=False))
 
 
 def model_weights(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
@@ -156,7 +154,7 @@ def resampled_correlations(scores: Floats, weights: Floats) -> Iterator[Floats]:
     """
     tasks = scores.shape[1]
     rows, columns = np.triu_indices(tasks, 1)
-    unit = _unit(scores)
+    unit = standardise(scores)
     size = max(1, _BLOCK // max(len(rows), len(scores), 1))
     for start in range(0, len(weights), size):
         part = weights[start : start + size]
@@ -164,13 +162,6 @@ def resampled_correlations(scores: Floats, weights: Floats) -> Iterator[Floats]:
         found[:, range(tasks), range(tasks)] = 1
         found[:, rows, columns] = found[:, columns, rows] = _resampled_pairs(unit, part, rows, columns)
         yield found
-
-
-def _unit(scores: Floats) -> Floats:
-    """Scores with mean 0 and variance 1, so that sums of their squares lose no digits."""
-    spread = np.nanstd(scores, axis=0)
-    found: Floats = (scores - np.nanmean(scores, axis=0)) / np.where(spread > 0, spread, 1)
-    return found
 
 
 def _resampled_pairs(unit: Floats, weights: Floats, rows: Ints, columns: Ints) -> Floats:
@@ -201,10 +192,13 @@ def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
 
 
 def standardise(scores: Floats, like: Floats | None = None) -> Floats:
-    """Scores with mean 0 and variance 1 of every task, or with the mean and variance of other models' scores."""
+    """Scores with mean 0 and variance 1 of every task, or with the mean and variance of other models' scores.
+
+    So sums of their squares lose no digits.
+    """
     like = scores if like is None else like
-    spread = like.std(axis=0)
-    found: Floats = (scores - like.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    spread = np.nanstd(like, axis=0)
+    found: Floats = (scores - np.nanmean(like, axis=0)) / np.where(spread > 0, spread, 1)
     return found
 
 

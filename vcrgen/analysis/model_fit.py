@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, standardise
-from vcrgen.analysis.pls import PlsFit, Quality, Scheme, Structure, fit_pls, quality
+from vcrgen.analysis.pls import PlsFit, Quality, Scheme, Structure, fit_pls, quality, root_mean_square_residual
 from vcrgen.stats.arrays import Bits, Floats
 
 FEWEST_ADMISSIBLE = 0.5  # share of resamples of transformed scores with an estimate, below which there is no p
@@ -71,11 +71,11 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     drawn = []
     for part in resampled_correlations(transformed, weights):
         of_part, fine = implied_correlations(*_fitted(part, structure, scheme), structure)
-        drawn.append(_srmr(part, of_part)[fine])
+        drawn.append(root_mean_square_residual(part, of_part)[fine])
     found = np.concatenate(drawn)
     if len(found) < FEWEST_ADMISSIBLE * len(weights):
         return None
-    value = float(_srmr(r[None], implied)[0])
+    value = float(root_mean_square_residual(r[None], implied)[0])
     return OverallFit(
         srmr=value, critical=float(np.quantile(found, 1 - LEVEL)), draws=len(found),
         p=float((1 + (found >= value).sum()) / (1 + len(found))), inadmissible=len(weights) - len(found),
@@ -106,11 +106,3 @@ def implied_correlations(fit: PlsFit, figures: Quality, structure: Structure) ->
     tasks = range(len(own))
     implied[:, tasks, tasks] = 1
     return implied, admissible
-
-
-def _srmr(correlations: Floats, implied: Floats) -> Floats:
-    tasks = correlations.shape[1]
-    rows, columns = np.triu_indices(tasks, 1)
-    left = ((correlations - implied)[:, rows, columns] ** 2).sum(axis=1)
-    found: Floats = np.sqrt(2 * left / (tasks * (tasks + 1)))
-    return found

@@ -285,7 +285,13 @@ def _srmr(r: Floats, fit: PlsFit, structure: Structure) -> Floats:
     between = fit.constructs.copy()
     between[:, range(len(structure.blocks)), range(len(structure.blocks))] = 1
     implied = fit.loadings[:, :, None] * fit.loadings[:, None, :] * between[:, own][:, :, own]
-    rows, columns = np.triu_indices(len(own), 1)
-    left = ((r - implied)[:, rows, columns] ** 2).sum(axis=1)
-    found: Floats = np.sqrt(2 * left / (len(own) * (len(own) + 1)))
+    return root_mean_square_residual(r, implied)
+
+
+def root_mean_square_residual(correlations: Floats, implied: Floats) -> Floats:
+    """The SRMR of each matrix of correlations beside those that a model implies."""
+    tasks = correlations.shape[1]
+    rows, columns = np.triu_indices(tasks, 1)
+    left = ((correlations - implied)[:, rows, columns] ** 2).sum(axis=1)
+    found: Floats = np.sqrt(2 * left / (tasks * (tasks + 1)))
     return found

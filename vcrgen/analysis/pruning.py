@@ -6,12 +6,12 @@ first; with it gone, the other one is no longer redundant and stays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from vcrgen.analysis.pls import Structure, fit_pls, inflation, quality
+from vcrgen.analysis.pls import fit_pls, inflation, quality
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.stats.arrays import Floats
 
@@ -45,14 +45,11 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The figures of one fit, by the number of the task in the whole specification."""
+    """The figures of one fit."""
 
-    vif: dict[int, float]
-    loading: dict[int, float]
-    tc: float
-    d_div: float
-    d_valid: float
-    srmr: float
+    vif: dict[str, float]  # of each task
+    loading: dict[str, float]
+    of_all: tuple[float, ...]  # TC, D_div, D_valid and SRMR
 
 
 def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged: bool = True) -> Pruning | None:
@@ -72,7 +69,7 @@ def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged
     Returns:
         The result, or None if some fit has no solution.
     """
-    kept = [list(block) for block in bound.structure.blocks]
+    kept = {ability: list(tasks) for ability, tasks in bound.abilities.items()}
     log: list[DroppedTask] = []
     number = 0
     while True:
@@ -83,72 +80,62 @@ def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged
         dropped = _all_bad(bound, kept, found) if batch else _worst(bound, kept, found)
         if not dropped:
             break
-        for row, reason in dropped:
-            owner = next(k for k, block in enumerate(kept) if row in block)
-            kept[owner].remove(row)
+        for task, reason in dropped:
+            ability = next(name for name, tasks in kept.items() if task in tasks)
+            kept[ability].remove(task)
+            tc, d_div, d_valid, srmr = found.of_all
             log.append(
                 DroppedTask(
-                    round=number, task=bound.tasks[row], ability=bound.constructs[owner], reason=reason,
-                    vif=found.vif[row], loading=found.loading[row], tc=found.tc, d_div=found.d_div,
-                    d_valid=found.d_valid, srmr=found.srmr,
+                    round=number, task=task, ability=ability, reason=reason, vif=found.vif[task],
+                    loading=found.loading[task], tc=tc, d_div=d_div, d_valid=d_valid, srmr=srmr,
                 )
             )  # fmt: skip
-    rows = sorted(row for k in bound.structure.abilities for row in kept[k])
+    tasks = [task for of in kept.values() for task in of]
     limits = bound.spec.limits
-    beyond = [(bound.tasks[row], "VIF", found.vif[row]) for row in rows if found.vif[row] > limits.vif]
-    beyond += [(bound.tasks[row], "loading", found.loading[row]) for row in rows if found.loading[row] < limits.loading]
-    return Pruning(kept=tuple(bound.tasks[row] for row in rows), log=tuple(log), beyond=tuple(beyond))
+    beyond = [(task, "VIF", found.vif[task]) for task in tasks if found.vif[task] > limits.vif]
+    beyond += [(task, "loading", found.loading[task]) for task in tasks if found.loading[task] < limits.loading]
+    return Pruning(kept=tuple(tasks), log=tuple(log), beyond=tuple(beyond))
 
 
-def _fit(correlations: Floats, bound: BoundSpec, kept: Sequence[Sequence[int]], *, with_figures: bool) -> _Round | None:
-    rows = [row for block in kept for row in block]
-    part = correlations[np.ix_(rows, rows)][None]
-    blocks, start = [], 0
-    for block in kept:
-        blocks.append(tuple(range(start, start + len(block))))
-        start += len(block)
-    of = bound.structure
-    structure = Structure(tuple(blocks), of.causes, of.modes, of.anchor)
-    fit = fit_pls(part, structure, bound.spec.scheme)
+def _fit(
+    correlations: Floats, bound: BoundSpec, kept: Mapping[str, Sequence[str]], *, with_figures: bool
+) -> _Round | None:
+    part = bound.keep([task for tasks in kept.values() for task in tasks])
+    rows = [bound.tasks.index(task) for task in part.tasks]
+    r = correlations[np.ix_(rows, rows)][None]
+    fit = fit_pls(r, part.structure, bound.spec.scheme)
     if not fit.converged[0]:
         return None
-    vif = dict(zip(rows, inflation(part, fit, structure)[0].tolist(), strict=True))
-    loading = dict(zip(rows, np.abs(fit.loadings[0]).tolist(), strict=True))
+    vif = dict(zip(part.tasks, inflation(r, fit, part.structure)[0].tolist(), strict=True))
+    loading = dict(zip(part.tasks, np.abs(fit.loadings[0]).tolist(), strict=True))
     if not with_figures:
-        return _Round(vif, loading, *[float("nan")] * 4)
-    figures = quality(part, fit, structure)
-    return _Round(
-        vif, loading, *(float(each[0]) for each in (figures.tc, figures.d_div, figures.d_valid, figures.srmr))
-    )
+        return _Round(vif, loading, (float("nan"),) * 4)
+    figures = quality(r, fit, part.structure)
+    each = (figures.tc, figures.d_div, figures.d_valid, figures.srmr)
+    return _Round(vif, loading, tuple(float(values[0]) for values in each))
 
 
-def _worst(bound: BoundSpec, kept: Sequence[Sequence[int]], found: _Round) -> list[tuple[int, str]]:
-    limits, names = bound.spec.limits, bound.tasks
-    free = [row for k in bound.structure.abilities if len(kept[k]) > bound.spec.floor for row in kept[k]]
-    if bad := [row for row in free if found.vif[row] > limits.vif]:
-        highest = max(found.vif[row] for row in bad)
-        tied = [row for row in bad if found.vif[row] >= NEAR_WORST * highest]
-        return [
-            (min(tied, key=lambda row: (round(found.loading[row], 9), -round(found.vif[row], 9), names[row])), "VIF")
-        ]
-    if weak := [row for row in free if found.loading[row] < limits.loading]:
-        return [(min(weak, key=lambda row: (round(found.loading[row], 9), names[row])), "loading")]
+def _worst(bound: BoundSpec, kept: Mapping[str, Sequence[str]], found: _Round) -> list[tuple[str, str]]:
+    limits = bound.spec.limits
+    free = [task for tasks in kept.values() if len(tasks) > bound.spec.floor for task in tasks]
+    if bad := [task for task in free if found.vif[task] > limits.vif]:
+        highest = max(found.vif[task] for task in bad)
+        tied = [task for task in bad if found.vif[task] >= NEAR_WORST * highest]
+        return [(min(tied, key=lambda task: (round(found.loading[task], 9), -round(found.vif[task], 9), task)), "VIF")]
+    if weak := [task for task in free if found.loading[task] < limits.loading]:
+        return [(min(weak, key=lambda task: (round(found.loading[task], 9), task)), "loading")]
     return []
 
 
-def _all_bad(bound: BoundSpec, kept: Sequence[Sequence[int]], found: _Round) -> list[tuple[int, str]]:
+def _all_bad(bound: BoundSpec, kept: Mapping[str, Sequence[str]], found: _Round) -> list[tuple[str, str]]:
     """All tasks beyond a limit, as far as the floor lets them go: the most redundant first, then the weakest."""
-    limits, names = bound.spec.limits, bound.tasks
-    chosen: list[tuple[int, str]] = []
-    for k in bound.structure.abilities:
-        bad = sorted(
-            (row for row in kept[k] if found.vif[row] > limits.vif),
-            key=lambda row: (-round(found.vif[row], 9), names[row]),
-        )
-        weak = sorted(
-            (row for row in kept[k] if row not in bad and found.loading[row] < limits.loading),
-            key=lambda row: (round(found.loading[row], 9), names[row]),
-        )
-        beyond = [(row, "VIF") for row in bad] + [(row, "loading") for row in weak]
-        chosen += beyond[: max(len(kept[k]) - bound.spec.floor, 0)]
+    limits = bound.spec.limits
+    chosen: list[tuple[str, str]] = []
+    for tasks in kept.values():
+        bad = [task for task in tasks if found.vif[task] > limits.vif]
+        weak = [task for task in tasks if task not in bad and found.loading[task] < limits.loading]
+        bad.sort(key=lambda task: (-round(found.vif[task], 9), task))
+        weak.sort(key=lambda task: (round(found.loading[task], 9), task))
+        beyond = [(task, "VIF") for task in bad] + [(task, "loading") for task in weak]
+        chosen += beyond[: max(len(tasks) - bound.spec.floor, 0)]
     return chosen

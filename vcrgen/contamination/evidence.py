@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from vcrgen.contamination.outputs import Cell, ModelOutputs, SpanResults
 from vcrgen.contamination.records import Contrast, RecoveredShare, UnguessedShare
 from vcrgen.dataset.views import View
 from vcrgen.scorer.results import Estimate
+from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import difference_interval, difference_p, sd_and_intervals
 from vcrgen.stats.paired import paired_difference
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
 
 Spans = Set[tuple[str, int]]
 """Spans of a dataset: the id of the question, and the number of the span in it."""
@@ -101,7 +101,6 @@ def _without(results: SpanResults, others: SpanResults) -> SpanResults:
 
 def _columns(columns: Sequence[Sequence[SpanResults]], seed: int) -> list[_Column]:
     """Shares of several columns of spans, each of them image by image in one order; one image counts as one."""
-    import numpy as np
 
     def table(count: bool) -> Floats:
         rows = (

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from vcrgen.config.score import ScoreOptions
 from vcrgen.errors import PipelineError, ScoreError
 from vcrgen.scorer.citation import citation, leading_metric
@@ -73,8 +75,6 @@ def _sentence(base: BaseScoringSession, other: BaseScoringSession, run: Run, our
 
 def _changed_units(base: BaseScoringSession, ours: RunResult, theirs: RunResult, name: CellName) -> list[int]:
     """Return the numbers of the units of a cell whose leading score differs."""
-    import numpy as np
-
     metric = leading_metric(base.task, theirs.cell(name[1], name[0]))
     a, b = (run.resamples[name].scores[metric] for run in (ours, theirs))
     changed: list[int] = np.flatnonzero((a != b) & ~(np.isnan(a) & np.isnan(b))).tolist()
@@ -83,8 +83,6 @@ def _changed_units(base: BaseScoringSession, ours: RunResult, theirs: RunResult,
 
 def _rules(base: Session, other: Session, run: Run, changed: Mapping[CellName, Sequence[int]]) -> Iterator[str]:
     """Yield of each changed span the protocol under which it is exact, and the rule that makes the difference."""
-    import numpy as np
-
     starts = base.key.questions.starts
     places: dict[tuple[CellName, int], list[int]] = {}
     for name, units in changed.items():

@@ -16,14 +16,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+import numpy as np
 
 from vcrgen.files import canonical_json
 from vcrgen.scorer.key import BaseKey, QuestionTable
 from vcrgen.scorer.records import AnswerSpan, Question
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Ints
+from vcrgen.stats.arrays import Ints
 
 MAX_MEMORY = 16 << 20
 _64_BITS = (1 << 64) - 1
@@ -93,8 +93,6 @@ class Questions(QuestionTable[Question]):
 
     def close(self) -> int | None:
         """End the filling; gives the first row whose id an earlier row has, or None where no two are the same."""
-        import numpy as np
-
         self._file.seek(0)  # so that nothing is left in a buffer
         if self._in_memory or self._offsets[-1] <= MAX_MEMORY:
             self._data = self._file.read()
@@ -117,8 +115,6 @@ class Questions(QuestionTable[Question]):
     @property
     def starts(self) -> Ints:
         """Scored units before each cluster."""
-        import numpy as np
-
         return np.frombuffer(self._starts, dtype=np.int64)[: len(self) + 1]
 
     def row_of(self, question_id: str) -> int | None:

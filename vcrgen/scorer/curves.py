@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
@@ -17,11 +19,9 @@ from vcrgen.records import Mode, is_mode
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.comparison import ALPHA
 from vcrgen.scorer.results import RunCurve, RunResult
+from vcrgen.stats.arrays import Floats
 from vcrgen.stats.paired import holm
 from vcrgen.stats.psychometric import LEAST_IMAGES, ThresholdDifference, count_answers, fit_curve, threshold_difference
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
 
 LEAST_LEVELS = 3
 
@@ -55,8 +55,6 @@ def fit_curves(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tu
     Raises:
         ScoreError: There is no such view.
     """
-    import numpy as np
-
     curves = []
     for view in dict.fromkeys(cell.view for cell in result.cells):
         cells = sorted((c for c in result.cells if c.view is view and _level(c.variant)), key=lambda c: c.variant)
@@ -97,8 +95,6 @@ def _level(mode: str) -> float | None:
 
 def _ink_or_level(ink: Floats | None, level: float, spans: int) -> Floats:
     """Visible ink of the spans of a level, with the level itself where none was measured."""
-    import numpy as np
-
     if ink is None or not len(ink):
         return np.full(spans, level)
     return np.where(np.isnan(ink), level, ink)

@@ -7,17 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.records import Question
 from vcrgen.scorer.scorer import Scorer
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from vcrgen.stats.arrays import Codes, Floats, Ints
+from vcrgen.stats.arrays import Floats, Ints
 
 LAST_POSITION = 4
 MAX_LENGTHS = 8
@@ -41,6 +39,10 @@ class Breakdown:
     def groups(self) -> list[tuple[str, int]]:
         """Name and number of each label: two labels can read the same."""
         return [(self.by, code) for code in range(len(self.labels))]
+
+
+Breakdowns = Callable[[str], Sequence[Breakdown]]
+"""Gives the breakdowns of the units of one variant."""
 
 
 class SpanFacts(NamedTuple):
@@ -92,8 +94,6 @@ class SpanBreakdowns:
 
     def facts(self, rows: array[int]) -> SpanFacts:
         """The properties of observed questions, for :meth:`merge` in another process."""
-        import numpy as np
-
         spans = span_numbers(rows, self._starts)
         traits = {}
         for name, (labels, codes) in self._traits.items():
@@ -103,8 +103,6 @@ class SpanBreakdowns:
 
     def merge(self, facts: SpanFacts) -> None:
         """Merge the questions that another process observed."""
-        import numpy as np
-
         spans = span_numbers(facts.rows, self._starts)
         np.frombuffer(self._seen, np.uint8)[facts.rows] = 1
         for column, numbers in zip(self._columns(), facts.numbers, strict=True):
@@ -119,8 +117,6 @@ class SpanBreakdowns:
 
     def _columns(self) -> list[NDArray[Any]]:
         """All that is a number of each span; what is written there is kept."""
-        import numpy as np
-
         columns: list[array[Any]] = [
             *(self._tokens, self._agreement, self._characters), *self._ink.values(), *self._bits.values()
         ]  # fmt: skip
@@ -130,7 +126,7 @@ class SpanBreakdowns:
         """All breakdowns with more than one label; visible ink and bits are those of a mode."""
         first, last = self._of_any_mode
         ink = _by_quartile("visible ink", self.ink_of(mode), decimals=2)
-        return [*first, *ink, *_by_range(PIXEL_BITS, self.bits_of(mode), _BITS), *last]
+        return [*first, *ink, *_by_bits(self.bits_of(mode)), *last]
 
     def ink_of(self, mode: str) -> Floats:
         """The visible ink of every span in a mode, NaN where it is not known; empty for a mode that the key lacks."""
@@ -141,16 +137,12 @@ class SpanBreakdowns:
         return self._of_mode(self._bits, mode)
 
     def _of_mode(self, values: Mapping[str, array[float]], mode: str) -> Floats:
-        import numpy as np
-
         self._observe_all()
         return np.frombuffer(values.get(mode, array("d")), np.float64)
 
     @property
     def empty(self) -> tuple[int, list[str]]:
         """Number of spans without a token, which no output can match, and the ids of the first ones' questions."""
-        import numpy as np
-
         self._observe_all()
         numbers = np.flatnonzero(np.frombuffer(self._tokens, np.uint8) == 0)
         rows = np.searchsorted(self._starts, numbers[:EXAMPLES], side="right") - 1
@@ -159,18 +151,18 @@ class SpanBreakdowns:
     @cached_property
     def _of_any_mode(self) -> tuple[list[Breakdown], list[Breakdown]]:
         """The breakdowns before the one by visible ink, and those after it."""
-        import numpy as np
-
         self._observe_all()
         positions = 1 + np.arange(self._spans) - np.repeat(self._starts[:-1], np.diff(self._starts))
+        tokens = np.frombuffer(self._tokens, np.uint8)
+        places = [f"{number}. span" for number in range(LAST_POSITION)] + [f"{LAST_POSITION}. span and later"]
         first = [
-            *_by_value("position", positions, _position_label, LAST_POSITION),
-            *_by_value("tokens", np.frombuffer(self._tokens, np.uint8), str, MAX_LENGTHS),
+            *_breakdown("position", places, np.minimum(positions, LAST_POSITION)),
+            *_breakdown("tokens", list(map(str, range(MAX_LENGTHS + 1))), tokens),
             *_by_quartile("characters", np.frombuffer(self._characters, np.int32), decimals=0),
         ]
         last = _by_label("segmenter", _AGREEMENT, self._agreement)
         for name, (labels, codes) in self._traits.items():
-            last += _by_label(name, labels, codes)
+            last += _by_label(name, list(labels), codes)
         return first, last
 
     def _observe_all(self) -> None:
@@ -182,54 +174,34 @@ class SpanBreakdowns:
 
 def span_numbers(rows: Sequence[int], starts: Ints) -> Ints:
     """The numbers of the spans of some questions; ``starts`` is, of each question, how many spans stand before it."""
-    import numpy as np
-
     asked = np.array(rows, np.int64)
     firsts, counts = starts[asked], starts[asked + 1] - starts[asked]
     numbers: Ints = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
     return numbers
 
 
-def _position_label(position: int) -> str:
-    return f"{position}. span" if position < LAST_POSITION else f"{position}. span and later"
-
-
-def _by_value(by: str, values: Ints | Codes, label: Callable[[int], str], most: int) -> list[Breakdown]:
-    """One label a value; values from ``most`` on have one together."""
-    import numpy as np
-
-    numbers = np.minimum(values, most)
-    found = sorted(set(numbers.tolist()))
-    codes = np.searchsorted(found, numbers).astype(np.uint16)
-    return [Breakdown(by, tuple(map(label, found)), codes)] if len(found) > 1 else []
-
-
-def _by_label(by: str, labels: Sequence[str] | dict[str, int], codes: array[int]) -> list[Breakdown]:
-    """One label a value, in alphabetical order."""
-    import numpy as np
-
-    given, names = np.frombuffer(codes, np.uint16), list(labels)
-    found = sorted(set(given.tolist()) - {NO_LABEL}, key=names.__getitem__)
+def _breakdown(by: str, labels: Sequence[str], codes: NDArray[Any]) -> list[Breakdown]:
+    """The division into those of the labels that occur, in their order; none where fewer than two do."""
+    found = [code for code in np.unique(codes).tolist() if code != NO_LABEL]
     if len(found) < 2:
         return []
     order = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
     order[found] = np.arange(len(found))
-    return [Breakdown(by, tuple(names[code] for code in found), order[given])]
+    return [Breakdown(by, tuple(labels[code] for code in found), order[codes])]
 
 
-def _by_range(by: str, values: Floats, starts: Sequence[int]) -> list[Breakdown]:
-    """One label a range, each from one of ``starts`` to below the next one; NaN has none."""
-    import numpy as np
+def _by_label(by: str, labels: Sequence[str], codes: array[int]) -> list[Breakdown]:
+    """One label a value, in alphabetical order."""
+    ranked = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
+    ranked[np.argsort(np.array(labels), kind="stable")] = np.arange(len(labels))
+    return _breakdown(by, sorted(labels), ranked[np.frombuffer(codes, np.uint16)])
 
-    known = ~np.isnan(values)
-    codes = np.searchsorted(starts, values, side="right") - 1
-    found = sorted(set(codes[known].tolist()))
-    if len(found) < 2:
-        return []
-    order = np.full(len(starts), NO_LABEL, np.uint16)
-    order[found] = np.arange(len(found))
-    names = [f"{low}-{high}" for low, high in pairwise(starts)] + [f"{starts[-1]}+"]
-    return [Breakdown(by, tuple(names[code] for code in found), np.where(known, order[codes], NO_LABEL))]
+
+def _by_bits(values: Floats) -> list[Breakdown]:
+    """One label a range of bits, each up to below where the next one begins; NaN has none."""
+    codes = np.searchsorted(_BITS, values, side="right") - 1
+    names = [f"{low}-{high}" for low, high in pairwise(_BITS)] + [f"{_BITS[-1]}+"]
+    return _breakdown(PIXEL_BITS, names, np.where(np.isnan(values), NO_LABEL, codes))
 
 
 def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -> list[Breakdown]:
@@ -237,8 +209,6 @@ def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -
 
     Values that are shown as the same number are in one group, so that no two labels overlap.
     """
-    import numpy as np
-
     values = np.round(exact.astype(np.float64), decimals)
     known = ~np.isnan(values)
     ordered = np.sort(values[known])

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
 from vcrgen.dataset.views import View
+from vcrgen.stats.arrays import Ints
 
 if TYPE_CHECKING:
     from vcrgen.dataset.reader import Dataset
-    from vcrgen.stats.arrays import Ints
 
 
 class ScoredQuestion(Protocol):

@@ -11,10 +11,10 @@ from vcrgen.errors import ScoreError
 from vcrgen.scorer.key_letters import KeyLetter, letter_test
 from vcrgen.scorer.records import CellName
 from vcrgen.signature import Signature
+from vcrgen.stats.arrays import Floats, Ints, Records
 from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints, Records
     from vcrgen.stats.bootstrap import BootstrapMean
     from vcrgen.stats.psychometric import Curve
 

@@ -16,8 +16,9 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from vcrgen.errors import ScoreError
@@ -29,13 +30,11 @@ from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, Estimate, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, estimate_saved
 from vcrgen.signature import Signature
+from vcrgen.stats.arrays import Ints, Records
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
 from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
 from vcrgen.tasks.task import TASKS, ScoredTask
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Ints, Records
 
 CHECKSUM = "sha256"
 MAX_UNITS = 1 << 22  # of a cell: 256 MiB of scores
@@ -75,8 +74,6 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
     """
     saved = result.as_json()
     if not secret:
-        import numpy as np
-
         counts, scores = _packed_fields(result.task)
         cells = [result.resamples[cell.variant, cell.view] for cell in result.cells]
         saved[counts] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
@@ -126,8 +123,6 @@ def load_saved(file: Path) -> RunResult:
     Raises:
         ScoreError: It is no such file, was changed, is of another version, or lacks the scores of its spans.
     """
-    import numpy as np
-
     saved = _read(file)
     try:
         signature = Signature.parse(saved.signature.text)
@@ -280,8 +275,6 @@ def _are_the_letters(cell: CellResult) -> bool:
 
 def _are_the_means(task: ScoredTask, cell: CellResult, scores: Records) -> bool:
     """Check that scores are in their range, of as many units as the cell, and have its means and right units."""
-    import numpy as np
-
     leading = scores[next(name for name in (*task.main_metrics, *task.metrics) if name in cell.metrics)]
     if sum(cell.outcomes.values()) != cell.units or cell.outcomes[task.outcomes[0]] != int((leading == 1).sum()):
         return False

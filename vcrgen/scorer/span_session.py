@@ -104,7 +104,7 @@ class Session(BaseScoringSession):
         evidence = evidence or EvidenceWriter()
         run = open_run(outputs)
         matcher = self._matcher()
-        tally = Tally(self.task, self.key, self.breakdowns)
+        tally = Tally(self.task, self.key, self.breakdowns.of_variant)
         name, model, signature = run_name(run), None, str(self.signature)
         for block in scored_blocks(self, self._matcher, run, matcher, evidence=evidence.wanted):
             tally.add(block.cells)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from vcrgen.dataset.views import View
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
 from vcrgen.scorer.tally import Tally
+from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import deviation, sd_and_intervals
 from vcrgen.stats.paired import paired_difference
 from vcrgen.tasks.task import ScoredTask
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 
 MACRO = "macro"  # what groups are by whose score is the mean of those of other groups
 
@@ -34,12 +34,10 @@ class _Column(NamedTuple):
 
 def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellName, Resamples]]:
     """Results for each cell, in the order of variants and of views, and what comparisons need of each."""
-    import numpy as np
-
     task, order = tally.task, list(View)
     variants = {variant: number for number, variant in enumerate(tally.variants)}
     names = sorted(tally.cells, key=lambda name: (variants.get(name[0], len(variants)), name[0], order.index(name[1])))
-    divided = {variant: tally.breakdowns.of_variant(variant) for variant in dict.fromkeys(name[0] for name in names)}
+    divided = {variant: tally.breakdowns(variant) for variant in dict.fromkeys(name[0] for name in names)}
     drawn = _BootstrapDraws(task, {name: tally.cells[name].scores for name in names}, tally.starts, divided, seed)
     estimates, results = drawn.estimates(), []
     for name in names:
@@ -120,8 +118,6 @@ def differences(task: ScoredTask, a: Resamples, b: Resamples) -> dict[str, Estim
 
 def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) -> list[Estimate]:
     """One metric of ``a`` minus one of ``b``, for pairs of them."""
-    import numpy as np
-
     lacking: dict[int, Floats] = {}  # differences of pairs of which one lacks units that the other has
     for number, (one, other) in enumerate(metrics):
         first, second = a.scores[one], b.scores[other]
@@ -140,8 +136,6 @@ def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) 
 
 def _partial_differences(a: Resamples, scores: Sequence[Floats]) -> list[tuple[BootstrapMean, BootstrapMean]]:
     """The means of scores (NaN for units that are left out) over the resamples of ``a``, each to be compared with 0."""
-    import numpy as np
-
     if not scores:
         return []
     cluster = np.repeat(np.arange(len(a.starts) - 1), np.diff(a.starts))
@@ -175,8 +169,6 @@ class _BootstrapDraws:
         properties: Mapping[str, Sequence[Breakdown]],
         seed: int,
     ) -> None:
-        import numpy as np
-
         self._task, self._scores, self._starts, self._seed = task, scores, starts, seed
         self._properties = properties
         # Metrics that no unit of a cell has are not its metrics.
@@ -195,8 +187,6 @@ class _BootstrapDraws:
 
     def estimates(self) -> dict[_Column, Estimate]:
         """The mean of every column with its interval."""
-        import numpy as np
-
         sd_units = dict(zip(self._units.columns, deviation(self._unit_means).tolist(), strict=True))
         there = self._counting > 0  # a group may have no unit in a language
         columns = [column for column, known in zip(self._clusters.columns, there, strict=True) if known]
@@ -210,8 +200,6 @@ class _BootstrapDraws:
 
     def macros(self, cell: CellName) -> Iterator[GroupResult]:
         """The means of the scores of levels, or of categories: each label counts alike, however many units it has."""
-        import numpy as np
-
         parts = {part.by: part for part in self._properties[cell[0]]}
         places = {column: number for number, column in enumerate(self._clusters.columns)}
         for by in (by for by in self._task.macros if by in parts):
@@ -231,8 +219,6 @@ class _BootstrapDraws:
         self, metrics: Sequence[str], means: Floats, resampled: Floats, counting: Ints
     ) -> list[tuple[float, float, float, float]]:
         """Mean, standard deviation and ends of the interval of columns; a metric that goes up to 2 is halved for it."""
-        import numpy as np
-
         most = np.array([self._task.metrics[metric].maximum for metric in metrics])
         known = sd_and_intervals(means / most, resampled / most, counting)
         return [
@@ -242,8 +228,6 @@ class _BootstrapDraws:
 
     def resamples(self) -> dict[CellName, Resamples]:
         """The bootstrap replicates of every cell, for comparisons."""
-        import numpy as np
-
         by_unit = dict(zip(self._units.columns, self._unit_means.T, strict=True))
         by_cluster = {
             # A resample that drew no unit with a score says nothing: it is taken to have the mean itself.
@@ -268,8 +252,6 @@ class _UnitSums:
     """The scores of single units, for a bootstrap that takes them as independent, as the published one does."""
 
     def __init__(self, scores: Mapping[CellName, Records], metrics: Mapping[CellName, Sequence[str]]) -> None:
-        import numpy as np
-
         self._scores = [of_cell.view(float).reshape(len(of_cell), -1) for of_cell in scores.values()]
         kinds = [list(of_cell.dtype.names or ()) for of_cell in scores.values()]
         self._kept = [
@@ -284,8 +266,6 @@ class _UnitSums:
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Some of the units."""
-        import numpy as np
-
         if self._whole:
             return np.hstack([scores[start:stop] for scores in self._scores]), np.ones((stop - start, 1))
         values = np.hstack([table[start:stop, kept] for table, kept in zip(self._scores, self._kept, strict=True)])
@@ -332,8 +312,6 @@ class _ClusterSums:
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Some of the clusters."""
-        import numpy as np
-
         clusters = stop - start
         starts = self._starts[start : stop + 1]
         units = slice(int(starts[0]), int(starts[-1]))
@@ -361,7 +339,5 @@ class _ClusterSums:
 
 def _score_mask(scores: Floats) -> tuple[Bits | None, bytes]:
     """A mask of the units that have a score, and the same as bytes; None and nothing where all have one."""
-    import numpy as np
-
     lacking = np.isnan(scores)
     return (~lacking, np.packbits(lacking).tobytes()) if lacking.any() else (None, b"")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from vcrgen.errors import AnswerError
@@ -42,8 +43,6 @@ class _Estimator(BaseModel):
 
     def made(self) -> FullScore:
         """The estimator."""
-        import numpy as np
-
         values = {name: np.array(value) for name, value in self if name != "reach"}
         return FullScore(**values, reach=self.reach)
 
@@ -130,8 +129,6 @@ def require_same_ids(estimate: SubsetEstimate, subset: str, name: str) -> None:
 
 def estimate_sentence(estimate: SubsetEstimate, scores: Floats, *, where: str, label: str) -> str:
     """Say what the score on all items is, by those of the items of the subset."""
-    import numpy as np
-
     found = float(estimate.estimator.made().estimate(np.asarray(scores, float)[None])[0])
     if not math.isfinite(found):
         return f"{where}: there is no estimate of {label} on all {estimate.questions} questions."

@@ -7,40 +7,21 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
+
+import numpy as np
 
 from vcrgen.dataset.views import View
-from vcrgen.scorer.groups import Breakdown, span_numbers
+from vcrgen.scorer.groups import Breakdowns, span_numbers
 from vcrgen.scorer.key import BaseKey
 from vcrgen.scorer.output_matcher import MatchedOutput
 from vcrgen.scorer.records import CellName, Outcome, Question, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
+from vcrgen.stats.arrays import Bits, Codes, Ints, Records
 from vcrgen.tasks.task import VCR_TASK, ScoredTask
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Codes, Ints, Records
 
 _CODES = {Outcome(outcome): code for code, outcome in enumerate(VCR_TASK.outcomes)}
 NOT_IN_CELL = 0xFF  # the outcome of a unit that a cell does not have: an item that its language lacks
-
-
-class ScoredUnit(Protocol):
-    """The scores and the outcome of one unit."""
-
-    @property
-    def scores(self) -> Sequence[float]:
-        """The metrics of its task, in their order; NaN where it has none."""
-
-    @property
-    def outcome(self) -> str:
-        """One of the outcomes of its task."""
-
-
-class BreakdownSource(Protocol):
-    """The breakdowns of the units of a key."""
-
-    def of_variant(self, variant: str) -> Sequence[Breakdown]:
-        """All breakdowns of the units of one variant."""
 
 
 class Cell:
@@ -63,33 +44,25 @@ class Cell:
     @property
     def scores(self) -> Records:
         """The scores of each unit, by metric; 0 where there is no output."""
-        import numpy as np
-
         return np.frombuffer(self._scores, np.dtype([(metric, np.float64) for metric in self._metrics]))
 
     @property
     def outcomes(self) -> Codes:
         """An index into the outcomes of the task for each unit, or `NOT_IN_CELL`."""
-        import numpy as np
-
         return np.frombuffer(self._outcomes, dtype=np.uint8)
 
     @property
     def requested(self) -> Bits:
         """A mask of the units that the cell has."""
-        requested: Bits = self.outcomes != NOT_IN_CELL
-        return requested
+        return np.not_equal(self.outcomes, NOT_IN_CELL)
 
     @property
     def missing(self) -> Bits:
         """A mask of the units of the cell that have no output."""
-        missing: Bits = self.outcomes == self._codes["missing"]
-        return missing
+        return np.equal(self.outcomes, self._codes["missing"])
 
     def add(self, part: CellPart, starts: Ints) -> None:
         """Add the scores of some outputs; ``starts`` is, of each question, how many units stand before it."""
-        import numpy as np
-
         units, size = span_numbers(part.rows, starts), len(self._metrics)
         np.frombuffer(self._scores, np.float64).reshape(-1, size)[units] = np.array(part.scores).reshape(-1, size)
         np.frombuffer(self._outcomes, np.uint8)[units] = np.frombuffer(part.outcomes, np.uint8)
@@ -97,12 +70,10 @@ class Cell:
         self.output_characters += part.output_characters
         self.answer_characters += part.answer_characters
 
-    def set_scores(self, first: int, scored: Sequence[ScoredUnit]) -> None:
-        """Keep the scores of units from the number ``first`` on; a struct, as small arrays are slow to assign to."""
-        row, codes = self._row, self._codes
-        for number, unit in enumerate(scored, start=first):
-            row.pack_into(self._scores, number * row.size, *unit.scores)
-            self._outcomes[number] = codes[unit.outcome]
+    def set_scores(self, unit: int, scores: Sequence[float], outcome: str) -> None:
+        """Keep the scores of a unit; a struct, as small arrays are slow to assign to."""
+        self._row.pack_into(self._scores, unit * self._row.size, *scores)
+        self._outcomes[unit] = self._codes[outcome]
 
     def exclude(self, unit: int) -> None:
         """Take a unit out of the cell."""
@@ -159,7 +130,7 @@ class Tally:
     """The scores of a run, cell by cell, as the statistics read them."""
 
     def __init__(
-        self, task: ScoredTask, key: BaseKey[Any], breakdowns: BreakdownSource, variants: Sequence[str] = ()
+        self, task: ScoredTask, key: BaseKey[Any], breakdowns: Breakdowns, variants: Sequence[str] = ()
     ) -> None:
         self.task = task
         self.variants = variants  # in the order of tables; others follow by the alphabet
@@ -180,8 +151,6 @@ class Tally:
 
     def missing(self) -> Iterator[tuple[Cell, Ints]]:
         """Cells that lack predictions, and the rows of the questions that have none; counts them on the way."""
-        import numpy as np
-
         with_spans = np.flatnonzero(np.diff(self.starts))  # a question without a span has no outcome
         for cell in self.cells.values():
             rows = with_spans[cell.missing[self.starts[with_spans]]]

@@ -1,4 +1,4 @@
-"""Types of arrays, for annotations only: imported where ``TYPE_CHECKING`` holds, so that NumPy stays out of the way."""
+"""Types of arrays."""
 
 from typing import Any, TypeAlias
 

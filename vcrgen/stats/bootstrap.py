@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vcrgen.rng import array_rng_for
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.arrays import Floats, Ints
 
 RESAMPLES = 1000
 # Weights that are multiplied at once (32 MiB of float64), and groups that are read at once.
@@ -68,23 +66,17 @@ class BootstrapMean(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return all numbers in this order, as little-endian float64."""
-        import numpy as np
-
         return np.concatenate([[self.groups, self.mean], self.means]).astype("<f8").tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> BootstrapMean:
         """Invert :meth:`to_bytes`."""
-        import numpy as np
-
         numbers = np.frombuffer(data, "<f8")
         return cls(int(numbers[0]), float(numbers[1]), numbers[2:])
 
 
 def group_means(groups: GroupSums) -> tuple[Floats, Ints]:
     """Return the mean of each column over all groups (0 without scores), and the number of groups with a score."""
-    import numpy as np
-
     read = (groups.part(*ends) for ends in _parts(len(groups)))
     parts = [(sums.sum(axis=0), counts.sum(axis=0), (counts > 0).sum(axis=0)) for sums, counts in read]
     sums, counts, inside = (np.sum(column, axis=0) for column in zip(*parts, strict=True))
@@ -98,8 +90,6 @@ def bootstrap_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
     Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
     most 33 resamples once there are a million groups. ``unit``, the name of what is drawn, names the random stream.
     """
-    import numpy as np
-
     means = np.empty((RESAMPLES, len(groups.column)))
     start = 0
     for weights in bootstrap_weights(len(groups), seed=seed, unit=unit, draws=len(means)):
@@ -124,8 +114,6 @@ def bootstrap_weights(groups: int, *, seed: int, unit: str, draws: int = RESAMPL
 
     Each block takes the place of the last one in memory. The first of many draws are those of few.
     """
-    import numpy as np
-
     rng = array_rng_for(seed, "bootstrap", f"{unit}:{groups}")
     block = max(1, min(draws, _BLOCK // min(max(groups, 1), PART), _MOST_DRAWN // max(groups, 1)))
     weights = np.empty((block, groups), np.uint16)

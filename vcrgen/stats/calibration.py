@@ -8,13 +8,13 @@ weighted by their answers. It is above 0 even for a calibrated model, whose expe
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
 
 BINS = 10
 
@@ -58,8 +58,6 @@ def reliability_curve(
     Returns:
         None where no answer has a probability.
     """
-    import numpy as np
-
     known = np.isfinite(confidence) & np.isfinite(right) & np.isfinite(brier)
     if not known.any():
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from vcrgen.rng import array_rng_for
 
 DRAWS = 9_999
@@ -21,8 +23,6 @@ def exchange_p(hits: Sequence[int], sizes: Sequence[int], strata: Sequence[int] 
         sizes: Of each group, its number of units.
         strata: Of each group, a number: units are exchanged between groups of one number only. None for one stratum.
     """
-    import numpy as np
-
     groups: dict[int, list[tuple[int, int]]] = {}
     for hit, size, stratum in zip(hits, sizes, strata or [0] * len(sizes), strict=True):
         if size:

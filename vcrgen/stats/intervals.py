@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
+import numpy as np
+
+from vcrgen.stats.arrays import Floats, Ints
 
 METHOD = "wilson-groups-2"  # what signatures call these intervals; another way to take them is another name
 LEVEL = 0.95
@@ -90,8 +91,6 @@ def difference_p(value: float, low: float, high: float) -> float:
 
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:
     """Return the ends of the intervals of means from 0 to 1; 0 and 1 for a single group."""
-    import numpy as np
-
     enough = np.maximum(groups, 2)
     variance, most = sd**2 * enough / (enough - 1), means * (1 - means)
     varies = np.minimum(variance, most) > _NOTHING
@@ -119,8 +118,6 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
 
 def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
     """Return the ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
-    import numpy as np
-
     if groups < 2:
         return np.full_like(differences, -1.0), np.full_like(differences, 1.0)
     middle, error = _with_more(differences, sd, groups)
@@ -131,8 +128,6 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
 
 def paired_p(difference: float, sd: float, groups: int) -> float:
     """Return the two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`paired_interval`."""
-    import numpy as np
-
     if groups < 2:
         return 1.0
     middle, error = _with_more(np.array(difference), np.array(sd), groups)
@@ -141,16 +136,12 @@ def paired_p(difference: float, sd: float, groups: int) -> float:
 
 def deviation(means: Floats) -> Floats:
     """The standard deviation of each column, as published: over the resamples, without correction."""
-    import numpy as np
-
     values: Floats = np.sqrt(np.nanmean((means - np.nanmean(means, axis=0)) ** 2, axis=0))
     return values
 
 
 def _with_more(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
     """Differences and their standard errors with two groups more: half of one on either side, one that is the same."""
-    import numpy as np
-
     squares = groups**2 * sd**2 + groups * differences**2 + _MORE / 2
     total = groups + _MORE
     middle = differences * groups / total

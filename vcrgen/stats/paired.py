@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from vcrgen.stats.arrays import Bits, Floats
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.intervals import deviation, paired_interval, paired_p
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats
 
 
 class PairedDifference(NamedTuple):
@@ -29,8 +29,6 @@ class PairedDifference(NamedTuple):
 
 def paired_difference(ours: BootstrapMean, theirs: BootstrapMean) -> PairedDifference:
     """Return the difference of two means of the same groups."""
-    import numpy as np
-
     value = ours.mean - theirs.mean
     sd = float(deviation(ours.means - theirs.means))
     low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
@@ -60,8 +58,6 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
 
     Example: 0.01, 0.04 and 0.03 become 0.03, 0.04 and 0.04.
     """
-    import numpy as np
-
     adjusted = np.full(len(p_values), np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(-p_values[known], kind="stable")]

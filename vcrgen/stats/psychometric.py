@@ -21,21 +21,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from vcrgen.errors import ScoreError
-from vcrgen.stats.bootstrap import RESAMPLES, bootstrap_means
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.bootstrap import RESAMPLES, StoredGroupSums, bootstrap_means
 from vcrgen.stats.intervals import LEVEL
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Bits, Floats, Ints
 
 HALF = 0.5
 LEAST_PLACES = 3
 DIGITS = 2  # of x: answers at nearer places are counted together
 MOST = 0.5  # of guess, and of lapse
-_SCALES = (0.005, 1.0)  # from nearly a step to nearly a line
-_MIDDLES = (-1.0, 2.0)
+# Limits of guess, lapse, middle and the logarithm of scale, which is from nearly a step to nearly a line.
+_LIMITS = np.array([[0.0, 0.0, -1.0, np.log(0.005)], [MOST, MOST, 2.0, np.log(1.0)]])
 _ROUNDS = 200
 _SIDES = ("below", "inside", "above")  # what files call the sides of what was measured
 _PLAIN = ("guess", "lapse", "middle", "scale", "slope", "slope_low", "slope_high")  # fields that are numbers
@@ -60,8 +60,6 @@ class Parameters(NamedTuple):
     @property
     def threshold(self) -> Floats:
         """The place where the share is one half; minus infinity if it is above everywhere, infinity if below."""
-        import numpy as np
-
         with np.errstate(divide="ignore", invalid="ignore"):
             part = (HALF - self.guess) / (1 - self.guess - self.lapse)
             where = self.middle + self.scale * np.log(part / (1 - part))
@@ -72,8 +70,6 @@ class Parameters(NamedTuple):
     @property
     def slope(self) -> Floats:
         """The slope at the threshold, in shares of correct answers per share of ink; 0 without a threshold."""
-        import numpy as np
-
         at = np.where(np.isfinite(self.threshold), self.threshold, 0.0)
         _, part = _share(self, at)
         steep = (1 - self.guess - self.lapse) * part * (1 - part) / self.scale
@@ -119,9 +115,10 @@ class Curve:
 
     def as_json(self) -> dict[str, Any]:
         """JSON values of all but the resamples; a bound is ``inside``, ``below`` or ``above`` the measured range."""
+        bounds = {"threshold": self.threshold, "low": self.low, "high": self.high}
         return {
             **{name: getattr(self, name) for name in _PLAIN},
-            **{name: _bound_as_json(getattr(self, name)) for name in ("threshold", "low", "high")},
+            **{name: {"value": bound.value, "is": _SIDES[bound.side + 1]} for name, bound in bounds.items()},
             "measured": [self.low_x, self.high_x],
             **({"images": self.images} if self.images else {}),
             **({"between": list(self.between)} if self.between else {}),
@@ -131,8 +128,6 @@ class Curve:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Curve:
         """The inverse of :meth:`as_json`, without resamples."""
-        import numpy as np
-
         low_x, high_x = values["measured"]
         threshold, low, high = (
             Bound(values[name]["value"], _SIDES.index(values[name]["is"]) - 1) for name in ("threshold", "low", "high")
@@ -145,8 +140,6 @@ class Curve:
 
     def share(self, x: float) -> float:
         """The share of right answers at a place."""
-        import numpy as np
-
         values = (np.array(value) for value in (self.guess, self.lapse, self.middle, self.scale))
         return float(Parameters(*values).share(np.array(x)))
 
@@ -169,8 +162,6 @@ def count_answers(x: Floats, right: Bits, image: Ints, images: int) -> AnswerCou
         image: The number of the image that each is about.
         images: How many images there are.
     """
-    import numpy as np
-
     known = ~np.isnan(x)
     places, place = np.unique(np.round(x[known], DIGITS), return_inverse=True)
     where, shape = image[known] * len(places) + place, (images, len(places))
@@ -191,8 +182,6 @@ def fit_curve(answers: AnswerCounts, *, seed: int, measured: tuple[float, float]
     Raises:
         ScoreError: There are no answers, or fewer than three places.
     """
-    import numpy as np
-
     images = int((answers.asked.sum(axis=1) > 0).sum())
     if images == 0 or len(answers.x) < LEAST_PLACES:
         raise ScoreError(
@@ -200,7 +189,9 @@ def fit_curve(answers: AnswerCounts, *, seed: int, measured: tuple[float, float]
             f"{len(answers.x) if images else 0}; answer questions at more levels."
         )
     sums = np.hstack([answers.right, answers.asked])
-    drawn = bootstrap_means(_Plain(sums), seed=seed, unit="image") * len(sums)
+    # Of each resample the totals: the mean over images, whose number does not change, times their number.
+    of_images = StoredGroupSums(sums, np.ones((len(sums), 1)), [0] * sums.shape[1])
+    drawn = bootstrap_means(of_images, seed=seed, unit="image") * len(sums)
     counts = np.vstack([sums.sum(axis=0), drawn])
     fitted = fit_parameters(answers.x, *np.hsplit(counts, 2))
     low_x, high_x = measured or (float(answers.x[0]), float(answers.x[-1]))
@@ -229,8 +220,6 @@ def _between(fitted: Parameters, x: Floats) -> tuple[Floats, Floats]:
 
     One place within the rise, or none, cannot say where the curve rises and how steeply at once.
     """
-    import numpy as np
-
     columns = Parameters(*(part[:, None] for part in fitted))
     rise = _share(columns, x)[1]
     determined = ((rise > _EDGE) & (rise < 1 - _EDGE)).sum(axis=1) > 1
@@ -248,8 +237,6 @@ def _fit_p(fitted: Parameters, x: Floats, counts: Floats) -> float:
     image are correlated, so it is compared with those of the resamples, whose residuals are taken about the residuals
     of all answers.
     """
-    import numpy as np
-
     right, asked = np.hsplit(counts, 2)
     share = _share(Parameters(*(part[:, None] for part in fitted)), x)[0]
     residuals = right - asked * share
@@ -266,8 +253,6 @@ def threshold_difference(ours: Curve, theirs: Curve) -> ThresholdDifference | No
 
     Where one is only known to be between two places, so is the difference.
     """
-    import numpy as np
-
     if ours.threshold.side or theirs.threshold.side or min(ours.images, theirs.images) < LEAST_IMAGES:
         return None
     differences = ours.thresholds - theirs.thresholds
@@ -289,8 +274,6 @@ def fit_parameters(x: Floats, right: Floats, asked: Floats) -> Parameters:
     Fisher scoring with damping, from three beginnings for each set; the best end counts. A parameter at its limit that
     would go beyond stays there for the round.
     """
-    import numpy as np
-
     total = np.maximum(asked.sum(axis=1), 1)
     mean_x = (asked @ x) / total
     best, best_likelihood = None, np.full(len(right), -np.inf)
@@ -309,25 +292,6 @@ def fit_parameters(x: Floats, right: Floats, asked: Floats) -> Parameters:
     return Parameters(guess_, lapse, middle, np.exp(scale))
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """Columns of sums of which a resample's total is wanted: their mean over images, whose number does not change."""
-
-    sums: Floats
-
-    @property
-    def column(self) -> list[int]:
-        return [0] * self.sums.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.sums)
-
-    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        import numpy as np
-
-        return self.sums[start:stop], np.ones((stop - start, 1))
-
-
 def _bound(value: float, low: float, high: float) -> Bound:
     """A place within what was measured; one at its very ends counts as outside, as that is where others are cut to."""
     if value <= low:
@@ -335,31 +299,19 @@ def _bound(value: float, low: float, high: float) -> Bound:
     return Bound(high, 1) if value >= high else Bound(value, 0)
 
 
-def _bound_as_json(bound: Bound) -> dict[str, Any]:
-    return {"value": bound.value, "is": _SIDES[bound.side + 1]}
-
-
 def _share(values: Parameters, x: Floats) -> tuple[Floats, Floats]:
     """The share of right answers, and the part of them that comes from what is seen."""
-    import numpy as np
-
     part = 0.5 * (1 + np.tanh((x - values.middle) / values.scale / 2))
     return values.guess + (1 - values.guess - values.lapse) * part, part
 
 
 def _within(values: Floats) -> Floats:
-    import numpy as np
-
-    low = np.array([0.0, 0.0, _MIDDLES[0], np.log(_SCALES[0])])
-    high = np.array([MOST, MOST, _MIDDLES[1], np.log(_SCALES[1])])
-    inside: Floats = np.clip(values, low, high)
+    inside: Floats = np.clip(values, *_LIMITS)
     return inside
 
 
 def _maximise(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
     """Maximise the likelihood of each set by Fisher scoring; return the parameters and the log-likelihood."""
-    import numpy as np
-
     likelihood = _likelihood(values, x, right, asked)
     damping = np.full(len(values), 1e-3)
     going = np.arange(len(values))
@@ -384,8 +336,6 @@ def _maximise(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[
 
 
 def _likelihood(values: Floats, x: Floats, right: Floats, asked: Floats) -> Floats:
-    import numpy as np
-
     guess, lapse, middle = values.T[:3, :, None]
     share = np.clip(_share(Parameters(guess, lapse, middle, np.exp(values[:, 3:])), x)[0], 1e-12, 1 - 1e-12)
     found: Floats = (right * np.log(share) + (asked - right) * np.log1p(-share)).sum(axis=1)
@@ -394,8 +344,6 @@ def _likelihood(values: Floats, x: Floats, right: Floats, asked: Floats) -> Floa
 
 def _derivatives(values: Floats, x: Floats, right: Floats, asked: Floats) -> tuple[Floats, Floats]:
     """The gradient of the log-likelihood and its expected information, for guess, lapse, middle and log of scale."""
-    import numpy as np
-
     guess, lapse, middle = values.T[:3, :, None]
     scale = np.exp(values[:, 3:])
     share, part = _share(Parameters(guess, lapse, middle, scale), x)

@@ -8,13 +8,13 @@ first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import numpy as np
+
+from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.intervals import deviation, paired_interval
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
 
 _ROUNDING = 1e-12  # a range that is nothing but rounding
 _DECIMALS = 12  # to which values are compared
@@ -27,8 +27,6 @@ def better_and_worse(one: BootstrapMean, others: Sequence[BootstrapMean]) -> tup
     """
     if not others:
         return [], []
-    import numpy as np
-
     sd = deviation((np.array([other.means for other in others]) - one.means).T)
     low, high = paired_interval(np.array([other.mean for other in others]) - one.mean, sd, one.groups)
     return np.flatnonzero(low > 0).tolist(), np.flatnonzero(high < 0).tolist()
@@ -47,8 +45,6 @@ def ascending(values: Floats) -> Ints:
 
     Values that differ only by rounding, which is not the same on every processor, stay in the order they have.
     """
-    import numpy as np
-
     return np.argsort(np.round(values, _DECIMALS), kind="stable")
 
 
@@ -65,8 +61,6 @@ def spearman(a: Floats, b: Floats) -> float:
 
 def pearson(a: Floats | Ints, b: Floats | Ints) -> float:
     """Return the correlation of two lists of numbers; NaN where one does not vary."""
-    import numpy as np
-
     if len(a) < 2 or min(np.ptp(a), np.ptp(b)) < _ROUNDING:
         return float("nan")
     return float(np.corrcoef(a, b)[0, 1])
@@ -74,8 +68,6 @@ def pearson(a: Floats | Ints, b: Floats | Ints) -> float:
 
 def _places(values: Floats, side: Literal["left", "right"]) -> Ints:
     """Count along the last axis the values that are larger or, of the side ``right``, not smaller."""
-    import numpy as np
-
     if values.ndim > 1:
         return np.stack([_places(row, side) for row in values])
     rounded = -np.round(values, _DECIMALS)

@@ -16,13 +16,12 @@ comes to the curve of all questions is measured by ``scripts/measure_curve.py``;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from vcrgen.rng import rng_for, shuffled
+from vcrgen.stats.arrays import Floats
 from vcrgen.stats.psychometric import Curve, count_answers, fit_curve, fit_parameters
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats
 
 ROUNDS = 15
 _ELSEWHERE = 0.1  # how often a level is asked that is not one of the two around the threshold; those count 1
@@ -77,8 +76,6 @@ class Staircase:
 
     def curve(self, *, seed: int) -> Curve:
         """The curve through all answers, at least one; ``seed`` is of its resamples."""
-        import numpy as np
-
         images, image = np.unique(self._image, return_inverse=True)
         answers = count_answers(np.array(self._x), np.array(self._right), image, len(images))
         return fit_curve(answers, seed=seed, measured=(self._places[0], self._places[-1]))
@@ -91,8 +88,6 @@ class Staircase:
         return [1.0 if level in (above - 1, above) else _ELSEWHERE for level in range(len(self._places))]
 
     def _threshold(self) -> float:
-        import numpy as np
-
         answers = count_answers(np.array(self._x), np.array(self._right), np.zeros(len(self._x), np.int64), 1)
         found: Floats = fit_parameters(*answers).threshold
         return float(found[0])

@@ -16,6 +16,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from vcrgen.stats.intervals import mean_interval
 
 
@@ -61,8 +63,6 @@ def stratified_mean(strata: Iterable[Stratum]) -> StratifiedMean | None:
     Parts of which nothing was drawn are left out: the mean is that of the others. A part of which one member was drawn
     has no variance of its own; it is taken to vary as all together do. None where nothing was drawn.
     """
-    import numpy as np
-
     drawn = [stratum for stratum in strata if stratum.values]
     whole, count = sum(stratum.size for stratum in drawn), sum(len(stratum.values) for stratum in drawn)
     if not count:

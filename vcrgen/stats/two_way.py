@@ -12,13 +12,13 @@ tables are in ``docs/validation/study.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means
 from vcrgen.stats.intervals import NORMAL_QUANTILE, deviation, mean_interval, paired_interval, t_quantile
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Floats, Ints
 
 
 class TwoWayMean(NamedTuple):
@@ -42,8 +42,6 @@ def two_way_bootstrap_mean(
         columns: Likewise of the second, such as the rater.
         seed: Of the resamples.
     """
-    import numpy as np
-
     found = _spread(values, rows, columns, seed)
     if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
         return TwoWayMean(found.mean, 0.0, 1.0)
@@ -73,8 +71,6 @@ def two_way_bootstrap_difference(
         columns: Likewise of the second, such as the rater.
         seed: Of the resamples.
     """
-    import numpy as np
-
     found = _spread(values, rows, columns, seed)
     if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
         return TwoWayMean(found.mean, -1.0, 1.0)
@@ -90,8 +86,6 @@ def _ends(interval: tuple[Floats, Floats]) -> tuple[float, float]:
 
 def _sd(variance: float, groups: int) -> Floats:
     """The deviation that resamples of so many groups would have, as intervals take it."""
-    import numpy as np
-
     return np.array([(variance * (groups - 1) / groups) ** 0.5])
 
 
@@ -126,8 +120,6 @@ class _Spread(NamedTuple):
 
 
 def _spread(values: Sequence[float], rows: Sequence[int], columns: Sequence[int], seed: int) -> _Spread:
-    import numpy as np
-
     scores = np.asarray(values, np.float64)
     row, column = (np.unique(groups, return_inverse=True)[1] for groups in (rows, columns))
     pair = np.unique(row * (column.max() + 1) + column, return_inverse=True)[1]
@@ -139,8 +131,6 @@ def _spread(values: Sequence[float], rows: Sequence[int], columns: Sequence[int]
 
 def _variance(scores: Floats, groups: Ints, count: int, seed: int, name: str) -> float:
     """The variance of the mean when groups are resampled, corrected for their number."""
-    import numpy as np
-
     if count < 2:
         return 0.0
     sums = np.bincount(groups, scores, count).astype(np.float64)[:, None]

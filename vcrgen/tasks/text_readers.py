@@ -21,18 +21,16 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
 
 from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
-    Ints = npt.NDArray[np.int64]
-
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 MARGIN = 0.03  # a reader may be above chance by so much
 CONFIDENCE = 0.01  # chance of calling any reader of a fair set a shortcut
 MIN_LEARNED = 100  # items of a set for a learned reader
@@ -197,8 +195,6 @@ class Options(NamedTuple):
 
     def subset(self, numbers: Sequence[int]) -> Options:
         """Return the options of some questions, in ascending order."""
-        import numpy as np
-
         kept = np.zeros(len(self.sizes), bool)
         kept[list(numbers)] = True
         of_options = np.repeat(kept, self.sizes)
@@ -215,8 +211,6 @@ def fit(options: Options) -> Floats:
 
     A feature counts from its second option on.
     """
-    import numpy as np
-
     used = (np.bincount(options.features, minlength=1 << _BITS) > 1)[options.features]
     known, features = np.unique(options.features[used], return_inverse=True)
     rows, size, total = options.rows[used], len(known), int(options.sizes.sum())
@@ -238,8 +232,6 @@ def fit(options: Options) -> Floats:
 
 
 def _credits(options: Options, weights: Floats) -> list[float]:
-    import numpy as np
-
     scores = np.bincount(options.rows, weights[options.features], minlength=int(options.sizes.sum()))
     ends = options.starts + options.sizes
     return [
@@ -266,8 +258,6 @@ class _QuestionWords(NamedTuple):
 
 def _hashed(items: Sequence[ChoiceItem], lang: str) -> tuple[Options, Options]:
     """Return the options of items with the features of the classifier, and with those of the joint reader."""
-    import numpy as np
-
     read = [_QuestionWords.of(item.path, item.questions[lang]) for item in items]
     frequency = Counter(word for each in read for word in set(each.stem))
     rare = [sorted(set(each.stem), key=lambda word: (frequency[word], word))[:_RARE_WORDS] for each in read]

@@ -21,7 +21,7 @@ from vcrgen.analysis.items.item_table import ItemTable, model_scores
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.bootstrap import bootstrap_weights
-from vcrgen.stats.intervals import mean_interval
+from vcrgen.stats.intervals import NORMAL_QUANTILE, mean_interval
 from vcrgen.stats.paired import benjamini_hochberg
 from vcrgen.stats.ranking import ascending
 
@@ -31,7 +31,6 @@ RARE = 0.05  # adjusted p-values below this are no accident
 FEWEST_CHOICES = 5  # models that chose some option, for a test of distractors
 MOST_PAIRS = 200  # of near-duplicates that are listed
 _BLOCK, _DRAWS = 1024, 100  # items, and resamples, at a time
-NORMAL_95 = 1.959963984540054  # how many standard errors an interval of 95 % reaches on either side
 
 
 class IntervalEstimate(NamedTuple):
@@ -132,8 +131,8 @@ def item_statistics(table: ItemTable) -> ItemStatistics:
         rest[part] = _correlations(x, others, inside)
     usable = models - 3
     with np.errstate(invalid="ignore", divide="ignore"):
-        z, width = np.arctanh(rest), NORMAL_95 / np.sqrt(np.where(usable > 0, usable, np.nan))
-        below = ndtr(z * NORMAL_95 / width)
+        z, width = np.arctanh(rest), NORMAL_QUANTILE / np.sqrt(np.where(usable > 0, usable, np.nan))
+        below = ndtr(z * NORMAL_QUANTILE / width)
     return ItemStatistics(
         models=models, p=p, item_rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
         adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.complete_models]),

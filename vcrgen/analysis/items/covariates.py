@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,16 @@ from vcrgen.analysis.items.difficulty_model import Covariate
 from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.errors import AnalysisError
-from vcrgen.stats.arrays import Floats
 from vcrgen.tasks.pixel_bits import PixelBits
 from vcrgen.tasks.vcr import VCR
 
 # Letters of Latin script with a part above the small letters, and below the line.
 _ASCENDERS, _DESCENDERS = frozenset("bdfhklt"), frozenset("gjpqy")
 _COLUMNS = ("question_id", "caption", "crossed_text")
-_BITS = "pixel_bits"
 _DETAILS = ("spans.start", "spans.tokens", "spans.boxes", "spans.visible_ink", "spans.rows_above", "spans.rows_below")
 _BITS = "pixel_bits"  # a column of datasets whose covers were accepted by bits
-_OF_MODE = ("ink", "above", "below")  # what the easy and the hard mode of a dataset differ in
+# What the easy and the hard mode of a dataset differ in: the field of a span, and what it is multiplied by.
+_OF_MODE = {"ink": ("visible_ink", 10.0), "above": ("rows_above", 1.0), "below": ("rows_below", 1.0)}
 
 
 def span_covariates(table: ItemTable, data: Path | None = None, pixels: PixelBits | None = None) -> list[Covariate]:
@@ -51,7 +50,7 @@ def span_covariates(table: ItemTable, data: Path | None = None, pixels: PixelBit
         for row, more in zip(rows, _from_dataset(table, data), strict=True):
             row |= more
     return [
-        Covariate(name, unit, _column(rows, key))
+        Covariate(name, unit, np.array([row[key] for row in rows], np.float64))
         for key, (name, unit) in _COVARIATES.items()
         if all(key in row for row in rows)
     ]
@@ -71,10 +70,6 @@ _COVARIATES: Mapping[str, tuple[str, str]] = {
     "place": ("Place in the caption", "10 points of its length"),
     "caption": ("Length of the caption", "100 characters"),
 }
-
-
-def _column(rows: Sequence[Mapping[str, float]], key: str) -> Floats:
-    return np.array([row[key] for row in rows], np.float64)
 
 
 def _letters(text: str) -> dict[str, float]:
@@ -133,9 +128,7 @@ def _of_span(caption: str, span: Mapping[str, Any], *, with_mode: bool) -> dict[
         found["place"] = 10 * start / len(caption)
     if isinstance(boxes := span.get("boxes"), list) and boxes:  # of a warped image there are none
         found["break"] = float(len({box.get("y0") for box in boxes if isinstance(box, dict)}) > 1)
-    details = {"ink": ("visible_ink", 10.0), "above": ("rows_above", 1.0), "below": ("rows_below", 1.0)}
-    for key in _OF_MODE if with_mode else ():
-        name, times = details[key]
+    for key, (name, times) in _OF_MODE.items() if with_mode else ():
         value = span.get(name)
         if isinstance(value, int | float) and math.isfinite(value):
             found[key] = times * value

@@ -16,13 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.analysis.items.classical import NORMAL_95, IntervalEstimate, generator
+from vcrgen.analysis.items.classical import IntervalEstimate, generator
 from vcrgen.analysis.items.irt import ItemModel, fit_items
 from vcrgen.analysis.items.item_table import ItemTable
 from vcrgen.errors import AnalysisError
 from vcrgen.plurals import pluralize
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.full_score import FullScore, abilities
+from vcrgen.stats.intervals import NORMAL_QUANTILE
 from vcrgen.stats.ranking import ascending, spearman
 
 FEWEST_MODELS = 10
@@ -373,7 +374,7 @@ class _Full:
         units = left.shape[1]
         shared = left @ left.T * units / (units - 1)
         variance = np.diag(shared)[:, None] + np.diag(shared) - 2 * shared
-        apart = np.abs(self.means[:, None] - self.means) > NORMAL_95 * np.sqrt(np.maximum(variance, 0.0))
+        apart = np.abs(self.means[:, None] - self.means) > NORMAL_QUANTILE * np.sqrt(np.maximum(variance, 0.0))
         self.apart: Bits = apart & (np.abs(self.means[:, None] - self.means) > 1e-12)
 
     def fit(self, rows: Ints, choice: SubsetChoice) -> tuple[SubsetFit, Floats]:

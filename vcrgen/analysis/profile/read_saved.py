@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from vcrgen.analysis.profile.profiles import CHANCE, METHODS, Category, ModelProfile, ShareEstimate
 from vcrgen.analysis.score_table import parse_name
 from vcrgen.errors import AnalysisError
@@ -79,8 +81,6 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
 
 def calibrations_of_run(run: RunResult) -> Iterator[tuple[tuple[str, str], ReliabilityCurve]]:
     """By model and language, how well likelihoods fit how often they choose the right option, with the picture."""
-    import numpy as np
-
     for (lang, view), of in run.resamples.items():
         if view in run.task.image_views:
             pictures = np.repeat(np.arange(len(of.starts) - 1), np.diff(of.starts))

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from vcrgen.files import canonical_json
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.key import BaseKey, QuestionTable
+from vcrgen.stats.arrays import Ints
 from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
-
-if TYPE_CHECKING:
-    from vcrgen.stats.arrays import Ints
 
 TAXONOMY_DEPTHS = ("level", "subcategory", "category")  # breakdowns: by the first, the first two or all parts of a path
 MAX_ITEMS = 1 << 20
@@ -91,8 +91,6 @@ class ItemTable(QuestionTable[KeyItem]):
     @cached_property
     def starts(self) -> Ints:
         """Scored units before each cluster."""
-        import numpy as np
-
         ends = [row for row in range(1, len(self)) if self._items[row].picture != self._items[row - 1].picture]
         return np.array([0, *ends, len(self)], np.int64)
 
@@ -122,28 +120,20 @@ class ItemKey(BaseKey[KeyItem]):
     questions: ItemTable
 
 
-class ItemBreakdowns:
-    """Items by level, subcategory and category; each label is a whole path, as names of categories are not unique."""
+def item_breakdowns(items: ItemTable, paths: Sequence[str]) -> list[Breakdown]:
+    """Items by level, subcategory and category; each label is a whole path, as names of categories are not unique.
 
-    def __init__(self, items: ItemTable, paths: Sequence[str]) -> None:
-        """``paths`` has the categories in the order of the taxonomy; those that it lacks come last, by the alphabet."""
-        import numpy as np
-
-        self._breakdowns = []
-        for depth, by in enumerate(TAXONOMY_DEPTHS, start=1):
-            codes = [_upper(item.path, depth) for item in items]
-            there = set(codes)
-            order = dict.fromkeys(_upper(path, depth) for path in (*paths, *sorted(item.path for item in items)))
-            labels = {label: number for number, label in enumerate(label for label in order if label in there)}
-            # A division with more labels than codes is none.
-            if len(labels) < NO_LABEL:
-                self._breakdowns.append(
-                    Breakdown(by, tuple(labels), np.array([labels[code] for code in codes], np.uint16))
-                )
-
-    def of_variant(self, lang: str) -> Sequence[Breakdown]:
-        """All three ways: they are the same in every language."""
-        return self._breakdowns
+    ``paths`` has the categories in the order of the taxonomy; those that it lacks come last, by the alphabet.
+    """
+    found = []
+    for depth, by in enumerate(TAXONOMY_DEPTHS, start=1):
+        codes = [_upper(item.path, depth) for item in items]
+        there = set(codes)
+        order = dict.fromkeys(_upper(path, depth) for path in (*paths, *sorted(item.path for item in items)))
+        labels = {label: number for number, label in enumerate(label for label in order if label in there)}
+        if len(labels) < NO_LABEL:  # a division with more labels than codes is none
+            found.append(Breakdown(by, tuple(labels), np.array([labels[code] for code in codes], np.uint16)))
+    return found
 
 
 def _upper(path: str, depth: int) -> str:

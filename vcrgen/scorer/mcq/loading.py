@@ -13,7 +13,7 @@ from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import AnswerError
 from vcrgen.reading import parse_csv_cells
 from vcrgen.scorer.answers import choose_split, hidden_folder
-from vcrgen.scorer.mcq.key import MAX_ITEMS, ItemBreakdowns, ItemKey, ItemTable, KeyItem
+from vcrgen.scorer.mcq.key import MAX_ITEMS, ItemKey, ItemTable, KeyItem
 from vcrgen.scorer.subset import Subset
 from vcrgen.storage import StorageError
 from vcrgen.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, level_note, read_items
@@ -100,11 +100,6 @@ def _hidden_items(folder: Path, key: KeyManifest) -> Iterator[KeyItem]:
             yield KeyItem.from_item(replace(item, picture=str(line.get("picture", ""))), part)
         except (TypeError, ValueError):
             raise AnswerError(f"{folder}, item {number}: not an item of a key.") from None
-
-
-def breakdowns_of(key: ItemKey) -> ItemBreakdowns:
-    """The breakdowns of the items of a key, in the order of the taxonomy beside its data."""
-    return ItemBreakdowns(key.questions, [] if key.images is None else categories_of(key.images))
 
 
 def categories_of(data: Dataset) -> list[str]:

@@ -20,9 +20,9 @@ from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
 from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
 from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, ScoredItem, score_item
 from vcrgen.scorer.mcq.judge import JUDGED, Judgement, Output, judge_outputs, ledger_file, open_judge
-from vcrgen.scorer.mcq.key import ItemKey, KeyItem
+from vcrgen.scorer.mcq.key import ItemKey, KeyItem, item_breakdowns
 from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logprobs, parse_logprobs
-from vcrgen.scorer.mcq.loading import breakdowns_of, load_items
+from vcrgen.scorer.mcq.loading import categories_of, load_items
 from vcrgen.scorer.output_matcher import NOT_IN_CELL, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
@@ -142,7 +142,8 @@ class ItemSession(BaseScoringSession):
         self._judge = open_judge(options)
         self._view = self._requested_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
-        self.breakdowns = breakdowns_of(self.key)
+        paths = [] if self.key.images is None else categories_of(self.key.images)
+        self.breakdowns = item_breakdowns(self.key.questions, paths)
 
     @property
     def protocol(self) -> str:
@@ -181,7 +182,7 @@ class ItemSession(BaseScoringSession):
         """Score a file, or several as one; ``evidence`` takes what became of every item."""
         run, matcher = open_run(outputs), self._matcher()
         lines, model = self._lines(matcher, run)
-        tally, problems = Tally(self.task, self.key, self.breakdowns, self.key.variants), Counter[str]()
+        tally, problems = Tally(self.task, self.key, lambda lang: self.breakdowns, self.key.variants), Counter[str]()
         signature, judgement = str(self.signature), self._judged(run, lines)
         for name, results in self._scored(lines, problems, judgement):
             cell = tally.cell(name)
@@ -189,7 +190,7 @@ class ItemSession(BaseScoringSession):
                 if result is None:
                     cell.exclude(row)
                     continue
-                cell.set_scores(row, (result,))
+                cell.set_scores(row, result.scores, result.outcome)
                 if evidence is not None and evidence.wanted:
                     self._keep(evidence, run_name(run), model, row, name, result, signature)
             cell.counts["missing"] = int(cell.missing.sum())

@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.views import View
@@ -152,8 +154,6 @@ def _rows(
     items: Sequence[ChoiceItem], lang: str, credit: Mapping[str, Sequence[float]], seed: int
 ) -> list[RuleAccuracy]:
     """The shares with their intervals; pictures are resampled, as the items of one are not independent."""
-    import numpy as np
-
     pictures = {picture: number for number, picture in enumerate(dict.fromkeys(item.picture for item in items))}
     codes = np.array([pictures[item.picture] for item in items])
     columns = [np.bincount(codes, np.array(each), len(pictures)) for each in credit.values()]
