@@ -32,10 +32,11 @@ def test_weights_are_loading_times_effect(bound: BoundSpec) -> None:
     assert overall_weights(alike, chain)[0, 5] == alike.fit.loadings[0, 5] / 3
 
 
-def test_noise_agrees_in_sample_only(bound: BoundSpec) -> None:
+def test_noise_agrees_in_sample_only(bound: BoundSpec, monkeypatch: pytest.MonkeyPatch) -> None:
     """`scripts/measure_analysis.py noise` does this for 400 draws."""
     from scipy import stats
 
+    monkeypatch.setattr("vcrgen.analysis.anchor.PERMUTATIONS", 200)
     root = np.linalg.cholesky(gold_correlations()[1][:11, :11]).T
     found = []
     for seed in range(30):

@@ -107,7 +107,7 @@ def test_four_hundred_tables_and_specifications(tmp_path: Path) -> None:
         tasks = a_table(rng, table)
         a_spec(rng, spec, tasks)
         try:
-            result = fit_factors(read_scores([table]), read_spec(spec), draws=100)
+            result = fit_factors(read_scores([table]), read_spec(spec), draws=20)
             page = factors_document(result, settings="", about=tasks[0])
         except VcrgenError as problem:
             refused.append(str(problem))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from tests.analysis.conftest import MadeScores
 from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.pls import Structure, fit_pls
-from vcrgen.analysis.prune_evaluation import evaluate_pruning
+from vcrgen.analysis.prune_evaluation import PruneEvaluation, evaluate_pruning
 from vcrgen.analysis.prune_report import prune_document
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
@@ -80,7 +81,7 @@ def test_it_is_the_plain_loop(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_copies_and_weak_tasks_go_and_good_ones_stay(with_abilities, seed: int) -> None:  # type: ignore[no-untyped-def]
+def test_copies_and_weak_tasks_go_and_good_ones_stay(with_abilities: MadeScores, seed: int) -> None:
     """`scripts/measure_analysis.py prune` does this for 100 seeds."""
     table, spec = with_abilities(seed)
     bound = bind(spec, table.tasks)
@@ -92,7 +93,7 @@ def test_copies_and_weak_tasks_go_and_good_ones_stay(with_abilities, seed: int) 
     assert len(dropped) == 6 and [step.round for step in found.log] == list(range(1, 7))
 
 
-def test_the_floor_keeps_what_is_nearest_to_the_limits(with_abilities) -> None:  # type: ignore[no-untyped-def]
+def test_the_floor_keeps_what_is_nearest_to_the_limits(with_abilities: MadeScores) -> None:
     table, spec = with_abilities(0)
     strict = spec.model_copy(update={"limits": FactorLimits(loading=0.99), "floor": 3})
     for batch in (False, True):
@@ -103,7 +104,7 @@ def test_the_floor_keeps_what_is_nearest_to_the_limits(with_abilities) -> None: 
         assert not any("weak" in task for task in found.kept)
 
 
-def test_all_at_once_drops_both_of_a_pair(with_abilities) -> None:  # type: ignore[no-untyped-def]
+def test_all_at_once_drops_both_of_a_pair(with_abilities: MadeScores) -> None:
     """Algorithm 1 of the paper: a task and its copy are both beyond the limit in one fit, so both go."""
     table, spec = with_abilities(1)
     bound = bind(spec, table.tasks)
@@ -112,9 +113,14 @@ def test_all_at_once_drops_both_of_a_pair(with_abilities) -> None:  # type: igno
     assert {"A0 g0", "A0 copy", "A0 weak"} <= {step.task for step in found.log if step.round == 1}
 
 
-def test_what_a_pruning_is_worth(with_abilities) -> None:  # type: ignore[no-untyped-def]
-    table, spec = with_abilities(2, 60)
-    found = evaluate_pruning(table, spec, repeats=20)
+@pytest.fixture(scope="module")
+def of_sixty(with_abilities: MadeScores) -> PruneEvaluation:
+    """A pruning by the scores of 60 models."""
+    return evaluate_pruning(*with_abilities(2, 60), repeats=20)
+
+
+def test_what_a_pruning_is_worth(with_abilities: MadeScores, of_sixty: PruneEvaluation) -> None:
+    found = of_sixty
     assert len(found.frequency) == 24 and found.resamples == 20 and found.failed == 0
     # 60 models tell weak tasks from good ones in any resample; which of two copies stays is open.
     assert max(found.frequency[f"A{k} weak"] for k in range(3)) < 0.2
@@ -128,7 +134,7 @@ def test_what_a_pruning_is_worth(with_abilities) -> None:  # type: ignore[no-unt
     assert found.anchor is not None and found.anchor.halves == 20
     for full, chosen, inside in zip(found.anchor.all_tasks, found.anchor.chosen, found.anchor.in_sample, strict=True):
         assert abs(full - chosen) < 0.1 and 0 < inside < 1
-    again = evaluate_pruning(table, spec, repeats=20)
+    again = evaluate_pruning(*with_abilities(2, 60), repeats=20)
     assert (again.frequency, again.anchor, again.jaccard) == (found.frequency, found.anchor, found.jaccard)
 
 
@@ -141,14 +147,12 @@ def test_too_many_models_to_compare_in_pairs() -> None:
         evaluate_pruning(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))
 
 
-def test_a_report_first_says_what_can_go(with_abilities) -> None:  # type: ignore[no-untyped-def]
-    table, spec = with_abilities(2, 60)
-    few = prune_document(evaluate_pruning(table, spec, repeats=20), settings="")
+def test_a_report_first_says_what_can_go(with_abilities: MadeScores, of_sixty: PruneEvaluation) -> None:
+    few = prune_document(of_sixty, settings="")
     assert few.summary[0].startswith("60 models are too few to say which tasks can go: 20 more models are needed.")
     assert "In simulations with 60 models, 98 % of redundant pairs lost one task" in few.summary[1]
     assert few.summary[1].endswith("but so did 4 % of good ones.")
-    table, spec = with_abilities(2, 150)
-    found = evaluate_pruning(table, spec, repeats=20)
+    found = evaluate_pruning(*with_abilities(2, 150), repeats=20)
     document = prune_document(found, settings="")
     assert document.summary[0].startswith(f"Drop {len(found.pruning.log)} tasks of 24: {found.pruning.log[0].task}, ")
     assert "In simulations with 130 models" in document.summary[1]  # the nearest size below
@@ -156,7 +160,7 @@ def test_a_report_first_says_what_can_go(with_abilities) -> None:  # type: ignor
     assert len(document.summary) <= 5 and len(few.summary) <= 5
 
 
-def test_where_nothing_is_dropped_there_is_nothing_to_compare(with_abilities) -> None:  # type: ignore[no-untyped-def]
+def test_where_nothing_is_dropped_there_is_nothing_to_compare(with_abilities: MadeScores) -> None:
     table, spec = with_abilities(2, 100)
     loose = spec.model_copy(update={"limits": FactorLimits(vif=1e6, loading=0)})
     document = prune_document(evaluate_pruning(table, loose, repeats=20), settings="")

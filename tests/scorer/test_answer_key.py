@@ -118,7 +118,7 @@ def many(count: int) -> Iterator[Question]:
 @pytest.mark.sweep
 def test_memory_holds_two_numbers_and_a_hash_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_key, "MAX_MEMORY", 1 << 16)
-    count = 20_000
+    count = 5_000
     tracemalloc.start()
     try:
         questions = filled(list(many(1)))  # what is imported on the way

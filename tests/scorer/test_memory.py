@@ -12,7 +12,7 @@ from vcrgen.scorer import Options, Session, answer_key, scorer
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.stats import bootstrap
 
-FEW, MANY = 1000, 5000
+FEW, MANY = 500, 2500
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Outputs that are no plain file: standard input, pipes, gzip and zstd."""
 
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -94,8 +95,12 @@ def test_standard_input(perfect: Path, key: Path) -> None:
         done = subprocess.run(command, stdin=source, capture_output=True, check=True, cwd=perfect.parent)
     assert b"\nstandard input,,-,stacked,,,exact,100.0," in done.stdout
     assert not list(perfect.parent.glob("*.scores.json")), "there is no file to write beside"
-    empty = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    assert empty.returncode == 2 and b"standard input is empty" in empty.stderr
+
+
+def test_empty_standard_input(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(PredictionError, match="standard input is empty"):
+        score("-", data=key)
 
 
 def test_nothing_is_left_behind(perfect: Path, key: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -135,26 +135,26 @@ def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], lis
 
 @pytest.fixture
 def many(key: Path, perfect: Path, write_lines: Any) -> list[RunResult]:
-    """Fifty runs; the later one is right where the one before is, or nowhere."""
+    """Twenty runs; the later one is right where the one before is, or nowhere."""
     session = Session(key, Options())
     good = session.score(perfect)
     poor = session.score(write_lines("poor.jsonl", ['{"question_id": "b", "output": "is a town in the"}']))
-    return [replace((poor, good)[number % 2], label=f"model-{number:02d} of a & b") for number in range(50)]
+    return [replace((poor, good)[number % 2], label=f"model-{number:02d} of a & b") for number in range(20)]
 
 
 def test_many_models_fold_on_the_page_and_break_over_pages_in_latex(many: list[RunResult], tmp_path: Path) -> None:
     comparisons = compare(many)
     page = render(many, "html", comparisons)
-    assert len(comparisons) == 1225 and page.count("recovers more than") == 0
-    assert "pairs differ significantly after Holm" in page and "(1,225 rows)</summary>" in page
+    assert len(comparisons) == 190 and page.count("recovers more than") == 0
+    assert "pairs differ significantly after Holm" in page and "(190 rows)</summary>" in page
     text = render(many, "latex", comparisons)
-    assert text.count(r"\begin{longtable}") >= 3 and text.count("model-49") > 100
+    assert text.count(r"\begin{longtable}") >= 3 and text.count("model-19") > 30
     compile_latex(text, "onecolumn", tmp_path)
 
 
 def test_models_stand_by_score(many: list[RunResult]) -> None:
     places = by_score(many)
-    assert places == [*range(1, 50, 2), *range(0, 50, 2)]
+    assert places == [*range(1, 20, 2), *range(0, 20, 2)]
     assert by_score([]) == [] and by_score(many[:1]) == [0]
     other = replace(many[1], cells=(replace(many[1].cells[0], variant="easy"),))
     assert by_score([many[0], other]) == [0, 1], "without a cell in common the order stays"

@@ -10,7 +10,7 @@ from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.summaries import map_summary
-from vcrgen.analysis.wording import CELL, between, few_models, number, p_value
+from vcrgen.analysis.wording import CELL, between, few_models, number, p_value, share
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
@@ -64,7 +64,7 @@ def _tasks(result: MapResult) -> Section:
             result.clusters.labels[task],
         ]  # fmt: skip
         row.append(number(float(result.predicted[task]), 2) if result.predicted is not None else None)
-        row.append(_share(float(result.reliabilities[task])) if result.reliabilities is not None else None)
+        row.append(share(float(result.reliabilities[task])) if result.reliabilities is not None else None)
         rows.append(row)
     heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Reliability, %"]
     kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliabilities is not None)
@@ -86,10 +86,6 @@ def _tasks(result: MapResult) -> Section:
         title="Each task", heads=[heads[i] for i in kept], labels=2, rows=[[row[i] for i in kept] for row in rows]
     )
     return Section(title="Tasks", text=text, tables=[table])
-
-
-def _share(value: float) -> Percent | None:
-    return Percent(value, 0) if np.isfinite(value) else None
 
 
 def _heatmap(result: MapResult, shown: str) -> Section:

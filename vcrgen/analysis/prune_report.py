@@ -13,7 +13,7 @@ from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
 from vcrgen.analysis.summaries import named
-from vcrgen.analysis.wording import CELL, errata_table, few_models, number, without_solution
+from vcrgen.analysis.wording import CELL, errata_table, few_models, number, share, without_solution
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
@@ -152,7 +152,7 @@ def _log(result: PruneEvaluation) -> Section:
 def _task_section(result: PruneEvaluation) -> Section:
     kept = set(result.pruning.kept)
     rows: list[list[TableCell]] = [
-        [ability, task, "kept" if task in kept else "dropped", _percent(result.frequency[task])]
+        [ability, task, "kept" if task in kept else "dropped", share(result.frequency[task])]
         for ability, tasks in result.bound.abilities.items()
         for task in tasks
     ]
@@ -166,10 +166,6 @@ def _task_section(result: PruneEvaluation) -> Section:
         text.append(f"{without_solution(result.failed, 'resample', 'resamples')}.")
     table = Table(title="Tasks", heads=["Ability", "Task", "Here", "Resamples that keep it, %"], labels=3, rows=rows)
     return Section(title="Kept tasks", text=text, tables=[table])
-
-
-def _percent(share: float) -> Percent | None:
-    return Percent(share, 0) if np.isfinite(share) else None
 
 
 def _ranking(result: PruneEvaluation) -> Section:

@@ -109,11 +109,9 @@ def _human(options: SampleSizeOptions, width: float) -> tuple[str, Section]:
             f"{known} in no case: ask more raters."
         )
     rows: list[Sequence[TableCell]] = [
-        (
-            f"{of.setting['accuracy']:g}", f"{of.setting['raters']:g}", _cell(of, of.needed(width, is_power=False)),
-        )
+        (f"{of.setting['accuracy']:g}", f"{of.setting['raters']:g}", _cell(of, of.needed(width, is_power=False)))
         for of in curves("human")
-    ]  # fmt: skip
+    ]
     series = [(f"{of.setting['raters']:g} raters", _widths(of, at)) for of in at]
     chart = _chart(
         f"Half-width of people's mean at {options.human_accuracy:g} %, by number of images", at[0], series, _marks(at)
@@ -174,9 +172,7 @@ def _points(value: float) -> str:
 
 
 def _images(of: SizeCurve, needed: int | None) -> str:
-    if needed is None:
-        return f"more than {of.images[-1]:,} images, the most that were measured"
-    return f"{'at most ' if needed == of.images[0] else ''}{needed:,} images"
+    return f"{_cell(of, needed)} images{', the most that were measured' if needed is None else ''}"
 
 
 def _cell(of: SizeCurve, needed: int | None) -> str:

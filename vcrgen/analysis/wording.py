@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
 from vcrgen.plurals import pluralize
-from vcrgen.report.table import Number, NumberInterval, PValue, Table, TableCell
+from vcrgen.report.table import Number, NumberInterval, Percent, PValue, Table, TableCell
 
 if TYPE_CHECKING:
     from vcrgen.analysis.score_table import ScoreTable
@@ -38,6 +38,11 @@ def between(low: float, high: float, decimals: int = CELL) -> NumberInterval | N
 def number(value: float, decimals: int = CELL) -> Number | None:
     """A number as a cell; None where it is not known."""
     return Number(value, decimals) if math.isfinite(value) else None
+
+
+def share(value: float, decimals: int = 0) -> Percent | None:
+    """A share as a cell; None where it is not known."""
+    return Percent(value, decimals) if math.isfinite(value) else None
 
 
 def figure(of: FactorEstimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:

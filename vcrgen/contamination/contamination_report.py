@@ -11,6 +11,7 @@ from vcrgen.plurals import pluralize
 from vcrgen.report.charts import difference_bar, reach
 from vcrgen.report.document import ChartRows, Document, Section
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+from vcrgen.scorer.comparison import format_gap
 from vcrgen.scorer.records import UNSTATED
 
 SCHEMA = "vcrgen-contamination-2"
@@ -195,12 +196,12 @@ def _bars(report: ContaminationReport, contrasts: Sequence[Contrast]) -> list[Ch
 
 def _conclusion(report: ContaminationReport, each: Contrast, of: str) -> str:
     """The sentence about a difference whose interval excludes 0."""
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in (each.value, each.low, each.high))
+    gap = format_gap(each.value, each.low, each.high, "points of exact match")
     more = Verdict.MORE if each.low > 0 else Verdict.LESS
     doubt = f" Among several tests chance may give as much (Holm's correction: p = {each.p_holm:.2g})."
     return (
         f"{cell_name(each.ours)}: {report.model} recovers {more} of {report.data} than {of} ({each.theirs.data}): "
-        f"{value} points of exact match (95 % interval {low} to {high}).{doubt if each.verdict is Verdict.OPEN else ''}"
+        f"{gap}.{doubt if each.verdict is Verdict.OPEN else ''}"
     )
 
 

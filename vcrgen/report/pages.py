@@ -75,12 +75,8 @@ class Templates:
         return loader.get_source(self._environment, name)[0]
 
 
-@functools.cache
-def page_templates(
-    package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
-) -> Templates:
-    """Return the :class:`Templates` of these arguments, made once."""
-    return Templates(package, style=style, script=script, forms=forms, fetches=fetches, **names)
+page_templates = functools.cache(Templates)
+"""Return the :class:`Templates` of these arguments, made once."""
 
 
 def _digest(text: str) -> str:

@@ -139,18 +139,22 @@ def conclude(
     right in only one of them. Where one of the two is better, the sentence tells its lead, whichever of them it is;
     where no difference is shown, it tells ``a`` minus ``b``.
     """
-    apart = (right.value, right.low, right.high)
-    if right.high < 0:  # the sentence begins with the better one, so its difference is that one's lead
-        apart = (-right.value, -right.high, -right.low)
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in apart)
-    what = task.metrics[metric].in_text
-    gap = f"{value} points of {what} (95 % interval {low} to {high}, {pluralize(clusters, task.cluster)} resampled)"
+    what, of = f"points of {task.metrics[metric].in_text}", f", {pluralize(clusters, task.cluster)} resampled"
+    # The sentence begins with the better one, so its difference is that one's lead.
+    gap = format_gap(right.value, right.low, right.high, what, of, turned=right.high < 0)
     if discordant == 0:
         return f"{a} and {b} {task.verb_identical}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:
         better, worse = (a, b) if right.value > 0 else (b, a)
         return f"{better} {task.verb_better} than {worse} on this data: {gap}."
     return f"No difference between {a} and {b} is shown: {gap} includes 0. More {task.clusters} could show one."
+
+
+def format_gap(value: float, low: float, high: float, what: str, of: str = "", *, turned: bool = False) -> str:
+    """A difference with its interval in a sentence; ``turned``: as the second minus the first."""
+    figures = (-value, -high, -low) if turned else (value, low, high)
+    value_, low_, high_ = (percent(figure, sign=True).replace(MINUS, "-") for figure in figures)
+    return f"{value_} {what} (95 % interval {low_} to {high_}{of})"
 
 
 def conclusions(comparisons: Sequence[Comparison]) -> list[str]:

@@ -16,8 +16,7 @@ import numpy as np
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.records import Mode, is_mode
-from vcrgen.report.table import MINUS, percent
-from vcrgen.scorer.comparison import ALPHA
+from vcrgen.scorer.comparison import ALPHA, format_gap
 from vcrgen.scorer.results import RunCurve, RunResult
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.paired import holm
@@ -126,11 +125,8 @@ def _conclude(a: str, b: str, view: View, apart: ThresholdDifference | None) -> 
             f"{head}: {a} and {b} cannot be compared, as a threshold is outside of the measured levels, or of fewer "
             f"than {LEAST_IMAGES} images."
         )
-    gained = apart[:3]
-    if apart.p < ALPHA and apart.value > 0:  # the sentence begins with the one that needs less ink
-        gained = (-apart.value, -apart.high, -apart.low)
-    value, low, high = (percent(x, sign=True).replace(MINUS, "-") for x in gained)
-    gap = f"{value} points of visible ink (95 % interval {low} to {high}, images resampled)"
+    turned = apart.p < ALPHA and apart.value > 0  # the sentence begins with the one that needs less ink
+    gap = format_gap(*apart[:3], "points of visible ink", ", images resampled", turned=turned)
     if apart.p >= ALPHA:
         return f"{head}: no difference between {a} and {b} is shown: {gap} includes 0. More images could show one."
     less, more = (a, b) if apart.value < 0 else (b, a)

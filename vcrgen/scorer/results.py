@@ -245,11 +245,14 @@ def by_score(results: Sequence[RunResult]) -> list[int]:
 def require_one_signature(results: Sequence[RunResult]) -> None:
     """Refuse to put scores side by side that were not made in the same way; says in what they differ."""
     for other in results[1:]:
-        ours, theirs = results[0].signature.facts, other.signature.facts
-        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        if names:
-            parts = ", ".join(f"{name} is {ours.get(name)} and {theirs.get(name)}" for name in names)
+        if parts := signature_differences(results[0].signature, other.signature):
             raise ScoreError(
                 f"The scores of {results[0].name} and {other.name} cannot stand in one table: {parts}. "
                 "Score both in the same way."
             )
+
+
+def signature_differences(ours: Signature, theirs: Signature) -> str:
+    """In what two signatures differ, in words; empty where they are the same."""
+    a, b = ours.facts, theirs.facts
+    return ", ".join(f"{name} is {a.get(name)} and {b.get(name)}" for name in {**a, **b} if a.get(name) != b.get(name))

@@ -11,6 +11,7 @@ from typing import Any
 from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import AnswerError, PredictionError, ScoreError
+from vcrgen.plurals import pluralize
 from vcrgen.reading import encodable
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key import BaseKey
@@ -216,6 +217,13 @@ class BaseScoringSession(ABC):
                 "in the subset; write both again with vcrgen analyze shorten."
             )
         return int(starts[row]) + number
+
+    def _missing_note(self, cell: CellResult, of: int, what: str) -> Iterator[str]:
+        """Say how many questions or units of a cell have no output."""
+        if missing := cell.counts.get("missing", 0):
+            one = f"of {of} {what} has no output; it counts as wrong"
+            many = f"of {of} {what} have no output; they count as wrong"
+            yield f"{cell.view.label}, {cell.variant}: {pluralize(missing, one, many)}."
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         """Sentences that a reader of the scores should know."""

@@ -167,10 +167,7 @@ class Session(BaseScoringSession):
             yield f"Bits that the dataset itself does not have are of {self.key.bits_signature}."
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
-            if missing := cell.counts.get("missing", 0):
-                one = f"of {cell.clusters} questions has no output; it counts as wrong"
-                many = f"of {cell.clusters} questions have no output; they count as wrong"
-                yield f"{where}: {pluralize(missing, one, many)}."
+            yield from self._missing_note(cell, cell.clusters, "questions")
             if beyond := cell.counts.get("beyond_limit", 0):
                 limit, budget = self.scorer.max_tokens, self.scorer.protocol.budget
                 rule = f"{limit} tokens (--max-output-tokens)"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vcrgen.analysis.items.analyse import ItemResult
-from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, PreferredOption, score_intervals
+from vcrgen.analysis.items.classical import NEAR_DUPLICATE, IntervalEstimate, score_intervals
 from vcrgen.analysis.items.difficulty_model import DifficultyModel
 from vcrgen.analysis.items.irt import FEWEST_FOR_2PL, ItemModel
 from vcrgen.analysis.items.item_table import FEW_MODELS, ItemTable
@@ -254,13 +254,12 @@ def _all_items(result: ItemResult) -> Section:
 def _suspects(result: ItemResult) -> Section:
     table, figures = result.table, result.figures
     duplicates = result.duplicates
-    negative = figures.negative
     preferred = result.preferred
     counts = [
         ("Solved by no model", len(figures.unsolved)),
         ("Solved by every model", len(figures.solved_by_all)),
         ("Another option preferred by better models: wrong key?", None if preferred is None else len(preferred)),
-        ("Significantly negative item-rest r: wrong key?", len(negative)),
+        ("Significantly negative item-rest r: wrong key?", len(figures.negative)),
         ("Pairs of near-duplicates", duplicates.found if duplicates.is_testable else None),
     ]
     text = [
@@ -282,29 +281,32 @@ def _suspects(result: ItemResult) -> Section:
         if len(found)
     ]  # fmt: skip
     tables = [Table(title="Items to look at", heads=("Group", "Items"), labels=1, rows=counts)]
-    if preferred:
-        tables.append(_preferred_table(table, preferred[:MOST_LISTED], "Options that better models prefer to the key"))
-        if preferred[MOST_LISTED:]:
-            details.append(_preferred_table(table, preferred[MOST_LISTED:], "More options that better models prefer"))
-    if len(negative):
-        rows = [
-            (table.items[item], share(figures.p[item]), number(figures.item_rest[item], 2),
-             between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
-            for item in negative.tolist()
-        ]  # fmt: skip
-        heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
-        tables.append(Table(title="Negative discrimination", heads=heads, labels=1, rows=rows[:MOST_LISTED]))
-        if rows[MOST_LISTED:]:
-            details.append(
-                Table(title="More with negative discrimination", heads=heads, labels=1, rows=rows[MOST_LISTED:])
-            )
-    if duplicates.pairs:
-        pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in duplicates.pairs]
-        names = ("Item", "Near-duplicate", "r")
-        tables.append(Table(title="Near-duplicates", heads=names, labels=2, rows=pairs[:MOST_LISTED]))
-        if pairs[MOST_LISTED:]:
-            details.append(Table(title="More near-duplicates", heads=names, labels=2, rows=pairs[MOST_LISTED:]))
+    for title, more, labels, heads, rows in _listed(result):
+        for of, name, some in ((tables, title, rows[:MOST_LISTED]), (details, more, rows[MOST_LISTED:])):
+            if some:
+                of.append(Table(title=name, heads=heads, labels=labels, rows=some))
     return Section(title="Items to look at", text=text, tables=tables, details=details)
+
+
+def _listed(result: ItemResult) -> Iterator[tuple[str, str, int, Sequence[str], Sequence[Sequence[TableCell]]]]:
+    """Of each reason to look at items the titles of its table and of what does not fit, labels, heads and rows."""
+    table, figures = result.table, result.figures
+    preferred = [
+        (table.items[each.item], "none chosen" if each.key < 0 else table.options[each.key],
+         table.options[each.option], number(each.r, 2), p_value(each.adjusted))
+        for each in result.preferred or ()
+    ]  # fmt: skip
+    heads: Sequence[str] = ("Item", "Key", "Preferred", "r", "Adjusted p")
+    yield "Options that better models prefer to the key", "More options that better models prefer", 3, heads, preferred
+    negative = [
+        (table.items[item], share(figures.p[item]), number(figures.item_rest[item], 2),
+         between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
+        for item in figures.negative.tolist()
+    ]  # fmt: skip
+    heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
+    yield "Negative discrimination", "More with negative discrimination", 1, heads, negative
+    pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in result.duplicates.pairs]
+    yield "Near-duplicates", "More near-duplicates", 2, ("Item", "Near-duplicate", "r"), pairs
 
 
 def _power(models: int, has_options: bool) -> str:
@@ -321,15 +323,6 @@ def _power(models: int, has_options: bool) -> str:
         f"{start} this finds {by_rest} of 150 wrong keys of questions with four options, {end} With the options that "
         f"models chose (a column `choice`, or evidence of an MCQ benchmark) {by_option} would be found."
     )
-
-
-def _preferred_table(table: ItemTable, listed: Sequence[PreferredOption], title: str) -> Table:
-    rows = [
-        (table.items[each.item], "none chosen" if each.key < 0 else table.options[each.key],
-         table.options[each.option], number(each.r, 2), p_value(each.adjusted))
-        for each in listed
-    ]  # fmt: skip
-    return Table(title=title, heads=("Item", "Key", "Preferred", "r", "Adjusted p"), labels=3, rows=rows)
 
 
 def _item_model(result: ItemResult, model: ItemModel) -> Section:

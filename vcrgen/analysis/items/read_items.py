@@ -21,6 +21,7 @@ from vcrgen.analysis.items.item_table import FEWEST_MODELS, MOST_CELLS, ItemTabl
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.errors import AnalysisError
 from vcrgen.scorer.records import Outcome
+from vcrgen.scorer.results import signature_differences
 from vcrgen.signature import Signature
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.tasks.task import LABELS, MCQ_TASK, VCR_TASK, ScoredTask
@@ -136,11 +137,9 @@ class _Gathered:
         (first, where), *others = self.signatures.items()
         if others:
             try:
-                ours, theirs = Signature.parse(first).facts, Signature.parse(text).facts
+                parts = signature_differences(Signature.parse(first), Signature.parse(text))
             except ValueError:
                 raise AnalysisError(f"The signatures in {where} and {file} differ, and one of them is none.") from None
-            names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-            parts = ", ".join(f"{name} is {ours.get(name)} and {theirs.get(name)}" for name in names)
             raise AnalysisError(f"{where} and {file} were not scored in the same way: {parts}.")
 
     def _chosen(self, columns: Columns) -> Ints:

@@ -88,16 +88,16 @@ class SelectionContext:
         """The items of some units."""
         return np.flatnonzero(np.isin(self.table.groups, units))
 
-    def choice(self, units: Ints, estimator: Callable[[Ints], FullScore]) -> SubsetChoice:
-        """A choice of units with its estimator, which is made of their items."""
-        items = self.items_of(units)
-        return SubsetChoice(np.sort(units), items, estimator(items))
-
-    def mean(self, items: Ints) -> FullScore:
+    def mean(self, items: Ints, _: Floats | None) -> FullScore:
         """The plain mean of some items."""
         return FullScore(weights=np.full(len(items), 1 / len(items)))
 
-    def expected(self, items: Ints) -> FullScore:
+    def weighted(self, items: Ints, weights: Floats | None) -> FullScore:
+        """The mean of some items, weighted by those that their units stand for."""
+        assert weights is not None
+        return FullScore(weights=weights[self.table.groups[items]])
+
+    def expected(self, items: Ints, _: Floats | None) -> FullScore:
         """p-IRT: scores of some items, and the expected ones of all others."""
         slope, intercept = self.curves
         outside = np.setdiff1d(np.arange(len(slope)), items)
@@ -106,7 +106,7 @@ class SelectionContext:
             outside_intercept=intercept[outside],
         )  # fmt: skip
 
-    def regression(self, items: Ints) -> FullScore:
+    def regression(self, items: Ints, _: Floats | None) -> FullScore:
         """The score on all items as a polynomial of the ability by some of them."""
         slope, intercept = self.curves
         ability = abilities(self.table.scores[:, items], slope[items], intercept[items])
@@ -120,32 +120,26 @@ class SelectionContext:
         )  # fmt: skip
 
 
-Select = Callable[[SelectionContext, int, np.random.Generator], SubsetChoice]
+Units = tuple[Ints, Floats | None]
+"""Chosen units, and of all units the weight of each of their items, where they have other ones."""
+Select = Callable[[SelectionContext, int, np.random.Generator], Units]
 """Chooses a number of units."""
 
 
-def _random(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
-    return context.choice(rng.permutation(len(context.difficulty))[:size], context.mean)
+def _random(context: SelectionContext, size: int, rng: np.random.Generator) -> Units:
+    return rng.permutation(len(context.difficulty))[:size], None
 
 
-def _strata(context: SelectionContext, size: int, rng: np.random.Generator) -> Ints:
+def _strata(context: SelectionContext, size: int, rng: np.random.Generator) -> Units:
     """One unit of each of equal parts, in order of difficulty."""
     order = np.lexsort((rng.random(len(context.difficulty)), context.difficulty))
     # Not `array_split`, which makes the first parts larger than the last.
     parts = np.split(order, np.arange(1, size) * len(order) // size)
-    return np.array([part[rng.integers(len(part))] for part in parts], np.int64)
+    return np.array([part[rng.integers(len(part))] for part in parts], np.int64), None
 
 
-def _stratified(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
-    return context.choice(_strata(context, size, rng), context.mean)
-
-
-def _pirt(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
-    return context.choice(_strata(context, size, rng), context.expected)
-
-
-def _anchor_points(context: SelectionContext, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """The unit nearest to the centre of each cluster of response patterns, and the share of items that it stands for.
+def _anchor_points(context: SelectionContext, size: int, rng: np.random.Generator) -> Units:
+    """The unit nearest to the centre of each cluster of response patterns, weighted by the items that it stands for.
 
     Lloyd's k-means from random units; own, so that no thread changes the result.
     """
@@ -169,7 +163,9 @@ def _anchor_points(context: SelectionContext, size: int, rng: np.random.Generato
     if len(units) < size:  # clusters stay empty where units are alike: others stand for nothing but themselves
         others = rng.permutation(np.setdiff1d(np.arange(len(places)), units))[: size - len(units)]
         units, shares = np.concatenate([units, others]), np.concatenate([shares, np.zeros(len(others))])
-    return units, shares
+    weights = np.zeros(len(context.difficulty))
+    weights[units] = shares / context.of_units[units]
+    return units, weights
 
 
 def _nearest(places: Floats, centres: Floats) -> tuple[Ints, Floats]:
@@ -186,18 +182,7 @@ def _nearest(places: Floats, centres: Floats) -> tuple[Ints, Floats]:
     return labels, far
 
 
-def _anchors(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
-    units, shares = _anchor_points(context, size, rng)
-    of_unit = np.zeros(len(context.difficulty))
-    of_unit[units] = shares / context.of_units[units]
-    return context.choice(units, lambda items: FullScore(weights=of_unit[context.table.groups[items]]))
-
-
-def _anchors_pirt(context: SelectionContext, size: int, rng: np.random.Generator) -> SubsetChoice:
-    return context.choice(_anchor_points(context, size, rng)[0], context.expected)
-
-
-def _metabench(context: SelectionContext, size: int, _: np.random.Generator) -> SubsetChoice:
+def _informative(context: SelectionContext, size: int, _: np.random.Generator) -> Units:
     """Of each of equal parts of the models, in order of ability, the unit that tells most about them."""
     model, groups = context.model, context.table.groups
     by_item = model.information(model.ability)
@@ -213,32 +198,39 @@ def _metabench(context: SelectionContext, size: int, _: np.random.Generator) -> 
         value = np.where(left, np.round(value / max(value.max(), 1e-300), 6), -1.0)
         units.append(int(value.argmax()))
         left[units[-1]] = False
-    return context.choice(np.array(units, np.int64), context.regression)
+    return np.array(units, np.int64), None
 
 
 class SelectionMethod(NamedTuple):
     """A way to select units and to estimate the score on all of them."""
 
     select: Select
+    estimator: Callable[[SelectionContext, Ints, Floats | None], FullScore]  # of items, and the weights of units
     description: str  # with the fields ``unit`` and ``model``
 
 
 METHODS: Mapping[str, SelectionMethod] = {
-    "random": SelectionMethod(_random, "any {unit}, and their mean"),
+    "random": SelectionMethod(_random, SelectionContext.mean, "any {unit}, and their mean"),
     "stratified": SelectionMethod(
-        _stratified, "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each, and "
+        _strata, SelectionContext.mean,
+        "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each, and "
         "their mean",
     ),
     "pirt": SelectionMethod(
-        _pirt, "the same selection; the {model} gives the expected scores of all other {unit} (p-IRT of tinyBenchmarks)"
+        _strata, SelectionContext.expected,
+        "the same selection; the {model} gives the expected scores of all other {unit} (p-IRT of tinyBenchmarks)",
     ),
     "anchors": SelectionMethod(
-        _anchors, "of each cluster of {unit} that the same models do well on the one in the middle, and their mean "
+        _anchor_points, SelectionContext.weighted,
+        "of each cluster of {unit} that the same models do well on the one in the middle, and their mean "
         "weighted by the size of the cluster (anchor points of tinyBenchmarks)",
     ),
-    "anchors-pirt": SelectionMethod(_anchors_pirt, "the same anchor points with the estimate of pirt"),
+    "anchors-pirt": SelectionMethod(
+        _anchor_points, SelectionContext.expected, "the same anchor points with the estimate of pirt"
+    ),
     "metabench": SelectionMethod(
-        _metabench, "the {unit} with the highest information at the abilities of the models by the {model}; scores are "
+        _informative, SelectionContext.regression,
+        "the {unit} with the highest information at the abilities of the models by the {model}; scores are "
         "a cubic function of ability (metabench)",
     ),
 }  # fmt: skip
@@ -354,12 +346,16 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
 def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], SubsetChoice]:
     """Choose in every way and size; methods of one selection draw the same units, so that estimators are compared."""
     context = SelectionContext(table)
-    drawn_as = {"pirt": "stratified", "anchors-pirt": "anchors"}
-    return {
-        (method, size): each.select(context, size, generator(seed, f"{name} {drawn_as.get(method, method)} {size}"))
-        for size in sizes
-        for method, each in METHODS.items()
-    }
+    found: dict[tuple[str, int], SubsetChoice] = {}
+    for size in sizes:
+        drawn: dict[Select, Units] = {}
+        for method, (select, estimator, _) in METHODS.items():
+            if select not in drawn:
+                drawn[select] = select(context, size, generator(seed, f"{name} {method} {size}"))
+            units, weights = drawn[select]
+            items = context.items_of(units)
+            found[method, size] = SubsetChoice(np.sort(units), items, estimator(context, items, weights))
+    return found
 
 
 class _Full:

@@ -68,18 +68,19 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
     """
     if protocol == PUBLISHED:
         return _published(output, rotation, len(options))
-    if protocol == OPEN:
-        return _open(output, options)
-    if protocol != GRAMMAR:
+    if protocol not in (GRAMMAR, OPEN):
         raise ScoreError(f"Unknown protocol {protocol!r} of MCQ benchmarks; known: {GRAMMAR}, {PUBLISHED}, {OPEN}.")
     count = len(options)
-    if (label := LABEL_LETTERS.get(output.strip(), count)) < count:  # most outputs are one letter
+    if protocol == GRAMMAR and (label := LABEL_LETTERS.get(output.strip(), count)) < count:  # most outputs
         return Reading(shown_option(label, rotation, count), ReadingKind.CHOSEN)
     text = clean(output, strip_thinking=True, cut_prefix=False).text[:LONGEST_OUTPUT]
     if not text.strip():
         return Reading(None, ReadingKind.EMPTY)
-    claims, refuses = read_claims(tokens_of(text, options, rotation), rotation, count)
-    found = _weighed(claims, count)
+    if protocol == OPEN:
+        found, refuses = frozenset(match_open(text, options)), False
+    else:
+        claims, refuses = read_claims(tokens_of(text, options, rotation), rotation, count)
+        found = _weighed(claims, count)
     if len(found) == 1:
         return Reading(min(found), ReadingKind.CHOSEN)
     if found:
@@ -95,18 +96,6 @@ def _published(output: str, rotation: int, options: int) -> Reading:
         return Reading(shown_option(digits[0] - 1, rotation, options), ReadingKind.CHOSEN)
     kind = ReadingKind.AMBIGUOUS if digits else ReadingKind.INVALID if output.strip() else ReadingKind.EMPTY
     return Reading(None, kind)
-
-
-def _open(output: str, options: Sequence[str]) -> Reading:
-    text = clean(output, strip_thinking=True, cut_prefix=False).text[:LONGEST_OUTPUT]
-    found = match_open(text, options)
-    if len(found) == 1:
-        return Reading(found[0], ReadingKind.CHOSEN)
-    if found:
-        return Reading(None, ReadingKind.AMBIGUOUS)
-    if not text.strip():
-        return Reading(None, ReadingKind.EMPTY)
-    return Reading(None, ReadingKind.REFUSED if is_refusal(text, _REFUSALS) else ReadingKind.INVALID)
 
 
 _REFUSALS = (*REFUSALS, "can't", "cannot", "unable to", "لا أستطيع", "لا يمكنني", "عذر", "آسف")

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.views import View
 from vcrgen.errors import PredictionError, ScoreError
-from vcrgen.plurals import pluralize
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
 from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
@@ -365,11 +364,7 @@ class ItemSession(BaseScoringSession):
             )
         yield from key_letter_warnings([(f"{cell.view.label}, {cell.variant}", cell.key_letters) for cell in cells])
         for cell in cells:
-            where = f"{cell.view.label}, {cell.variant}"
-            if missing := cell.counts.get("missing", 0):
-                one = f"of {cell.units} items has no output; it counts as wrong"
-                many = f"of {cell.units} items have no output; they count as wrong"
-                yield f"{where}: {pluralize(missing, one, many)}."
+            yield from self._missing_note(cell, cell.units, "items")
 
 
 def _window_notes(lines: Mapping[CellName, CellResponses]) -> Iterator[str]:
