@@ -1,10 +1,10 @@
-"""Thinking blocks, prompt echoes and refusals."""
+"""Thinking blocks and prompt echoes; words of refusal are in test_vlmevalkit.py."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.scorer.clean import clean, is_refusal
+from vcrgen.scorer.clean import clean
 
 THINKING = {
     "none": ("answer", "answer", False),
@@ -36,12 +36,3 @@ def test_offsets_lead_back_to_the_output(parts: list[str], cut: bool) -> None:
     cleaned = clean(output, strip_thinking=True, cut_prefix=cut)
     for position, char in enumerate(cleaned.text):
         assert output[cleaned.origin(position)] == char
-
-
-@pytest.mark.parametrize("text", ["I can't see", "I cannot", "So sorry", "我无法看清", "抱歉"])
-def test_refusals(text: str) -> None:
-    assert is_refusal(text)
-
-
-def test_no_refusal() -> None:
-    assert not is_refusal("we can not i can't")

@@ -211,7 +211,7 @@ def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, P
 
 
 def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Path) -> None:
-    evil = "<script>alert(1)</script><img src=x onerror=a>[bold]&amp;|\x1b[31m"
+    evil = "<script>alert(1)</script><img src=x onerror=a>{{ 7*7 }}[bold]&amp;|\x1b[31m"
     key = write_lines("k.jsonl", [{"question_id": evil, "crossed_text": [evil]}])
     file = write_lines("p.jsonl", [{"question_id": evil, "output": evil, "model": evil}])
     for form in ("html", "md", "text"):
@@ -219,7 +219,7 @@ def test_nothing_from_a_file_is_markup(run: Run, write_lines: Any, tmp_path: Pat
         run("score", file, "--data", key, "--format", form, "--out", out)
         text = out.read_text("utf-8")
         if form != "text":
-            assert "<script" not in text and "<img" not in text
+            assert "<script" not in text and "<img" not in text and ">49" not in text
         assert "\x1b[31m" not in text or form == "html"
     assert "\x1b[31m" not in run("score", file, "--data", key, "--explain", evil)
 

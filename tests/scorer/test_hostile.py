@@ -213,6 +213,7 @@ def test_half_characters_break_no_file(key: Path, write_lines: Any, tmp_path: Pa
     ]
     result = score(write_lines("p.jsonl", rows), data=key, spans=tmp_path / "s.parquet")
     json.dumps(result.as_json(), ensure_ascii=False).encode("utf-8")
+    assert result.problems["surrogates"][0] == 1
     with pytest.raises(AnswerError, match="line 1: holds half a character"):
         Session(write_lines("k.jsonl", ['{"id": "a", "answers": ["x\\ud83d"]}']), Options())
 

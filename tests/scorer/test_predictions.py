@@ -172,12 +172,6 @@ def test_empty_is_not_missing(key: Path, write_lines: Any) -> None:
     assert (exact(result), result.cells[0].counts["empty"], counts(result)) == (0.0, 3, {"empty": 3})
 
 
-def test_half_characters_are_replaced(key: Path, write_lines: Any, tmp_path: Path) -> None:
-    file = write_lines("p.jsonl", ['{"question_id": "a", "output": "the quick brown fox \\ud83d"}'])
-    result = score(file, data=key, spans=tmp_path / "s.parquet")
-    assert counts(result)["surrogates"] == 1
-
-
 def test_whole_numbers_are_ids(write_lines: Any) -> None:
     key = write_lines("k.jsonl", [{"question_id": 7, "crossed_text": ["red dog"]}])
     for value in (7, "7", 7.0):

@@ -15,7 +15,7 @@ import pytest
 from vcrgen.report.table import Interval, Percent
 from vcrgen.scorer import Options, RunResult, Session, compare, render
 from vcrgen.scorer.comparison import Comparison
-from vcrgen.scorer.results import Estimate, by_score
+from vcrgen.scorer.results import by_score
 from vcrgen.scorer.score_report import score_document
 from vcrgen.scorer.score_tables import comparison_table
 
@@ -76,18 +76,6 @@ def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult
     assert {(row["spans"], row["images"]) for row in rows} == {("4", "3")}
     good = next(row for row in rows if (row["run"], row["metric"]) == ("good", "exact"))
     assert float(good["percent"]) == 100 * results[0].differences[0].metrics["exact"].value == 25.0
-
-
-@pytest.mark.parametrize("form", ["md", "latex"])
-def test_what_rounds_to_zero_has_no_sign(compared: tuple[list[RunResult], list[Comparison]], form: str) -> None:
-    """Two runs that are equal differ by 0.00, and an interval that begins at -0.001 % does so at 0.00."""
-    results, comparisons = compared
-    tiny = Estimate(value=-1e-6, sd_units=0.0, sd_clusters=0.0, low=-1e-5, high=1e-5)
-    comparisons = [replace(item, metrics=dict.fromkeys(item.metrics, tiny)) for item in comparisons]
-    text = render(results, form, comparisons)
-    assert "0.00 to 0.00" in text
-    for wrong in ("+0.00", "-0.00", "−0.00", "$-$0.00"):
-        assert wrong not in text
 
 
 def test_a_sentence_has_no_signed_zero(key: Path, perfect: Path, write_lines: WriteLines) -> None:

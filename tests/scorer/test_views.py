@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.scorer.test_predictions import ANSWERS
 from vcrgen import build
 from vcrgen.cli import app
 from vcrgen.dataset.views import View
@@ -18,11 +19,6 @@ from vcrgen.scorer import Options, RunResult, Session, load_answers, score
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
 from vcrgen.tasks.task import VCR_TASK
 
-ANSWERS = {
-    "a": "the quick brown fox jumps\nover the lazy old dog",
-    "b": "is a town in the",
-    "c": "one of the most famous",
-}
 TEI, STACKED = View.TEI, View.STACKED
 
 VLMEVALKIT = {

@@ -2,10 +2,11 @@
 
 import math
 
-from vcrgen.scorer.mcq.grammar import PUBLISHED, Reading, ReadingKind
+import pytest
+
+from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED
 from vcrgen.scorer.mcq.item import ItemResponse, ItemScores, RequestedMetrics, score_item
 from vcrgen.scorer.mcq.likelihood import OTHER_COUNTS, TIED
-from vcrgen.tasks.bloom import shown_option
 
 OPTIONS = ("a cat", "a dog", "a horse", "a cow")
 LIKELY = ((-1.0, -1.0), (-0.1,), (-2.0,), (-3.0,))
@@ -16,24 +17,22 @@ def known(scores: ItemScores) -> dict[str, float]:
     return {name: value for name, value in scores._asdict().items() if not math.isnan(value)}
 
 
-def test_names_and_order_of_the_metrics() -> None:
-    names = "rae circular trap lbs lbs_sum lbs_byte lbs_char lbs_pmi letter confidence brier"
-    assert ItemScores._fields == tuple(names.split())
-
-
-def test_right_wrong_trap() -> None:
-    right = score_item(OPTIONS, 1, [ItemResponse("B")], requested=OUTPUTS, trap=2)
-    assert known(right.scores) == {"rae": 1.0} and right.reading == Reading(1, ReadingKind.CHOSEN)
-    assert known(score_item(OPTIONS, 1, [ItemResponse("C")], requested=OUTPUTS, trap=2).scores) == {
-        "rae": 0.0,
-        "trap": 1.0,
-    }
-    assert known(score_item(OPTIONS, 1, [ItemResponse("A")], requested=OUTPUTS, trap=2).scores) == {
-        "rae": 0.0,
-        "trap": 0.0,
-    }
-    assert known(score_item(OPTIONS, 1, [ItemResponse("A")], requested=OUTPUTS).scores) == {"rae": 0.0}
-    assert known(score_item(OPTIONS, 1, [ItemResponse("A or C")], requested=OUTPUTS, trap=2).scores) == {"rae": 0.0}
+@pytest.mark.parametrize(
+    ("output", "trap", "protocol", "expected"),
+    [
+        ("B", 2, GRAMMAR, {"rae": 1.0}),
+        ("C", 2, GRAMMAR, {"rae": 0.0, "trap": 1.0}),
+        ("A", 2, GRAMMAR, {"rae": 0.0, "trap": 0.0}),
+        ("A", None, GRAMMAR, {"rae": 0.0}),
+        ("A or C", 2, GRAMMAR, {"rae": 0.0}),
+        ("Option 2", None, PUBLISHED, {"rae": 1.0}),
+        ("B", None, PUBLISHED, {"rae": 0.0}),
+    ],
+)
+def test_right_wrong_trap(output: str, trap: int | None, protocol: str, expected: dict[str, float]) -> None:
+    found = score_item(OPTIONS, 1, [ItemResponse(output)], requested=OUTPUTS, trap=trap, protocol=protocol)
+    assert known(found.scores) == expected and found.reading is not None
+    assert found.reading.choice == {"A": 0, "C": 2, "A or C": None}.get(output, 1 if expected["rae"] else None)
 
 
 def test_missing_is_wrong_where_it_was_asked_and_nothing_where_not() -> None:
@@ -48,8 +47,6 @@ def test_missing_is_wrong_where_it_was_asked_and_nothing_where_not() -> None:
 
 def test_circular_is_right_in_all_four_orders() -> None:
     asked = RequestedMetrics(outputs=True, rotations=True)
-    labels = {shown_option(label, rotation, 4): label for rotation in range(1) for label in range(4)}
-    assert labels == {0: 0, 1: 1, 2: 2, 3: 3}
     said = [ItemResponse("ABCD"[(1 - rotation) % 4], rotation) for rotation in range(4)]
     assert known(score_item(OPTIONS, 1, said, requested=asked).scores) == {"rae": 1.0, "circular": 1.0}
     assert known(score_item(OPTIONS, 1, said[:3], requested=asked).scores) == {"rae": 1.0, "circular": 0.0}
@@ -106,12 +103,4 @@ def test_letters_are_those_of_the_datasets_order() -> None:
     ]
     assert known(score_item(OPTIONS, 1, said, requested=RequestedMetrics(label_logprobs=True)).scores) == {
         "letter": 1.0
-    }
-
-
-def test_the_published_reading() -> None:
-    found = score_item(OPTIONS, 1, [ItemResponse("Option 2")], requested=OUTPUTS, protocol=PUBLISHED)
-    assert known(found.scores) == {"rae": 1.0}
-    assert known(score_item(OPTIONS, 1, [ItemResponse("B")], requested=OUTPUTS, protocol=PUBLISHED).scores) == {
-        "rae": 0.0
     }

@@ -47,10 +47,6 @@ def test_each_normalisation_worked_by_hand() -> None:
     assert found[1]["brier"] == pytest.approx((1 - shares[1]) ** 2 + shares[0] ** 2 * 2 + shares[2] ** 2, abs=1e-15)
 
 
-def test_without_the_blind_view_there_is_no_pmi() -> None:
-    assert "lbs_pmi" not in likelihood_scores(LOGPROBS, answer=0, texts=TEXTS).scores
-
-
 FIGURES = st.floats(-50, 0, allow_nan=False)
 OPTION = st.lists(FIGURES, min_size=1, max_size=20)
 
