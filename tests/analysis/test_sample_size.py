@@ -1,38 +1,26 @@
 """Sample sizes are those of simulations, which small ones repeat, and nothing beyond them is said."""
 
-import importlib.util
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.loading import load_script
 from vcrgen.analysis.sample_size import COLUMNS, SizeCurve, curves, measured
 from vcrgen.analysis.sample_size_report import sample_size_document
 from vcrgen.cli import app
 from vcrgen.config.analysis import SampleSizeOptions
 from vcrgen.errors import AnalysisError
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 Run = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    sys.path.insert(0, str(SCRIPTS))
-    try:
-        specification = importlib.util.spec_from_file_location(
-            "measure_sample_size", SCRIPTS / "measure_sample_size.py"
-        )
-        assert specification and specification.loader
-        module = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(SCRIPTS))
-    return module
+def simulation() -> Any:
+    return load_script("measure_sample_size")
 
 
 def run(*words: str) -> Result:
@@ -43,7 +31,7 @@ def run(*words: str) -> Result:
     ("images", "accuracy", "points", "alike"), [(200, 70, 10, 0.5), (500, 90, 5, 0.8), (1000, 50, 5, 0.0)]
 )
 def test_power_is_that_of_the_simulation(
-    simulation: ModuleType, images: int, accuracy: int, points: int, alike: float
+    simulation: Any, images: int, accuracy: int, points: int, alike: float
 ) -> None:
     (stored,) = curves("difference", accuracy=accuracy, difference=points, alike=alike)
     power = stored.values[stored.images.index(images)]
@@ -51,7 +39,7 @@ def test_power_is_that_of_the_simulation(
     assert abs(again - power) < 4 * math.sqrt(0.25 / 200)
 
 
-def test_widths_of_people_are_those_of_the_simulation(simulation: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_widths_of_people_are_those_of_the_simulation(simulation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from vcrgen.stats import two_way
 
     monkeypatch.setattr(two_way, "_variance", simulation.measure_study.endless)

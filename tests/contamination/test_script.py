@@ -1,24 +1,16 @@
 """A smaller run of what docs/contamination.md says was measured."""
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_contamination.py"
+from tests.loading import load_script
 
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    specification = importlib.util.spec_from_file_location("measure_contamination", SCRIPT)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["measure_contamination"] = module
-    specification.loader.exec_module(module)
-    return module
+    return load_script("measure_contamination")
 
 
 @pytest.mark.parametrize(("chance", "correlation"), [(0.1, 0.0), (0.6, 0.3)])

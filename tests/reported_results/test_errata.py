@@ -1,12 +1,13 @@
 """Errata of papers, computed from the papers' tables by scripts/check_errata.py where these are at hand."""
 
 import csv
-import importlib.util
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.loading import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT.parent / "shared/data/papers"
@@ -14,14 +15,10 @@ BENCHMARKS = ROOT / "vcrgen/reported_results/benchmarks"
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    specification = importlib.util.spec_from_file_location("check_errata", ROOT / "scripts/check_errata.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+def script() -> Any:
     if not PAPERS.is_dir():
         pytest.skip("needs ../shared/data/papers")
-    return module
+    return load_script("check_errata")
 
 
 def test_every_erratum_is_computed(script: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """Rows quoted from publications: the shipped tables are right, and a strange one is a sentence that says where."""
 
 import csv
-import importlib.util
 import io
 from collections import Counter
 from datetime import date
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.loading import load_script
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import LeaderboardError
 from vcrgen.reported_results import results
@@ -39,15 +39,14 @@ def shipped() -> dict[str, list[ReportedResult]]:
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+def script() -> Any:
     """Of the VCR and GOLD papers; the other one imports it."""
-    monkeypatch.syspath_prepend(ROOT / "scripts")
-    return importlib.import_module("quote_papers")
+    return load_script("quote_papers")
 
 
 @pytest.fixture
-def bloom_script(script: Any) -> Any:
-    return importlib.import_module("quote_bloom")
+def bloom_script() -> Any:
+    return load_script("quote_bloom")
 
 
 def find(

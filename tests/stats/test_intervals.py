@@ -1,9 +1,7 @@
 """The intervals of means and differences, against what is known of them and in a small simulation."""
 
-import importlib.util
 import math
 import statistics
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.loading import load_script
 from vcrgen.stats import intervals
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import mean_interval, paired_interval, paired_p, sd_and_intervals
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "measure_intervals.py"
 
 
 class Spanned(NamedTuple):
@@ -109,10 +106,7 @@ def test_one_group_tells_no_difference() -> None:
 
 def test_what_the_simulation_measures() -> None:
     """A corner of the table in docs/validation/scoring.md, where a percentile interval had a coverage of 86 %."""
-    spec = importlib.util.spec_from_file_location("measure_intervals", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = load_script("measure_intervals")
     rng = np.random.default_rng(0)
     spans = rng.choice(script.SPANS, (50, script.TOGETHER), p=script.SHARES)
     right = script.recovered(rng, spans, script.chances(rng, 0.97, 0.5, spans.shape))

@@ -1,13 +1,12 @@
 """The power that the report names is that of the simulation, and it is the one of the nearest size below."""
 
-import importlib.util
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
+from tests.loading import load_script
 from vcrgen.analysis.items.analyse import analyse_items
 from vcrgen.analysis.items.classical import item_statistics, preferred_options
 from vcrgen.analysis.items.example import example_items, named
@@ -16,18 +15,9 @@ from vcrgen.analysis.items.read_items import read_items
 from vcrgen.analysis.measured import WRONG_KEYS, found_wrong_keys
 
 
-def _simulation() -> ModuleType:
-    script = Path(__file__).resolve().parents[3] / "scripts" / "measure_items.py"
-    specification = importlib.util.spec_from_file_location("measure_items", script)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("models", [60, 500])
 def test_the_stored_numbers_are_those_of_the_simulation(models: int) -> None:
-    module = _simulation()
+    module = load_script("measure_items")
     found, others = [0, 0], 0
     for seed in range(10):
         table, wrong = module.with_wrong_keys(models, seed)
@@ -79,7 +69,7 @@ def test_the_size_is_the_nearest_below(models: int, size: int) -> None:
 
 
 def test_choices_of_a_long_table_are_read(tmp_path: Path) -> None:
-    table, _ = _simulation().with_wrong_keys(60, 0)
+    table, _ = load_script("measure_items").with_wrong_keys(60, 0)
     lines = ["model,item,score,choice"]
     lines += [
         f"{model},{item},{table.scores[m, i]:.0f},{'ABCD'[table.choices[m, i]]}"

@@ -1,6 +1,5 @@
 """Profiles of the published scores, and an MCQ benchmark that two simulated models have answered."""
 
-import importlib.util
 import json
 import random
 from pathlib import Path
@@ -9,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 from typer.testing import CliRunner
 
+from tests.bloom.conftest import PATHS, made_set, png, row
 from vcrgen.analysis.profile.example import example_profiles
 from vcrgen.analysis.profile.profiles import Profiles
 from vcrgen.cli import app
 
-ROOT = Path(__file__).resolve().parents[3]
 ITEMS = 240
 SKILLS = {"good": (0.9, 0.75), "weak": (0.6, 0.5)}  # in English and Arabic
 
@@ -31,23 +30,14 @@ def published() -> Profiles:
     return example_profiles()
 
 
-def sets() -> Any:
-    """The generator of small MCQ benchmarks beside the tests of ``vcrgen/bloom``."""
-    specification = importlib.util.spec_from_file_location("bloom_sets", ROOT / "tests" / "bloom" / "conftest.py")
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
 def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str, str, str], list[bool]]) -> list[str]:
     """Outputs of a model of known skill: an answer and log-probabilities with the picture, guesses without it."""
     rng, lines = random.Random(model), []
     for place, lang in enumerate(("en", "ar")):
         for view in ("image", "text-only"):
             skill = SKILLS[model][place] if view == "image" else 0.25
-            for row in rows:
-                key = "ABCD".index(row["answer"])
+            for each in rows:
+                key = "ABCD".index(each["answer"])
                 said, likeliest = (
                     key if rng.random() < chance else (key + rng.randrange(1, 4)) % 4 for chance in (skill, skill - 0.1)
                 )
@@ -58,7 +48,7 @@ def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str,
                 lines.append(
                     json.dumps(
                         {
-                            "question_id": row["question_id"], "lang": lang, "view": view, "model": model,
+                            "question_id": each["question_id"], "lang": lang, "view": view, "model": model,
                             "output": f"Answer: {'ABCD'[said]}", "logprobs": logprobs,
                         }
                     )
@@ -69,12 +59,12 @@ def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str,
 @pytest.fixture(scope="session")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
     """Two models on 240 items of which four share a picture, scored by ``vcrgen score``."""
-    folder, generator = tmp_path_factory.mktemp("scored"), sets()
-    categories = [path for path in generator.PATHS if path.partition("/")[2].partition("/")[2]][::9]
-    rows = [generator.row(number, path=categories[number % len(categories)]) for number in range(ITEMS)]
-    for number, row in enumerate(rows):
-        row["image"] = {"bytes": generator.png(f"#{number // 4:06x}"), "path": None}
-    data = generator.made_set(folder / "set", rows)
+    folder = tmp_path_factory.mktemp("scored")
+    categories = [path for path in PATHS if path.partition("/")[2].partition("/")[2]][::9]
+    rows = [row(number, path=categories[number % len(categories)]) for number in range(ITEMS)]
+    for number, each in enumerate(rows):
+        each["image"] = {"bytes": png(f"#{number // 4:06x}"), "path": None}
+    data = made_set(folder / "set", rows)
     right: dict[tuple[str, str, str, str], list[bool]] = {}
     for model in SKILLS:
         (folder / f"{model}.jsonl").write_text("\n".join(lines_of(model, rows, right)) + "\n", "utf-8")
