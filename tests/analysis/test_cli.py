@@ -56,21 +56,10 @@ def test_factors_of_a_file(gold_files: Run) -> None:
     assert "inconclusive" in text
 
 
-def test_prune_writes_a_folder(gold_files: Run) -> None:
-    command = (
-        "analyze",
-        "prune",
-        "scores.csv",
-        "--spec",
-        "gold.yaml",
-        "--floor",
-        1,
-        "--resamples",
-        20,
-        "--out",
-        "pruned",
-    )
-    code, text, _ = gold_files(*command)
+def test_prune_writes_a_folder(gold_files: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vcrgen.analysis.prune_evaluation.RANDOM_SETS", 50)
+    few = ("--spec", "gold.yaml", "--floor", 1, "--resamples", 20)
+    code, text, _ = gold_files("analyze", "prune", "scores.csv", *few, "--out", "pruned")
     assert code == 0 and "Written: pruned" in text
     report = Path("pruned/report.html")
     assert "20 models are too few to say which tasks can go: 60 more models are needed" in report.read_text()

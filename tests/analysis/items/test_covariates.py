@@ -18,10 +18,15 @@ from vcrgen.tasks.pixel_bits import PixelBits
 from vcrgen.tasks.vcr import VCR
 
 
+def spans_of(data: Path, mode: str | None = None) -> list[MaskedSpan]:
+    rows = open_dataset(data, VCR).select(mode=mode).rows()
+    return [MaskedSpan(row["question_id"], n, text) for _, row in rows for n, text in enumerate(row["crossed_text"])]
+
+
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("covariates") / "set"
-    build(out=out, limit=20)
+    build(out=out, limit=8)
     return out
 
 
@@ -44,8 +49,7 @@ def test_traits_of_the_text() -> None:
 
 def test_traits_of_a_dataset(dataset: Path) -> None:
     rows = [row for _, row in open_dataset(dataset, VCR).select(mode="hard").rows()]
-    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
-    found = values(table_of(texts), dataset)
+    found = values(table_of(spans_of(dataset, "hard")), dataset)
     spans = [(row, span) for row in rows for span in row["spans"]]
     assert found["Visible ink"] == [10 * span["visible_ink"] for _, span in spans]
     assert found["Rows above the cover"] == [span["rows_above"] for _, span in spans]
@@ -60,8 +64,7 @@ def test_traits_of_a_dataset(dataset: Path) -> None:
 
 
 def test_what_differs_between_modes_is_left_out_where_the_mode_is_not_known(dataset: Path) -> None:
-    rows = [row for _, row in open_dataset(dataset, VCR).select(mode="easy").rows()]
-    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
+    texts = spans_of(dataset, "easy")
     easy, unstated = values(table_of(texts, "easy"), dataset), values(table_of(texts, "-"), dataset)
     assert set(easy) - set(unstated) == {"Visible ink", "Rows above the cover", "Rows below the cover"}
     assert easy["Visible ink"] != values(table_of(texts, "hard"), dataset)["Visible ink"]
@@ -79,11 +82,10 @@ def test_another_dataset_is_refused_without_a_word_of_the_text(dataset: Path) ->
         assert "secret" not in str(caught.value)
 
 
-def test_other_data_than_a_dataset(dataset: Path, twelve: list[Path], key: Path, tmp_path: Path) -> None:
+def test_other_data_than_a_dataset(twelve: list[Path]) -> None:
     with pytest.raises(AnalysisError, match="no evidence with answers"):
         span_covariates(named(np.zeros((3, 3)), source="x"))
-    plain = read_items(twelve)
-    assert len(span_covariates(plain)) == 4
+    assert len(span_covariates(read_items(twelve))) == 4
 
 
 def test_bits_are_those_of_the_dataset_or_of_the_baseline(dataset: Path, tmp_path: Path) -> None:
@@ -94,8 +96,7 @@ def test_bits_are_those_of_the_dataset_or_of_the_baseline(dataset: Path, tmp_pat
     assert found["Bits that its pixels leave"] == [0.5, 2.0, 7.0]
     of_another_mode = span_covariates(table_of(spans, "easy"), None, known)
     assert "Bits that its pixels leave" not in {covariate.name for covariate in of_another_mode}
-    build(out=tmp_path / "bars", limit=4, cover="bars", mode="bits=4")
-    rows = [row for _, row in open_dataset(tmp_path / "bars", VCR).rows()]
-    texts = [MaskedSpan(row["question_id"], n, t) for row in rows for n, t in enumerate(row["crossed_text"])]
-    found = values(table_of(texts, "bits-4"), tmp_path / "bars")
-    assert found["Bits that its pixels leave"] == [bits for row in rows for bits in row["pixel_bits"]]
+    build(out=tmp_path / "bars", limit=1, cover="bars", mode="bits=4")
+    found = values(table_of(spans_of(tmp_path / "bars"), "bits-4"), tmp_path / "bars")
+    rows = open_dataset(tmp_path / "bars", VCR).rows()
+    assert found["Bits that its pixels leave"] == [bits for _, row in rows for bits in row["pixel_bits"]]

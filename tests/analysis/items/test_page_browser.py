@@ -1,5 +1,6 @@
 """The pages of items in a browser. The fixture ``browser`` also checks the console and the network after every test."""
 
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ return found;
 """
 
 
+@functools.cache
 def documents() -> dict[str, Document]:
     table = example_items()
     table = replace(table, models=tuple(f"{'MW' * 40} {name}" for name in table.models))
