@@ -19,7 +19,7 @@ from vcrgen.analysis.summaries import factors_summary
 from vcrgen.analysis.wording import (
     CELL,
     between,
-    errata_table,
+    errata_sections,
     few_models,
     figure,
     number,
@@ -66,11 +66,10 @@ def factors_document(
     if bound.spec.anchor is not None:
         sections.append(_people(result))
     sections.append(_scores(result))
-    if errata:
-        sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
     return Document(
         title=f"Factor model of {table.source}", summary=list(factors_summary(result, tested)),
-        lead=f"{lead} {about}".rstrip(), settings=settings, private=private, sections=sections,
+        lead=f"{lead} {about}".rstrip(), settings=settings, private=private,
+        sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(table.models), largest), *table.notes],
         limitations=list(_limitations(result)),
     )  # fmt: skip

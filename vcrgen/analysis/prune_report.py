@@ -13,7 +13,7 @@ from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
 from vcrgen.analysis.summaries import named
-from vcrgen.analysis.wording import CELL, errata_table, few_models, number, share, without_solution
+from vcrgen.analysis.wording import CELL, errata_sections, few_models, number, share, without_solution
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
@@ -46,12 +46,10 @@ def prune_document(
     if result.anchor is not None and result.pruning.log:
         sections.append(_anchor(result))
     sections.append(_sweep(result))
-    if errata:
-        sections.append(Section(title="Errata", text=[about], tables=[errata_table(errata)]))
     return Document(
         title=f"Fewer tasks for {result.table.source}", summary=list(_summary(result, before)),
         lead=f"{lead} {about}".rstrip(), settings=settings,
-        private=private, sections=sections,
+        private=private, sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
         limitations=list(_limitations(result)),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from vcrgen.analysis.factors import FEW_A_TASK, FEW_MODELS, FactorEstimate
 from vcrgen.plurals import pluralize
+from vcrgen.report.document import Section
 from vcrgen.report.table import Number, NumberInterval, Percent, PValue, Table, TableCell
 
 if TYPE_CHECKING:
@@ -68,12 +69,10 @@ def resampling_note(draws: int, failed: int, table: ScoreTable) -> str:
     return f"Intervals are 95 % percentile intervals of {draws:,} resamples of {units}.{lost}{none}."
 
 
-def errata_table(rows: Sequence[Sequence[str]]) -> Table:
-    """Table of the errata of a publication."""
-    heads, *lines = rows
-    return Table(
-        title="Printed wrongly in the publication",
-        heads=[head.capitalize() for head in heads],
-        labels=len(heads),
-        rows=lines,
-    )
+def errata_sections(rows: Sequence[Sequence[str]], *text: str) -> list[Section]:
+    """The section of the errata of a publication, whose first row is the heads; none without errata."""
+    if not rows:
+        return []
+    heads, title = [head.capitalize() for head in rows[0]], "Printed wrongly in the publication"
+    table = Table(title=title, heads=heads, labels=len(heads), rows=rows[1:])
+    return [Section(title="Errata", text=text, tables=[table])]

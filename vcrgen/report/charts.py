@@ -60,11 +60,7 @@ def scatter(
     A point is its place, value, low, high and name; a tick is a place with the text that stands below it. ``other``
     are points of a broken line to compare with, ``text`` says in words what is drawn.
     """
-    drawn = [
-        f'<line class="grid" x1="0" x2="100%" y1="{_height(share)}" y2="{_height(share)}"/>' for share in (0, 0.5, 1)
-    ]
-    drawn += [*_segments("other", other), _ticks(ticks)]
-    drawn += [_point(*point) for point in points]
+    drawn = [_grid(0, 0.5, 1), *_segments("other", other), _ticks(ticks), *(_point(*point) for point in points)]
     return _svg("sc", "".join(drawn), text)
 
 
@@ -76,23 +72,18 @@ def histogram(counts: Sequence[int], ticks: Iterable[tuple[float, str]]) -> Mark
         f' width="{width - 0.6:.2f}%" height="{180 * count / most if most else 0:.1f}"/>'
         for number, count in enumerate(counts)
     )
-    return _svg("sc", "".join(bars) + _base_line() + _ticks(ticks))
+    return _svg("sc", "".join(bars) + _grid(0) + _ticks(ticks))
 
 
 def curve(
-    points: Sequence[tuple[float, float]],
-    ticks: Iterable[tuple[float, str]],
-    *,
-    other: Sequence[tuple[float, float]] = (),
-    marks: Iterable[float] = (),
+    points: Sequence[tuple[float, float]], ticks: Iterable[tuple[float, str]], *, marks: Iterable[float] = ()
 ) -> Markup:
-    """A line through points of a place and a height from 0 to 1, and another, broken one to compare it with.
+    """A line through points of a place and a height from 0 to 1; ``marks`` are places with a stroke at the bottom.
 
-    ``marks`` are places with a stroke at the bottom; ticks as in :func:`scatter`.
+    Ticks are as in :func:`scatter`.
     """
-    drawn = [*_segments("other", other), *_segments("curve", points)]
     strokes = (f'<line class="mean" x1="{_at(x):.2f}%" x2="{_at(x):.2f}%" y1="182" y2="190"/>' for x in marks)
-    return _svg("sc", _base_line() + "".join(strokes) + "".join(drawn) + _ticks(ticks))
+    return _svg("sc", "".join((_grid(0), *strokes, *_segments("curve", points), _ticks(ticks))))
 
 
 def lines(
@@ -112,9 +103,8 @@ def lines(
     """
     drawn, names = [], []
     for share, name in heights:
-        at = _height(share)
-        drawn.append(f'<line class="grid" x1="0" x2="100%" y1="{at}" y2="{at}"/>')
-        names.append(f'<text x="100%" y="{float(at) - 4:.1f}" text-anchor="end">{escape(name)}</text>')
+        drawn.append(_grid(share))
+        names.append(f'<text x="100%" y="{float(_height(share)) - 4:.1f}" text-anchor="end">{escape(name)}</text>')
     drawn.append(_ticks(ticks))
     for number, (name, points) in enumerate(series):
         drawn += _segments(f"s{number}", [point for point in points if math.isfinite(point[1])])
@@ -137,8 +127,7 @@ def fitted_curve(
     Points and ticks are as in :func:`scatter`. ``mark`` is where the line crosses one half, between the ends of its
     interval. The colours are those of every page, so that no page needs a style for it.
     """
-    drawn = [f'<line class="grid" x1="0" x2="100%" y1="{_height(y)}" y2="{_height(y)}"/>' for y in (0, 0.5, 1)]
-    drawn.append(_ticks(ticks))
+    drawn = [_grid(0, 0.5, 1), _ticks(ticks)]
     if mark is not None:
         low, at, high = (_at(place) for place in mark)
         drawn.append(
@@ -264,8 +253,8 @@ def _ticks(ticks: Iterable[tuple[float, str]]) -> str:
     return "".join(drawn)
 
 
-def _base_line() -> str:
-    return f'<line class="grid" x1="0" x2="100%" y1="{_height(0)}" y2="{_height(0)}"/>'
+def _grid(*shares: float) -> str:
+    return "".join(f'<line class="grid" x1="0" x2="100%" y1="{_height(y)}" y2="{_height(y)}"/>' for y in shares)
 
 
 def _height(share: float) -> str:

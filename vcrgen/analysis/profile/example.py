@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from vcrgen.analysis.examples import BENCHMARKS, published_rows
 from vcrgen.analysis.profile.profiles import Profiles
 from vcrgen.analysis.profile.read_tables import read_profiles
-from vcrgen.analysis.wording import errata_table
+from vcrgen.analysis.wording import errata_sections
 from vcrgen.report.document import Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.text.languages import LANGUAGES
@@ -96,7 +96,7 @@ def example_sections(data: Profiles) -> list[Section]:
             ],
             tables=[_spanish(), mmmu_table()],
         ),
-        Section(title="Errata", tables=[errata_table(published_rows("bloom-errata"))]),
+        *errata_sections(published_rows("bloom-errata")),
     ]
 
 
