@@ -290,10 +290,43 @@ def test_covers_of_every_kind_are_found_or_no_bits_are_given(kind: str, seed: in
         assert span.bits is not None and (span.bits > 0.5 or span.text == text), (span, text)
 
 
+def encoded(strip: np.ndarray, kind: str = "PNG", **options: int) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(strip).save(file, kind, **options)
+    return file.getvalue()
+
+
+def with_noise(strip: np.ndarray, sigma: float) -> bytes:
+    noise = np.random.default_rng(0).normal(0, sigma, strip.shape)
+    return encoded((strip + noise).clip(0, 255).astype(np.uint8))
+
+
+@pytest.mark.parametrize("kind", ["rows", "bars"])
+def test_noisy_and_compressed_strips_are_read_if_the_noise_is_told(kind: str) -> None:
+    _, texts = CAPTIONS["en"]
+    rule = WhiteRows(ROWS["en"]) if kind == "rows" else PatternCover(kind=kind, hidden=0.2, rows=(1.0,) * 22, seed=1)
+    strip, _ = strip_under(rule, "en", texts)
+    for image, sigma in (
+        (with_noise(strip, 5), 5.0),
+        (with_noise(strip, 10), 10.0),
+        (encoded(strip, "JPEG", quality=75), 10.0),
+    ):
+        reply = TemplateModel(font="liberation-sans", sigma=sigma).reply(Request(images=(image,), language="en"))
+        assert all(text in reply.text for text in texts), (sigma, reply.text)
+        with pytest.raises(RequestProblem, match=r"--sigma"):  # of which nothing is known
+            TemplateModel(font="liberation-sans").reply(Request(images=(image,), language="en"))
+
+
 def test_letters_are_not_taken_for_covers() -> None:
     """Strokes are darker than covers of several shades, and their edges are of many shades."""
     for lang, size in (("en", 12), ("en", 20), ("ru", 14), ("zh", 20), ("ko", 12)):
         assert not find_covers(255 - covered_strip(lang, [], ROWS[lang], size)).any(), (lang, size)
+
+
+def test_a_face_that_is_unlike_the_strip_is_none_of_its_faces() -> None:
+    """Reading a strip in a wrong face takes longest; so its paper and ink are looked at first."""
+    ink = 255 - covered_strip("zh", [], ROWS["zh"])
+    assert not FaceFinder(words_of("en"), "liberation-sans").candidates(ink)
 
 
 def test_a_size_is_found_where_every_second_line_is_covered() -> None:

@@ -11,7 +11,7 @@ from vcrgen.models.base import Request
 from vcrgen.pixels.attack import Typeface, read_strip
 from vcrgen.pixels.characters import PlacedCharacter
 from vcrgen.pixels.faces import FaceFinder
-from vcrgen.pixels.harvest import HOLE, _with_holes, harvest
+from vcrgen.pixels.harvest import HOLE, _with_early_holes, _with_holes, harvest
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT
 from vcrgen.predict.template import TemplateModel, cut_out_glyphs
@@ -94,6 +94,12 @@ def png(strip: np.ndarray) -> bytes:
     file = io.BytesIO()
     Image.fromarray(strip).save(file, "PNG")
     return file.getvalue()
+
+
+def test_a_hole_after_a_space_may_begin_a_column_earlier() -> None:
+    """The first column of a glyph is blank, so a space before it may be read wider than it is."""
+    space, hole, letter = PlacedCharacter(" ", 5, 12), PlacedCharacter(HOLE, 12, 23), PlacedCharacter("r", 23, 30)
+    assert _with_early_holes([space, hole, letter, hole]) == [space, PlacedCharacter(HOLE, 11, 23), letter, hole]
 
 
 def test_public_strips_are_read_without_their_face(wiki_dir: Path) -> None:

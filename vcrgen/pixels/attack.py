@@ -22,7 +22,17 @@ from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT, SIGMA, Reading, read_span
-from vcrgen.pixels.strips import DOUBTFUL, PAPER, CoveredLine, Geometry, Gray, WhiteRows, covered_lines, find_covers
+from vcrgen.pixels.strips import (
+    DOUBTFUL,
+    PAPER,
+    CoveredLine,
+    Geometry,
+    Gray,
+    WhiteRows,
+    covered_lines,
+    find_covers,
+    without_noise,
+)
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.typeset.records import Glyph
 
@@ -254,7 +264,7 @@ class ReadStrip:
 
 def read_strip(
     ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA, prior: NgramPrior | None = None,
-    least: float = 0.0,
+    least: float = 0.0, noise: float = 0.0,
 ) -> ReadStrip:  # fmt: skip
     """Read the lines of a strip.
 
@@ -265,8 +275,10 @@ def read_strip(
         sigma: Standard deviation of the noise, in grey levels.
         prior: Probabilities of words after the uncovered ones before them; None for those of single words.
         least: Share of the uncovered ink; if less of it is explained, its last lines may be left out.
+        noise: Standard deviation of the noise on paper, in grey levels; 0 if there is none.
     """
-    lines = read_lines(ink, find_covers(ink), face, baseline, sigma, least=least)
+    ink, clean = without_noise(ink, noise)
+    lines = read_lines(ink, clean, find_covers(clean), face, baseline, sigma, least=least)
     squares = [_squares(line.cell.ink) for line, _ in lines]
     total = math.fsum(squares)
     explained = math.fsum(reading.fit * square for (_, reading), square in zip(lines, squares, strict=True))
@@ -278,12 +290,20 @@ def read_strip(
 
 
 def read_lines(
-    ink: Gray, covers: Bools, face: Typeface, baseline: int, sigma: float, unknown: float = math.inf, least: float = 0.0
+    ink: Gray,
+    clean: Gray,
+    covers: Bools,
+    face: Typeface,
+    baseline: int,
+    sigma: float,
+    unknown: float = math.inf,
+    least: float = 0.0,
 ) -> list[tuple[CoveredLine, LineReading]]:
     """Return the lines of a strip, and what is read in them character by character.
 
     Args:
         ink: Darkness of an image with nothing but the strip.
+        clean: The same without noise, by which lines and white rows are found.
         covers: Its pixels of covers, but for white rows.
         face: Its face.
         baseline: Row of the first baseline.
@@ -294,7 +314,7 @@ def read_lines(
     characters = face.character_templates
 
     below = max(0, characters.top + characters.ink.shape[1] + face.baseline - face.line_height)
-    lines = covered_lines(ink, covers, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
+    lines = covered_lines(ink, clean, covers, face.geometry(baseline), (below, max(0, -characters.top - face.baseline)))
     room = (1 - least) * math.fsum(_squares(line.cell.ink) for line in lines)
 
     def read(line: CoveredLine) -> LineReading:

@@ -15,14 +15,13 @@ from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
 from vcrgen.text.languages import language_row
 
 # Beside the letters of a language: weights as shares of a text's characters.
-DIGITS, MARKS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]+¿¡$€£*#@_="
+DIGITS, MARKS, SIGNS = "0123456789", ".,;:!?'\"()-–—/&%’‘“”„«»°·…[]+", "¿¡$€£*#@_="
 WIDE_MARKS = "，。、；：？！「」『』（）《》“”‘’·—…〈〉【】％～・ー"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "latin": 0.01}
+SHARES = {"space": 0.16, "digits": 0.02, "marks": 0.03, "signs": 0.001, "latin": 0.01}
 SKIPPED = 15.0  # nats of a column that no character explains, beside its ink
-# Nats by which a state may be worse than one that is further to the right: the next one if a line cannot be explained
-# without skipped columns.
-BEAMS = (14.0, 60.0)
+# Nats by which a state may be worse than one that is further to the right; in noise of so many grey levels
+BEAM, NOISY_BEAM, NOISY = 14.0, 60.0, 8.0
 MOST_NEXT, MOST_STATES = 24, 6  # characters that are tried at a place, and ways to it
 
 
@@ -69,7 +68,13 @@ def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
     total = math.fsum(weights.values())
     weights = {character: weight / total + 1e-7 for character, weight in weights.items()}
     marks = MARKS if language_row(lang).script in ("LATIN", "CYRILLIC") else WIDE_MARKS + MARKS
-    for characters, share in ((DIGITS, "digits"), (marks, "marks"), (" ", "space"), (LETTERS, "latin")):
+    for characters, share in (
+        (DIGITS, "digits"),
+        (marks, "marks"),
+        (SIGNS, "signs"),
+        (" ", "space"),
+        (LETTERS, "latin"),
+    ):
         for character in characters:
             weights[character] = max(weights.get(character, 0.0), SHARES[share] / len(characters))
     return make_lexicon(f"characters-{lang}", lang, weights, "")
@@ -89,13 +94,7 @@ def read_line(
         least: Columns that the characters reach, seen or not.
         room: Most of the ink (its squares, in steps) that may be unexplained; if more is, nothing is read.
     """
-    energies, scale = Energies(templates, line, ahead=False), 2.0 * (sigma / STEP) ** 2
-    reading = LineReading((), 0.0, 0.0)
-    for beam in BEAMS:
-        reading = _Search(energies, line, scale, unknown, least, room, beam).read()
-        if (1 - reading.fit) * float(energies.squares[-1]) <= SKIPPED * scale:
-            break
-    return reading
+    return _Search(templates, line, sigma, unknown, least, room).read()
 
 
 def _least(values: Doubles, number: int) -> Ints:
@@ -117,14 +116,15 @@ class _State(NamedTuple):
 
 class _Search:
     def __init__(
-        self, energies: Energies, line: VisibleCell, scale: float, unknown: float, least: int, room: float, beam: float
+        self, templates: Templates, line: VisibleCell, sigma: float, unknown: float, least: int, room: float
     ) -> None:
-        self._templates, self._energies = energies.templates, energies
-        self._scale, self._unknown, self._room, self._beam = scale, unknown, room, beam
+        self._templates, self._energies = templates, Energies(templates, line, ahead=False)
+        self._scale, self._unknown, self._room = 2.0 * (sigma / STEP) ** 2, unknown, room
+        self._beam = NOISY_BEAM if sigma > NOISY else BEAM
         self._width = line.width
         ink = np.flatnonzero((line.ink * line.visible).any(axis=0))
         self._last = max(least, int(ink[-1]) + 1 if len(ink) else 0)
-        self._price = -energies.templates.lexicon.log_prior  # the units are in the order of the alphabet
+        self._price = -templates.lexicon.log_prior  # the units are in the order of the alphabet
         self._states = [_State(0, -1, -1, 0.0)]
         self._squares = self._energies.squares
         self._arrived: dict[int, dict[int, tuple[float, int]]] = {0: {-1: (0.0, 0)}}  # by pen and code: cost, state

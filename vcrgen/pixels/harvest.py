@@ -69,7 +69,7 @@ def harvest(face: Typeface, strips: Sequence[tuple[Gray, int]]) -> Typeface:
         for ink, baseline in strips:
             covers, page = find_covers(ink), np.pad(ink, BEYOND + face.line_height)
             seen, unknown = (_soft(ink), math.inf) if sigma == ROUNDS[0] else (ink, UNKNOWN_COLUMN)
-            for line, reading in read_lines(seen, covers, found, baseline, sigma, unknown):
+            for line, reading in read_lines(seen, seen, covers, found, baseline, sigma, unknown):
                 images += _occurrences(page, line, reading) if reading.fit >= LEAST_READ else ()
         glyphs = _glyphs(labels.of(images), face)
         found = _with_glyphs(face, partial(_own_glyph, glyphs, face))
@@ -96,7 +96,7 @@ def _occurrences(page: Gray, line: CoveredLine, reading: LineReading) -> Iterabl
     rows = slice(edge + line.top - BEYOND, edge + line.top + len(line.cell.ink) + BEYOND)
     placed = _with_holes(reading.characters)
     done = set()
-    for characters in (placed, _with_wide_holes(placed)):
+    for characters in (placed, _with_wide_holes(placed), _with_early_holes(placed)):
         texts = [" ", *(character.text for character in characters), " "]
         for number, (text, begin, end) in enumerate(characters, start=1):
             clear = begin - BEYOND, end + BEYOND
@@ -135,6 +135,15 @@ def _with_wide_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]
             found[-1] = PlacedCharacter(HOLE, found[-1].begin, character.end)
         else:
             found.append(character)
+    return found
+
+
+def _with_early_holes(placed: Sequence[PlacedCharacter]) -> list[PlacedCharacter]:
+    """Return characters with holes that begin a column earlier after spaces, as glyphs begin with a blank one."""
+    found: list[PlacedCharacter] = []
+    for character in placed:
+        early = character.text == HOLE and found and found[-1].text == " "
+        found.append(character._replace(begin=character.begin - 1) if early else character)
     return found
 
 

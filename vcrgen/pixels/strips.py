@@ -17,6 +17,7 @@ from vcrgen.pixels.energies import Bools, VisibleCell
 Gray = npt.NDArray[np.uint8]
 
 PAPER = 8  # darkness up to which a pixel is paper
+NOISE, LONELY = 3.0, 1.2  # of paper in standard deviations, at most: a pixel, and the mean of the 25 pixels around it
 LEAST_ROW = 0.04  # share of a row's columns that letters fill beside a cover
 PATCH, LEAST_PATCHES = (
     3,
@@ -101,16 +102,19 @@ def find_covers(ink: Gray) -> Bools:
     return np.isin(ink, shades[counts >= LEAST_PATCHES]) | _textured(ink)
 
 
-def covered_lines(ink: Gray, covers: Bools, geometry: Geometry, bleed: tuple[int, int]) -> list[CoveredLine]:
+def covered_lines(
+    ink: Gray, clean: Gray, covers: Bools, geometry: Geometry, bleed: tuple[int, int]
+) -> list[CoveredLine]:
     """Return the lines of an image.
 
     Args:
         ink: Darkness of the image, shape (height, width), in which there is nothing but the strip.
+        clean: The same without noise.
         covers: Pixels of covers, but for white rows, of the same shape.
         geometry: Places of its lines.
         bleed: Rows at the top and at the bottom of a line into which letters of its neighbours reach.
     """
-    rows = np.flatnonzero((ink > PAPER).any(axis=1))
+    rows = np.flatnonzero((clean > PAPER).any(axis=1))
     count = (int(rows[-1]) - geometry.top) // geometry.line_height + 1 if len(rows) else 0
     lines = []
     for number in range(count):
@@ -118,16 +122,14 @@ def covered_lines(ink: Gray, covers: Bools, geometry: Geometry, bleed: tuple[int
         first, last = max(top, 0), min(top + geometry.line_height, len(ink))
         if last - first < geometry.line_height // 2:
             continue
-        own = np.zeros((geometry.line_height, ink.shape[1]), dtype=np.uint8)
-        hidden = np.zeros(own.shape, dtype=bool)
-        own[first - top : last - top] = ink[first:last]
-        hidden[first - top : last - top] = covers[first:last]
-        own[hidden] = 0
+        place = (first - top, top + geometry.line_height - last), (0, 0)
+        hidden: Bools = np.pad(covers[first:last], place)
+        own, letters = (np.pad(part[first:last], place) * ~hidden for part in (ink, clean))
         seen = ~hidden
         seen[: bleed[0] if number else 0] = False
         seen[geometry.line_height - (bleed[1] if number < count - 1 else 0) :] = False
-        if own.any():
-            grey, white = _columns_of(hidden, geometry), _white_rows(own, geometry)
+        if letters.any():
+            grey, white = _columns_of(hidden, geometry), _white_rows(letters, geometry)
             lines.append(CoveredLine(own, seen, tuple(grey), tuple(white), top, geometry.baseline))
     return _with_common_rows(lines, DOUBTFUL * geometry.size)
 
@@ -156,6 +158,21 @@ def without_covers(ink: Gray) -> Gray:
     """Return the darkness of an image without that of covers, but for white rows."""
     letters: Gray = ink * ~find_covers(ink)
     return letters
+
+
+def without_noise(ink: Gray, sigma: float) -> tuple[Gray, Gray]:
+    """Return the darkness of an image without noise: first on paper only, then near letters, too.
+
+    Args:
+        ink: Darkness of the image.
+        sigma: Standard deviation of its noise, in grey levels; 0 if it has none.
+    """
+    if not sigma:
+        return ink, ink
+    letters: Gray = ink * (_over_squares(np.pad(ink, 2), 5, np.mean) > LONELY * sigma)
+    dark = letters > NOISE * sigma
+    clean: Gray = ink * (dark & (_over_squares(np.pad(dark, 1), 3, np.sum) > 1))
+    return letters, clean
 
 
 def _textured(ink: Gray) -> Bools:

@@ -23,7 +23,7 @@ from vcrgen.pixels.harvest import ROUNDS, harvest
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import SIGMA
-from vcrgen.pixels.strips import PAPER, Gray, without_covers
+from vcrgen.pixels.strips import PAPER, Gray, without_covers, without_noise
 from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
@@ -74,30 +74,35 @@ class TemplateModel:
             ConfigError: The language has no templates.
         """
         words = load_lexicon(request.language, file=self._lexicon)
-        ink = darkness(request.images[0])
-        if _is_coloured(ink):
+        ink, noise = darkness(request.images[0]), self._sigma if self._sigma > SIGMA else 0.0
+        _, clean = without_noise(ink, noise)
+        if _is_coloured(clean):
             raise RequestProblem(COLOURED_PAPER, "its paper is not white, and black print on white paper is compared")
         finder, prior = self._finder(words), self._prior(words)
         best: ReadStrip | None = None
-        for face, baseline in self._faces(finder, self._cut_out.get(request.language), ink):
-            strip = read_strip(ink, face, baseline, self._sigma, prior, LEAST_EXPLAINED)
+        for face, baseline in self._faces(finder, self._cut_out.get(request.language), clean):
+            strip = read_strip(ink, face, baseline, self._sigma, prior, LEAST_EXPLAINED, noise)
             if best is None or strip.fit > best.fit:
                 best = strip
             if strip.fit >= EXPLAINED:
                 break
         if best is None:
-            raise RequestProblem("unknown_face", "no known face matches its text; give the font with --font")
+            raise RequestProblem(
+                "unknown_face",
+                "no known face matches its text; give the font with --font; if it is noisy or was compressed with "
+                "loss, give the noise, as --sigma 10",
+            )
         if best.fit < LEAST_EXPLAINED:
             raise RequestProblem(
                 "unexplained_text",
                 f"{best.face.name} explains less than {LEAST_EXPLAINED:.0%} of the uncovered ink; give "
-                "the font with --font; images that were resized, or compressed with loss, cannot be read",
+                "the font with --font; if it is noisy or was compressed with loss, give the noise, as --sigma 10; "
+                "images that were resized cannot be read",
             )
         if not best.spans:
             raise RequestProblem(
                 "no_cover_found",
-                "no covered text was found in it; white rows and covers of one shade are, in images that were neither "
-                "resized nor compressed with loss",
+                "no covered text was found in it; white rows and grey covers are, in images that were not resized",
             )
         signature = str(self._signature(words.name, prior.name if prior else "unigram", best.face.name))
         spans = tuple(
