@@ -42,6 +42,12 @@ CAPTIONS = {
 ROWS = {"en": range(9, 18), "zh": range(5, 17), "ru": range(9, 18), "ko": range(6, 19)}
 
 
+def encoded(strip: np.ndarray, kind: str = "PNG", **options: int) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(strip).save(file, kind, **options)
+    return file.getvalue()
+
+
 def covered_strip(lang: str, texts: Sequence[str], rows: range, size: int = 20) -> np.ndarray:
     """Draw a caption with white rows over some of its texts, on a page of paper."""
     return strip_under(WhiteRows(rows), lang, texts, size)[0]
@@ -123,11 +129,8 @@ def test_the_face_is_found_if_all_lines_begin_under_covers(monkeypatch: pytest.M
 
 
 def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
-    import io
-
-    file = io.BytesIO()
-    Image.fromarray(covered_strip("en", CAPTIONS["en"][1], ROWS["en"])).save(file, "PNG")
-    request = Request(images=(file.getvalue(),), language="en")
+    image = encoded(covered_strip("en", CAPTIONS["en"][1], ROWS["en"]))
+    request = Request(images=(image,), language="en")
     reply = TemplateModel(font="liberation-sans").reply(request)
     assert reply.text == (
         "A small fishing boat lies on the beach. In the morning the men of the village carry their nets home."
@@ -137,12 +140,11 @@ def test_the_model_replies_with_bits_and_refuses_other_faces() -> None:
         TemplateModel(font="dejavu-serif").reply(request)
     with pytest.raises(RequestProblem):
         TemplateModel().reply(Request(images=(b"no image",), language="en"))
-    bare = io.BytesIO()
-    Image.fromarray(covered_strip("en", [], ROWS["en"])).save(bare, "PNG")
+    bare = encoded(covered_strip("en", [], ROWS["en"]))
     with pytest.raises(RequestProblem, match="no covered text was found"):
-        TemplateModel(font="liberation-sans").reply(Request(images=(bare.getvalue(),), language="en"))
+        TemplateModel(font="liberation-sans").reply(Request(images=(bare,), language="en"))
     with pytest.raises(ConfigError, match="bits of its spans are unknown"):
-        TemplateModel().reply(Request(images=(file.getvalue(),), language="ar"))
+        TemplateModel().reply(Request(images=(image,), language="ar"))
 
 
 def test_bars_of_capitals_are_no_covers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,12 +290,6 @@ def test_covers_of_every_kind_are_found_or_no_bits_are_given(kind: str, seed: in
     assert reads[0].fit > 0.9999
     for span, text in zip(reads[0].spans, texts, strict=True):
         assert span.bits is not None and (span.bits > 0.5 or span.text == text), (span, text)
-
-
-def encoded(strip: np.ndarray, kind: str = "PNG", **options: int) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(strip).save(file, kind, **options)
-    return file.getvalue()
 
 
 def with_noise(strip: np.ndarray, sigma: float) -> bytes:
