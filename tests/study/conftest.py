@@ -2,8 +2,6 @@
 
 import functools
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.forked import Vcrgen
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
 from vcrgen.study import source
@@ -118,18 +117,16 @@ class Service:
     def __init__(self, folder: Path, log: Path, port: int) -> None:
         self.folder, self.log = folder, log
         self.port = port
-        self.process: subprocess.Popen[bytes]
         self.start()
 
     def start(self) -> None:
         self.log.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "vcrgen", "study", "serve", str(self.folder), "--port", str(self.port)]
-        with self.log.open("wb") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=out)
+        self.log.touch()
+        self.process = Vcrgen("study", "serve", str(self.folder), "--port", str(self.port), log=self.log)
         end = time.monotonic() + 120
         while f'"url": "http://127.0.0.1:{self.port}/"' not in self.log.read_text("utf-8"):
             assert self.process.poll() is None and time.monotonic() < end, self.log.read_text("utf-8")
-            time.sleep(0.05)
+            time.sleep(0.02)
         self.url = f"http://127.0.0.1:{self.port}"
 
     def kill(self) -> None:

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,6 +14,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from tests.forked import Vcrgen
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.service.app import make_app
@@ -146,13 +145,8 @@ class Server:
 
     def __init__(self, board: Path, log: Path, *options: str) -> None:
         self.log = log
-        self._command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(board), *options]
-        self.process = self._start()
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        with self.log.open("ab") as out:
-            environment = {**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
-            return subprocess.Popen(self._command, stdout=out, stderr=out, env=environment)
+        self._words = ["leaderboard", "serve", str(board), *options]
+        self.restart()
 
     def lines(self) -> list[dict[str, Any]]:
         """Everything it has logged; a line that is no JSON is an error."""
@@ -204,11 +198,12 @@ class Server:
                     found.append(int(file.parent.name))
         return found
 
-    def restart(self, *options: str) -> None:
-        """Start it once more, with a log of its own."""
-        self.log = self.log.with_name(f"{self.log.name}.next")
-        self._command += options
-        self.process = self._start()
+    def restart(self) -> None:
+        """Start it, with a log of its own if it is once more."""
+        if self.log.exists():
+            self.log = self.log.with_name(f"{self.log.name}.next")
+        self.log.touch()
+        self.process = Vcrgen(*self._words, log=self.log)
 
     def stop(self) -> int:
         """Stop it as a system does; the exit code."""

@@ -1,0 +1,70 @@
+"""`vcrgen` in a process of its own that begins at once, as it is forked from one that has loaded the package."""
+
+import multiprocessing as mp
+import os
+import signal
+import sys
+from pathlib import Path
+
+LOADED = [
+    "vcrgen.cli",
+    "vcrgen.leaderboard.service.serve",
+    "vcrgen.leaderboard.service.app",
+    "vcrgen.study.service.serve",
+]
+LOADED += ["vcrgen.cli.leaderboard", "vcrgen.cli.study", "vcrgen.leaderboard.checking"]
+
+
+class Vcrgen:
+    """A command that runs.
+
+    Args:
+        words: Of the command line.
+        log: The file for what it writes; appended to.
+    """
+
+    def __init__(self, *words: str, log: Path) -> None:
+        context = mp.get_context("forkserver")
+        context.set_forkserver_preload(LOADED)
+        self._process = context.Process(target=_run, args=(words, log), daemon=True)
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None as long as it runs."""
+        return self._process.exitcode
+
+    def wait(self, seconds: float = 180) -> int:
+        """Wait for its end; the exit code."""
+        self._process.join(seconds)
+        assert self._process.exitcode is not None, "it goes on"
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it by force."""
+        self._process.kill()
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self._process.terminate()
+
+
+def _run(words: tuple[str, ...], log: Path) -> None:
+    """In the process of its own."""
+    mp.process.current_process()._config["daemon"] = False  # type: ignore[attr-defined] # it may have processes, too
+    with log.open("ab") as out:
+        for stream in (1, 2):
+            os.dup2(out.fileno(), stream)
+    sys.argv = ["vcrgen", *words]
+    from vcrgen.cli import app
+
+    app()
