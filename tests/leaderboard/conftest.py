@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine
 
+from tests.leaderboard.common import Hand, MakeBoard, Place, Submit
 from vcrgen.builder.run import build
 from vcrgen.config.build import load_build_config
 from vcrgen.dataset.key import read_key
@@ -38,12 +39,6 @@ from vcrgen.samples import sample_pair
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.stats.bootstrap import BootstrapMean
-
-Hand = Callable[..., Path]
-MakeBoard = Callable[..., Board]
-Submit = Callable[..., Submission]
-Place = Callable[..., Submission]
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -212,9 +207,23 @@ def board_in(public: Path, hidden: Path) -> MakeBoard:
 
 
 @pytest.fixture
-def make_board(tmp_path: Path, board_in: MakeBoard) -> MakeBoard:
-    """:func:`board_in` for a folder of the test, by name."""
-    return lambda name="board", **values: board_in(tmp_path / name, **values)
+def make_board(tmp_path: Path, board_in: MakeBoard) -> Iterator[MakeBoard]:
+    """:func:`board_in` for a folder of the test, by name; the boards are closed after it."""
+    made = []
+
+    def make(name: str = "board", **values: Any) -> Board:
+        made.append(board_in(tmp_path / name, **values))
+        return made[-1]
+
+    yield make
+    for board in made:
+        board.engine.dispose()
+
+
+@pytest.fixture
+def stepped(make_board: MakeBoard) -> Board:
+    """A board whose hidden set has a ladder."""
+    return make_board(feedback="ladder", hidden_scores_per_day=20)
 
 
 @pytest.fixture(scope="session")
@@ -236,12 +245,10 @@ def scored(
 
 
 @pytest.fixture
-def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Iterator[Board]:
+def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Board:
     """A board with both sets in SQLite; of a test with ``EACH_DATABASE`` once in each kind of database."""
     is_postgres = getattr(request, "param", "sqlite") == "postgresql"
-    made = make_board(database=request.getfixturevalue("postgres")() if is_postgres else "")
-    yield made
-    made.engine.dispose()
+    return make_board(database=request.getfixturevalue("postgres")() if is_postgres else "")
 
 
 def write_outputs(
@@ -294,11 +301,11 @@ def submit() -> Submit:
 
 
 @pytest.fixture(scope="session")
-def drain() -> Callable[[Board], int]:
-    """Scores everything that waits; how many there were."""
+def drain() -> Callable[..., int]:
+    """Scores everything that waits; how many there were. ``say`` is told what happens."""
 
-    def call(board: Board) -> int:
-        worker = Worker(board, say=lambda what, **facts: None)
+    def call(board: Board, say: Callable[..., None] = lambda what, **facts: None) -> int:
+        worker = Worker(board, say=say)
         count = 0
         with worker.exclusive(wait=180):  # the process that a killed worker had begun holds the lock until it sees that
             while worker.score_next():

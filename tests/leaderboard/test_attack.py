@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.leaderboard.common import SET
 from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.files import sha256_file
 from vcrgen.leaderboard.attacks import key_search as attacks
@@ -30,7 +31,6 @@ from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.worker import finish, session_of
 from vcrgen.work.progress import ProgressListener
 
-SET = "hidden-en"
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import Drain, Facts, Hand, Place, Submit
 from vcrgen.dataset.views import View
 from vcrgen.errors import DatabaseError, LeaderboardError, OutputError
 from vcrgen.leaderboard import backup as backups
@@ -20,20 +21,13 @@ from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.export import export_tables
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import reported_results, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.reported_results.results import ReportedResult
 from vcrgen.scorer.answer_key import AnswerKey
 
-Facts = Callable[..., ModelFacts]
-Hand = Callable[..., Path]
-Submit = Callable[..., Submission]
-Place = Callable[..., Submission]
-Drain = Callable[[Board], int]
 Members = list[tuple[tarfile.TarInfo, bytes]]
 EASY = ("easy", "stacked")
 

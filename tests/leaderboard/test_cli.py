@@ -10,19 +10,13 @@ from pathlib import Path
 import pytest
 import typer
 
+from tests.leaderboard.common import Hand, Place, Run
 from tests.pages import Page
 from vcrgen.cli.leaderboard import leaderboard, sets
 from vcrgen.leaderboard.board import Board, data_of, open_board
-from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
-
-Run = Callable[..., tuple[int, str, str]]
-Hand = Callable[..., Path]
-Facts = Callable[..., ModelFacts]
-Place = Callable[..., Submission]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard-service.md"
 COMMANDS = [

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import SET
 from vcrgen.leaderboard import worker as workers
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
@@ -22,16 +23,8 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.scorer import Scorer
 
-SET = "hidden-en"
 SPLITS = ("feedback", "final")
 HEAVY = "a<think></think>" * 500
-
-
-@pytest.fixture
-def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
-    made = make_board(feedback="ladder", hidden_scores_per_day=20)
-    yield made
-    made.engine.dispose()
 
 
 def write(folder: Path, key: AnswerKey, outputs: dict[str, str], *, other: str = "nothing") -> Path:
@@ -55,10 +48,10 @@ def scored(board: Board, file: Path) -> Any:
 
 
 def test_every_question_is_read_as_often_whatever_its_split(
-    ladder: Board, hidden_key: AnswerKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A long output in the feedback split took nearly twice as long as in the final split."""
-    (one,) = (each for each in ladder.sets if each.name == SET)
+    (one,) = (each for each in stepped.sets if each.name == SET)
     read = Counter[str]()
     real = Scorer.__call__
 
@@ -70,12 +63,12 @@ def test_every_question_is_read_as_often_whatever_its_split(
     assert one.lifecycle.split == "feedback"
     for question in hidden_key.questions:
         read.clear()
-        assert not scored(ladder, write(tmp_path, hidden_key, {question.question_id: HEAVY})).problems
+        assert not scored(stepped, write(tmp_path, hidden_key, {question.question_id: HEAVY})).problems
         assert read == {HEAVY: 1, "nothing": len(hidden_key.questions) - 1}, question.part
 
 
-def test_the_service_scores_all_splits(ladder: Board, monkeypatch: pytest.MonkeyPatch) -> None:
-    (one,) = (each for each in ladder.sets if each.name == SET)
+def test_the_service_scores_all_splits(stepped: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = (each for each in stepped.sets if each.name == SET)
     task = workers.ScoringTask(set=one, file=Path("none"), shown_as="x", split="feedback", memory=1 << 30)
     called: list[dict[str, Any]] = []
     monkeypatch.setattr(workers, "score_file", lambda *_, **options: called.append(options) or workers.ScoringOutcome())
@@ -89,67 +82,69 @@ def test_the_service_scores_all_splits(ladder: Board, monkeypatch: pytest.Monkey
     assert [each.options.subset for each in (options["split_session"], *options["other_splits"])] == [*SPLITS]
 
 
-def test_an_output_that_is_not_read_to_its_end_is_refused(ladder: Board, hidden_key: AnswerKey, tmp_path: Path) -> None:
-    (one,) = (each for each in ladder.sets if each.name == SET)
+def test_an_output_that_is_not_read_to_its_end_is_refused(
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path
+) -> None:
+    (one,) = (each for each in stepped.sets if each.name == SET)
     for part in SPLITS:
         question = next(each for each in hidden_key.questions if each.part == part)
         fits = write(tmp_path, hidden_key, {question.question_id: "a" * LONGEST_OUTPUT})
-        assert not scored(ladder, fits).problems
+        assert not scored(stepped, fits).problems
         file = write(tmp_path, hidden_key, {question.question_id: "a" * (LONGEST_OUTPUT + 1)})
-        (problem,) = scored(ladder, file).problems
+        (problem,) = scored(stepped, file).problems
         assert problem.startswith("Outputs of more than 100,000 characters: 1 (line ")
         assert check_file(session_of(one), file, shown_as="x", view="stacked") == (problem,)
 
 
 @pytest.mark.parametrize(("took", "left"), [(0, 60), (1.5, 58.5), (59, 1), (61, 59), (150, 30), (-86400, 60)])
 def test_a_ladder_answers_at_fixed_moments(
-    ladder: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
     facts: Callable[..., ModelFacts], find: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch,
     took: float, left: float,
 ) -> None:  # fmt: skip
     """Whatever scoring takes, also with a clock that went back by a day."""
-    one = submit(ladder, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
+    one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
     monkeypatch.setattr(workers, "now", lambda: one.received + timedelta(seconds=took))
     clock = [1000.0]
     monkeypatch.setattr(workers.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(workers, "score_in_subprocess", lambda *_, **__: scored(ladder, ladder.vault.path(one.file)))
-    worker = Worker(ladder, say=lambda *_, **__: None, holds=True)
+    monkeypatch.setattr(workers, "score_in_subprocess", lambda *_, **__: scored(stepped, stepped.vault.path(one.file)))
+    worker = Worker(stepped, say=lambda *_, **__: None, holds=True)
     with worker.exclusive(wait=1):
         assert worker.score_next()
         clock[0] += left - 0.1
         worker.finish_due()
-        assert find(ladder, one.id).status is SubmissionStatus.SCORING
+        assert find(stepped, one.id).status is SubmissionStatus.SCORING
         clock[0] += 0.2
         worker.finish_due()
-        assert find(ladder, one.id).status is SubmissionStatus.SCORED
+        assert find(stepped, one.id).status is SubmissionStatus.SCORED
 
 
 def test_what_is_held_waits_again_when_the_worker_stops(
-    ladder: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
     facts: Callable[..., ModelFacts], find: Callable[..., Submission], drain: Callable[[Board], int],
 ) -> None:  # fmt: skip
-    one = submit(ladder, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
-    worker = Worker(ladder, say=lambda *_, **__: None, holds=True)
+    one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
+    worker = Worker(stepped, say=lambda *_, **__: None, holds=True)
     with worker.exclusive(wait=1):
         assert worker.score_next()
         worker.put_back()
-    assert find(ladder, one.id).status is SubmissionStatus.QUEUED and drain(ladder) == 1
+    assert find(stepped, one.id).status is SubmissionStatus.QUEUED and drain(stepped) == 1
 
 
 def test_moments_are_shown_by_the_minute(
-    ladder: Board, submit: Callable[..., Submission], hidden_key: AnswerKey, tmp_path: Path,
+    stepped: Board, submit: Callable[..., Submission], hidden_key: AnswerKey, tmp_path: Path,
     facts: Callable[..., ModelFacts], find: Callable[..., Submission], drain: Callable[[Board], int],
 ) -> None:  # fmt: skip
-    one = submit(ladder, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET)
-    drain(ladder)
-    said = as_json(find(ladder, one.id), [], None)
+    one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET)
+    drain(stepped)
+    said = as_json(find(stepped, one.id), [], None)
     for name in ("received", "finished"):
         at = datetime.fromisoformat(said[name])
         assert at.tzinfo == UTC and (at.second, at.microsecond) == (0, 0)
 
 
 def test_the_length_ratio_is_of_the_whole_set_and_long_files_are_named(
-    ladder: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
+    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
     facts: Callable[..., ModelFacts], drain: Callable[[Board], int],
 ) -> None:  # fmt: skip
     answers = sum(len(text) for question in hidden_key.questions for text in question.answers)
@@ -157,14 +152,14 @@ def test_the_length_ratio_is_of_the_whole_set_and_long_files_are_named(
     for part in SPLITS:
         question = next(each for each in hidden_key.questions if each.part == part)
         file = write(tmp_path, hidden_key, {question.question_id: "word " * answers}, other="")
-        submit(ladder, file, facts(f"Long {part}"), set_name=SET)
-        drain(ladder)
+        submit(stepped, file, facts(f"Long {part}"), set_name=SET)
+        drain(stepped)
     honest = {each.question_id: "\n".join(each.answers) for each in hidden_key.questions}
-    submit(ladder, write(tmp_path, hidden_key, honest), facts("Honest"), set_name=SET)
-    drain(ladder)
-    with ladder.reading() as connection:
-        board = BoardQueries(ladder, connection)
+    submit(stepped, write(tmp_path, hidden_key, honest), facts("Honest"), set_name=SET)
+    drain(stepped)
+    with stepped.reading() as connection:
+        board = BoardQueries(stepped, connection)
         pages = [board.model(facts(name).entry) for name in ("Long feedback", "Long final", "Honest")]
         ratios = [page.runs[0].length_ratio for page in pages if page is not None]
     assert ratios[0] == ratios[1] == 5.0 and 1.0 <= ratios[2] < 1.2
-    assert sorted(long_files(ladder, SET)) == [("Long feedback", 5.0), ("Long final", 5.0)]
+    assert sorted(long_files(stepped, SET)) == [("Long feedback", 5.0), ("Long final", 5.0)]

@@ -4,21 +4,20 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
+from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit
 from vcrgen.dataset.key import FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
@@ -28,27 +27,11 @@ from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import runs
 from vcrgen.work.progress import ProgressListener
 
-SET = "hidden-en"
-Facts = Callable[..., ModelFacts]
-Guess = Callable[..., Path]
-Submit = Callable[..., Submission]
-Drain = Callable[[Board], int]
-
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> Iterator[Board]:
+def each_ladder(request: pytest.FixtureRequest, make_board: Callable[..., Board]) -> Board:
     url = request.getfixturevalue("postgres")() if request.param == "postgresql" else ""
-    made = make_board(database=url, feedback="ladder", hidden_scores_per_day=20)
-    yield made
-    made.engine.dispose()
-
-
-@pytest.fixture
-def light(make_board: Callable[..., Board]) -> Iterator[Board]:
-    """A board in SQLite, for what does not depend on the database."""
-    made = make_board(feedback="ladder", hidden_scores_per_day=20)
-    yield made
-    made.engine.dispose()
+    return make_board(database=url, feedback="ladder", hidden_scores_per_day=20)
 
 
 @pytest.fixture
@@ -79,21 +62,21 @@ def events(board: Board) -> list[str]:
         return [line.what for line in read_log(connection) if line.subject == SET]
 
 
-def test_closing(ladder: Board, filled: Any, facts: Facts, submit: Submit, guess: Guess) -> None:
-    given = filled(ladder)  # and they still wait
+def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, guess: Guess) -> None:
+    given = filled(each_ladder)  # and they still wait
     with pytest.raises(LeaderboardError, match="is queued"):
-        commands.choose(ladder, given[0].id, team=None, actor="test")
-    commands.score_waiting(ladder)
-    commands.choose(ladder, given[0].id, team=None, actor="test")
-    last = submit(ladder, guess("d", {}), facts("Three"), set_name=SET)
-    assert ranking(ladder) is None and final_runs(ladder) == 0
-    assert close(ladder, SET, ProgressListener()) == 3
-    shown = ranking(ladder)
+        commands.choose(each_ladder, given[0].id, team=None, actor="test")
+    commands.score_waiting(each_ladder)
+    commands.choose(each_ladder, given[0].id, team=None, actor="test")
+    last = submit(each_ladder, guess("d", {}), facts("Three"), set_name=SET)
+    assert ranking(each_ladder) is None and final_runs(each_ladder) == 0
+    assert close(each_ladder, SET, ProgressListener()) == 3
+    shown = ranking(each_ladder)
     assert shown is not None and [row.facts.model for row in shown.rows] == ["One", "Two", "Three"]
-    assert "subset:final" in shown.signature and final_runs(ladder) == 3
+    assert "subset:final" in shown.signature and final_runs(each_ladder) == 3
     assert [row.scores["stacked"]["exact"].value for row in shown.rows][::2] == [1.0, 0.0]  # type: ignore[index]
-    with ladder.reading() as connection:
-        views = BoardQueries(ladder, connection)
+    with each_ladder.reading() as connection:
+        views = BoardQueries(each_ladder, connection)
         track = next(each for each in views.tracks() if each.set == SET)
         page = views.model(facts("One").entry)
         assert track.questions == 5 and track.step in STEPS
@@ -110,26 +93,26 @@ def test_closing(ladder: Board, filled: Any, facts: Facts, submit: Submit, guess
         assert page is not None and [run.split for run in page.runs if run.current] == ["final"]
         assert views.pairs() and views.ladder_feedback(given[1]) is None
         assert submissions.find(connection, last.id).status is SubmissionStatus.SCORED  # type: ignore[union-attr]
-    assert events(ladder)[-2:] == ["closing", "closed"]
+    assert events(each_ladder)[-2:] == ["closing", "closed"]
     for call in (
-        lambda: close(ladder, SET, ProgressListener()),
-        lambda: submit(ladder, guess("e", {}), facts("Four"), set_name=SET),
-        lambda: commands.choose(ladder, given[1].id, team=None, actor="test"),
-        lambda: move_dates(ladder, SET, opens="", closes="2050-01-01"),
+        lambda: close(each_ladder, SET, ProgressListener()),
+        lambda: submit(each_ladder, guess("e", {}), facts("Four"), set_name=SET),
+        lambda: commands.choose(each_ladder, given[1].id, team=None, actor="test"),
+        lambda: move_dates(each_ladder, SET, opens="", closes="2050-01-01"),
     ):
         with pytest.raises(LeaderboardError, match="closed"):
             call()
-    commands.remove(ladder, given[0].id, "a mistake")
-    shown = ranking(ladder)
+    commands.remove(each_ladder, given[0].id, "a mistake")
+    shown = ranking(each_ladder)
     assert shown is not None and [row.facts.model for row in shown.rows] == ["Two", "Three"]
 
 
 def test_nothing_is_seen_before_all_is_there(
-    light: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped at any moment, the board looks as before; called again, closing scores only what is left."""
-    filled(light)
-    drain(light)
+    filled(stepped)
+    drain(stepped)
     run, calls = closing.score_in_subprocess, 0
 
     def stopping(*words: Any, **more: Any) -> ScoringOutcome | None:
@@ -141,12 +124,12 @@ def test_nothing_is_seen_before_all_is_there(
 
     monkeypatch.setattr(closing, "score_in_subprocess", stopping)
     with pytest.raises(KeyboardInterrupt):
-        close(light, SET, ProgressListener())
-    assert ranking(light) is None and final_runs(light) == 1 and events(light)[-1] == "closing"
-    with light.reading() as connection:
-        assert all(run.split == "feedback" for page in _pages(light, connection) for run in page.runs)
-    assert close(light, SET, ProgressListener()) == 2 and calls == 3
-    assert ranking(light) is not None and events(light).count("closing") == 1
+        close(stepped, SET, ProgressListener())
+    assert ranking(stepped) is None and final_runs(stepped) == 1 and events(stepped)[-1] == "closing"
+    with stepped.reading() as connection:
+        assert all(run.split == "feedback" for page in _pages(stepped, connection) for run in page.runs)
+    assert close(stepped, SET, ProgressListener()) == 2 and calls == 3
+    assert ranking(stepped) is not None and events(stepped).count("closing") == 1
 
 
 def _pages(board: Board, connection: Any) -> list[Any]:
@@ -155,55 +138,55 @@ def _pages(board: Board, connection: Any) -> list[Any]:
 
 
 @pytest.mark.process
-def test_killed_while_closing(light: Board, filled: Any, drain: Drain) -> None:
-    filled(light)
-    drain(light)
+def test_killed_while_closing(stepped: Board, filled: Any, drain: Drain) -> None:
+    filled(stepped)
+    drain(stepped)
     code = (
         "import sys, pathlib; from vcrgen.leaderboard import closing; from vcrgen.leaderboard.board import open_board;"
         "from vcrgen.work.progress import ProgressListener; shown = closing._disclose_scores;\n"
         "def wait(*words):\n    print('ready', flush=True); import time; time.sleep(60)\n"
         "closing._disclose_scores = wait\n"
-        f"closing.close(open_board(pathlib.Path({str(light.folder)!r})), {SET!r}, ProgressListener())"
+        f"closing.close(open_board(pathlib.Path({str(stepped.folder)!r})), {SET!r}, ProgressListener())"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         os.kill(process.pid, signal.SIGKILL)
-    assert ranking(light) is None and final_runs(light) == 2
-    assert close(light, SET, ProgressListener()) == 2 and final_runs(light) == 2
+    assert ranking(stepped) is None and final_runs(stepped) == 2
+    assert close(stepped, SET, ProgressListener()) == 2 and final_runs(stepped) == 2
 
 
 def test_a_file_that_cannot_be_scored_keeps_all_closed(
-    light: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, filled: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filled(light)
-    drain(light)
+    filled(stepped)
+    drain(stepped)
     with monkeypatch.context() as patch:
         patch.setattr(
             closing, "score_in_subprocess", lambda *_, **__: ScoringOutcome(problems=("Scoring took too long.",))
         )
         with pytest.raises(LeaderboardError, match=r"so nothing is shown: Scoring took too long\."):
-            close(light, SET, ProgressListener())
+            close(stepped, SET, ProgressListener())
         patch.setattr(closing, "score_in_subprocess", lambda *_, **__: None)
         with pytest.raises(LeaderboardError, match="broke off 3 times"):
-            close(light, SET, ProgressListener())
-    assert ranking(light) is None
-    assert close(light, SET, ProgressListener()) == 2
+            close(stepped, SET, ProgressListener())
+    assert ranking(stepped) is None
+    assert close(stepped, SET, ProgressListener()) == 2
 
 
-def test_when_a_set_can_be_closed(light: Board) -> None:
+def test_when_a_set_can_be_closed(stepped: Board) -> None:
     with pytest.raises(LeaderboardError, match="There is no set 'nothing' on this board; there are public, hidden-en"):
-        close(light, "nothing", ProgressListener())
+        close(stepped, "nothing", ProgressListener())
     with pytest.raises(LeaderboardError, match="The set 'public' has no ladder"):
-        close(light, "public", ProgressListener())
-    move_dates(light, SET, opens="", closes=(now() + timedelta(days=1)).isoformat())
+        close(stepped, "public", ProgressListener())
+    move_dates(stepped, SET, opens="", closes=(now() + timedelta(days=1)).isoformat())
     with pytest.raises(LeaderboardError, match=r"is open until .*; see --early"):
-        close(light, SET, ProgressListener())
-    assert events(light)[-1] == "dates changed"
-    assert close(light, SET, ProgressListener(), early=True) == 0
-    retired = events(light)
-    retire(light, SET)
+        close(stepped, SET, ProgressListener())
+    assert events(stepped)[-1] == "dates changed"
+    assert close(stepped, SET, ProgressListener(), early=True) == 0
+    retired = events(stepped)
+    retire(stepped, SET)
     with pytest.raises(LeaderboardError, match="is closed already"):
-        close(light, SET, ProgressListener())
+        close(stepped, SET, ProgressListener())
     assert retired[-1] == "closed"
 
 
@@ -217,13 +200,12 @@ def test_files_that_wait_for_approval_come_first(
     assert "closing" not in events(board)
     maintainers.approve(board, one.id, actor="Ada")
     assert close(board, SET, ProgressListener()) == 1
-    board.engine.dispose()
 
 
-def test_what_is_stored_before_is_of_the_feedback_part(light: Board, filled: Any, drain: Drain) -> None:
-    filled(light)
-    drain(light)
-    with light.reading() as connection:
+def test_what_is_stored_before_is_of_the_feedback_part(stepped: Board, filled: Any, drain: Drain) -> None:
+    filled(stepped)
+    drain(stepped)
+    with stepped.reading() as connection:
         stored = connection.execute(select(runs.c.split, runs.c.result)).all()
     assert {row.split for row in stored} == {"feedback"}
     assert {(score["images"], score["view"]) for row in stored for score in row.result["scores"]} == {(3, "stacked")}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.leaderboard.common import Facts, Find, Hand, Place, Submit, events
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import commands
@@ -14,25 +15,13 @@ from vcrgen.leaderboard import worker as worker_module
 from vcrgen.leaderboard.board import Board, init_board, maintainer
 from vcrgen.leaderboard.commands import add, find_set, give_token, quote, remove, rescore, revoke, score_waiting
 from vcrgen.leaderboard.intake import DuplicateSubmission
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
-
-Facts = Callable[..., ModelFacts]
-Hand = Callable[..., Path]
-Submit = Callable[..., Submission]
-Place = Callable[..., Submission]
-Find = Callable[[Board, str], Submission]
-
-
-def events(board: Board, what: str) -> list[Event]:
-    with board.reading() as connection:
-        return [line for line in read_log(connection) if line.what == what]
 
 
 def test_a_file_finds_its_set_and_is_scored(

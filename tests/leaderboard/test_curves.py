@@ -2,15 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from vcrgen.leaderboard.site.names import parse_name
-from vcrgen.stats.psychometric import Curve
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.leaderboard.common import Run
 
 
 def write(ladder: Path, file: Path, least: float) -> None:
@@ -38,18 +34,3 @@ def test_pages_show_curves_beside_bars(run: Run, ladder: Path) -> None:
     assert sees.count('class="sc fc"') == 1 and "ink-0.20, VI+TEI" in sees
     assert re.search(r"VI\+TEI: threshold (19|2\d)\.\d\d %", sees)
     assert "VI+TEI: threshold &gt;6" in blind
-
-
-def test_names_of_pages_of_levels() -> None:
-    assert parse_name("board-my-set-ink-0.20-tei.html") == ("board", "my-set", "ink-0.20", "tei")
-    assert parse_name("board-my-set-ink-0.2-tei.html") is None
-
-
-def test_a_curve_is_read_as_it_was_written() -> None:
-    values = {
-        **dict.fromkeys(("guess", "lapse"), 0.1), "middle": 0.3, "scale": 0.05, "measured": [0.1, 0.7],
-        "slope": None, "slope_low": None, "slope_high": None,
-        **{name: {"value": 0.7, "is": "above"} for name in ("threshold", "low", "high")},
-    }  # fmt: skip
-    curve = Curve.from_json(values)
-    assert curve.threshold == (0.7, 1) and curve.as_json() == values

@@ -1,20 +1,19 @@
 """Teams take turns, a file that cannot be scored stops no closing, and at closing a team has few models."""
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
 
+from tests.leaderboard.common import SET, Facts, Find, Guess, Submit
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import checking, closing
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import LimitReached
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
@@ -27,18 +26,10 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web.responses import Refusal
 from vcrgen.work.progress import ProgressListener
 
-SET = "hidden-en"
-Facts = Callable[..., ModelFacts]
-Guess = Callable[..., Path]
-Submit = Callable[..., Submission]
-Find = Callable[[Board, str], Submission]
-
 
 @pytest.fixture
-def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
-    made = make_board(feedback="ladder", hidden_scores_per_day=20, failed_files_per_day=2)
-    yield made
-    made.engine.dispose()
+def stepped(make_board: Callable[..., Board]) -> Board:
+    return make_board(feedback="ladder", hidden_scores_per_day=20, failed_files_per_day=2)
 
 
 def group(board: Board, **groups: str) -> None:
@@ -51,13 +42,13 @@ def group(board: Board, **groups: str) -> None:
 # The queue
 
 
-def test_teams_take_turns_whatever_they_hand_in(ladder: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
+def test_teams_take_turns_whatever_they_hand_in(stepped: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
     """Files of one team, and of another of its group, do not keep the file of a third one waiting."""
-    group(ladder, A="ab", B="ab")
+    group(stepped, A="ab", B="ab")
     for number, team in enumerate("AAABBC"):
-        submit(ladder, guess(f"g{number}", {}), facts(f"M{number}", team), set_name=SET)
+        submit(stepped, guess(f"g{number}", {}), facts(f"M{number}", team), set_name=SET)
     order: list[str] = []
-    worker = Worker(ladder, say=lambda *_, **__: None)
+    worker = Worker(stepped, say=lambda *_, **__: None)
     worker._score = lambda submission, stop: order.append(submission.facts.team)  # type: ignore[method-assign]
     with worker.exclusive(wait=1):
         while worker.score_next():
@@ -65,14 +56,14 @@ def test_teams_take_turns_whatever_they_hand_in(ladder: Board, guess: Guess, fac
     assert order == ["A", "C", "A", "A", "B", "B"]
 
 
-def test_one_check_of_a_team_at_a_time(ladder: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_check_of_a_team_at_a_time(stepped: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three large checks of one team made the check of another one time out."""
     checked: list[str] = []
     monkeypatch.setattr(routes, "_file", lambda form: SimpleNamespace(file=form, filename=form))
     monkeypatch.setattr(routes, "check_in_subprocess", lambda _, __, form, name: checked.append(form) or [])
 
     async def run() -> list[str]:
-        desk = routes.TeamRoutes(ladder, None, None)  # type: ignore[arg-type]
+        desk = routes.TeamRoutes(stepped, None, None)  # type: ignore[arg-type]
         refused: list[str] = []
 
         async def check(team: str, form: Any) -> None:
@@ -95,14 +86,14 @@ def test_one_check_of_a_team_at_a_time(ladder: Board, monkeypatch: pytest.Monkey
 
 
 def test_a_check_names_the_limit_that_holds(
-    ladder: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checking, "MAX_BYTES", 1 << 20)
     with pytest.raises(LeaderboardError, match="larger than 1 MiB, which is the most a check takes"):
-        checking.check_in_subprocess(ladder, SET, _zeros(1 << 21), name="x")
+        checking.check_in_subprocess(stepped, SET, _zeros(1 << 21), name="x")
     monkeypatch.setattr(checking, "MAX_SECONDS", 0)
     with hand(hidden_key).open("rb") as stream:
-        (problem,) = checking.check_in_subprocess(ladder, SET, stream, name="x")
+        (problem,) = checking.check_in_subprocess(stepped, SET, stream, name="x")
     assert problem == "Looking at the file took longer than 0 seconds, the most that a check gets."
 
 
@@ -113,9 +104,9 @@ def _zeros(size: int) -> Any:
 
 
 def test_only_the_text_that_is_scored_is_hashed(
-    ladder: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, hidden_key: AnswerKey, hand: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (one,) = (each for each in ladder.sets if each.name == SET)
+    (one,) = (each for each in stepped.sets if each.name == SET)
     session, said = session_of(one), "some words of an answer "
     file = hand(hidden_key, right=0, note=said * 3000)
     lengths = [len(text) for _, _, text in session.searched_texts(file)]
@@ -126,17 +117,17 @@ def test_only_the_text_that_is_scored_is_hashed(
 
 
 def test_rejected_files_count_for_the_group(
-    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]
 ) -> None:
-    group(ladder, A="ab", B="ab")
+    group(stepped, A="ab", B="ab")
     for number, team in enumerate("AB"):
         file = guess(f"f{number}", {})
         file.write_text(file.read_text().partition("\n")[0])
-        submit(ladder, file, facts("M", team), set_name=SET, limited=True)
-    drain(ladder)
+        submit(stepped, file, facts("M", team), set_name=SET, limited=True)
+    drain(stepped)
     with pytest.raises(LimitReached, match="2 files of your team were rejected in the last 24 hours"):
-        submit(ladder, guess("again", {}), facts("M", "A"), set_name=SET, limited=True)
-    submit(ladder, guess("other", {}), facts("M", "C"), set_name=SET, limited=True)
+        submit(stepped, guess("again", {}), facts("M", "A"), set_name=SET, limited=True)
+    submit(stepped, guess("other", {}), facts("M", "C"), set_name=SET, limited=True)
 
 
 # Closing
@@ -149,12 +140,12 @@ def ranked(board: Board) -> list[str]:
 
 
 @pytest.fixture
-def handed(ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]) -> Any:
+def handed(stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Callable[[Board], int]) -> Any:
     """Hands in a model with so many right answers of each part, and scores it."""
 
     def hand_in(model: str, right: Mapping[str, int], team: str = "Team", *, limited: bool = True) -> Submission:
-        one = submit(ladder, guess(model, right), facts(model, team), set_name=SET, limited=limited)
-        drain(ladder)
+        one = submit(stepped, guess(model, right), facts(model, team), set_name=SET, limited=limited)
+        drain(stepped)
         return one
 
     return hand_in
@@ -166,42 +157,42 @@ def selected(board: Board, team: str = "Team") -> set[str]:
     return {one.submission.facts.model for one in page.files if one.selected}
 
 
-def test_at_closing_a_team_has_two_models(ladder: Board, handed: Any) -> None:
+def test_at_closing_a_team_has_two_models(stepped: Board, handed: Any) -> None:
     """By default those with the best feedback; teams of a group count as one, and maintainers are not limited."""
-    group(ladder, Team="g", Twin="g")
+    group(stepped, Team="g", Twin="g")
     handed("Low", {})
     handed("Middle", {"feedback": 1})
     handed("High", {"feedback": 3})
     handed("Lucky", {"final": 5}, "Twin")
     handed("Other", {}, "Another")
     handed("Own", {}, limited=False)
-    assert selected(ladder) | selected(ladder, "Another") == {"High", "Middle", "Other", "Own"}
-    assert close(ladder, SET, ProgressListener()) == 4
-    assert ranked(ladder) == ["High", "Middle", "Other", "Own"]
+    assert selected(stepped) | selected(stepped, "Another") == {"High", "Middle", "Other", "Own"}
+    assert close(stepped, SET, ProgressListener()) == 4
+    assert ranked(stepped) == ["High", "Middle", "Other", "Own"]
 
 
-def test_a_team_chooses_its_models(ladder: Board, handed: Any) -> None:
+def test_a_team_chooses_its_models(stepped: Board, handed: Any) -> None:
     # The scores are rounded to steps of 50 points, so the third one beats nothing: it has no feedback.
     files = {name: handed(name, {"feedback": right}) for right, name in enumerate(("Zero", "One", "Two", "Three"))}
-    assert selected(ladder) == {"One", "Three"}
+    assert selected(stepped) == {"One", "Three"}
     for name in ("Zero", "Two"):
-        choose(ladder, files[name].id, team="Team", actor="team Team")
-    assert selected(ladder) == {"Zero", "Two"}
+        choose(stepped, files[name].id, team="Team", actor="team Team")
+    assert selected(stepped) == {"Zero", "Two"}
     with pytest.raises(LeaderboardError, match="has chosen 2 models for hidden-en, the most that are ranked"):
-        choose(ladder, files["One"].id, team="Team", actor="team Team")
-    take_back(ladder, files["Zero"].id, team="Team", actor="team Team")
-    assert selected(ladder) == {"Two", "Three"}
+        choose(stepped, files["One"].id, team="Team", actor="team Team")
+    take_back(stepped, files["Zero"].id, team="Team", actor="team Team")
+    assert selected(stepped) == {"Two", "Three"}
     with pytest.raises(LeaderboardError, match="0 submissions"):
-        choose(ladder, files["Zero"].id, team="Other", actor="team Other")
-    close(ladder, SET, ProgressListener())
-    assert ranked(ladder) == ["Three", "Two"]
+        choose(stepped, files["Zero"].id, team="Other", actor="team Other")
+    close(stepped, SET, ProgressListener())
+    assert ranked(stepped) == ["Three", "Two"]
     for act in (choose, take_back):
         with pytest.raises(LeaderboardError, match="is closed"):
-            act(ladder, files["Two"].id, team="Team", actor="team Team")
+            act(stepped, files["Two"].id, team="Team", actor="team Team")
 
 
 def test_closing_goes_on_without_a_file_that_cannot_be_scored(
-    ladder: Board, handed: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+    stepped: Board, handed: Any, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, fine = handed("Slow", {"feedback": 3}), handed("Fine", {"feedback": 1}, "Other")
     real, seconds = closing.score_in_subprocess, set()
@@ -213,12 +204,12 @@ def test_closing_goes_on_without_a_file_that_cannot_be_scored(
 
     monkeypatch.setattr(closing, "score_in_subprocess", limited)
     with pytest.raises(LeaderboardError, match="Close with --leave-out to go on without it"):
-        close(ladder, SET, ProgressListener())
-    assert close(ladder, SET, ProgressListener(), leave_out=True) == 1
-    assert ranked(ladder) == ["Fine"] and find(ladder, fine.id).status is SubmissionStatus.SCORED
-    left = find(ladder, slow.id)
+        close(stepped, SET, ProgressListener())
+    assert close(stepped, SET, ProgressListener(), leave_out=True) == 1
+    assert ranked(stepped) == ["Fine"] and find(stepped, fine.id).status is SubmissionStatus.SCORED
+    left = find(stepped, slow.id)
     assert left.status is SubmissionStatus.FAILED and left.problems == ("Scoring took longer than 5 seconds.",)
-    assert seconds == {3 * ladder.settings.seconds}  # more than at intake, where both splits were scored
-    with ladder.reading() as connection:
+    assert seconds == {3 * stepped.settings.seconds}  # more than at intake, where both splits were scored
+    with stepped.reading() as connection:
         assert [line.facts["reason"] for line in read_log(connection) if line.what == "left out"] == [*left.problems]
         assert not submissions.count(connection, statuses=[SubmissionStatus.QUEUED])

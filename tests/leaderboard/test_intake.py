@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import Facts
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
@@ -18,8 +19,6 @@ from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log
-
-Facts = Callable[..., ModelFacts]
 
 
 def take(

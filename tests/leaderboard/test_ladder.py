@@ -2,13 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit
 from vcrgen.dataset.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError
@@ -19,7 +20,6 @@ from vcrgen.leaderboard.board import Board, init_board, open_board
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.intake import LimitReached, accept
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle, move_dates
@@ -28,20 +28,6 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.scorer.answer_key import AnswerKey
-
-SET = "hidden-en"
-Facts = Callable[..., ModelFacts]
-Guess = Callable[..., Path]
-Submit = Callable[..., Submission]
-Drain = Callable[[Board], int]
-Find = Callable[[Board, str], Submission]
-
-
-@pytest.fixture
-def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
-    made = make_board(feedback="ladder", hidden_scores_per_day=20)
-    yield made
-    made.engine.dispose()
 
 
 def told(board: Board, submission: Submission) -> LadderFeedback:
@@ -87,60 +73,60 @@ def test_a_key_without_parts_has_no_ladder(hidden: Path, tmp_path: Path) -> None
 
 
 def test_the_ladder_of_a_team(
-    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
 ) -> None:
     parts = [question.part for question in hidden_key.questions]
     assert {part: parts.count(part) for part in HIDDEN_SPLITS} == {"feedback": 3, "final": 5}
-    (one,) = [each for each in ladder.sets if each.name == SET]
+    (one,) = [each for each in stepped.sets if each.name == SET]
     assert one.lifecycle.splits["feedback"].questions == 3 and set_rounding_step(one) == 0.5
     tries = {"a": {}, "b": {"final": 5}, "c": {"feedback": 3}, "d": {"feedback": 3, "final": 5}, "e": {"feedback": 1}}
-    given = [submit(ladder, guess(name, right), facts(f"M {name}"), set_name=SET) for name, right in tries.items()]
-    assert drain(ladder) == 5
-    given = [find(ladder, each.id) for each in given]
+    given = [submit(stepped, guess(name, right), facts(f"M {name}"), set_name=SET) for name, right in tries.items()]
+    assert drain(stepped) == 5
+    given = [find(stepped, each.id) for each in given]
     assert [(each.status, each.scores_disclosed) for each in given] == [(SubmissionStatus.SCORED, 1)] * 5
-    assert [told(ladder, each).leading_score for each in given] == [0.0, None, 1.0, None, None]
-    assert {told(ladder, each).best for each in given} == {1.0} and told(ladder, given[0]).view is View.STACKED
-    other = submit(ladder, guess("f", {"feedback": 3}), facts("M f", "Another team"), set_name=SET)
-    drain(ladder)
-    assert told(ladder, find(ladder, other.id)).leading_score == 1.0
-    commands.remove(ladder, given[2].id, "a mistake")  # what was told was told
-    again = submit(ladder, guess("g", {"feedback": 3}), facts("M g"), set_name=SET)
-    drain(ladder)
-    assert told(ladder, find(ladder, again.id)).leading_score is None
-    with ladder.reading() as connection:
+    assert [told(stepped, each).leading_score for each in given] == [0.0, None, 1.0, None, None]
+    assert {told(stepped, each).best for each in given} == {1.0} and told(stepped, given[0]).view is View.STACKED
+    other = submit(stepped, guess("f", {"feedback": 3}), facts("M f", "Another team"), set_name=SET)
+    drain(stepped)
+    assert told(stepped, find(stepped, other.id)).leading_score == 1.0
+    commands.remove(stepped, given[2].id, "a mistake")  # what was told was told
+    again = submit(stepped, guess("g", {"feedback": 3}), facts("M g"), set_name=SET)
+    drain(stepped)
+    assert told(stepped, find(stepped, again.id)).leading_score is None
+    with stepped.reading() as connection:
         stored = connection.execute(select(runs.c.split, cells.c.view, cells.c.better).join(cells)).all()
     assert {tuple(row) for row in stored} == {("feedback", "stacked", None)}, "the final split is not scored"
-    assert commands.rescore(ladder) == 0
+    assert commands.rescore(stepped) == 0
 
 
 def test_nothing_else_is_shown_while_it_takes_files(
-    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, tmp_path: Path
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, tmp_path: Path
 ) -> None:
     """Two models that differ only in what the final split would give look the same."""
     both = ("stacked", "tei")
-    first = submit(ladder, guess("a", {"feedback": 1, "final": 5}, both), facts("One"), set_name=SET)
-    submit(ladder, guess("b", {"feedback": 1}, both), facts("Two", "Team B"), set_name=SET)
-    drain(ladder)
-    rows = ladder_rows(ladder)
+    first = submit(stepped, guess("a", {"feedback": 1, "final": 5}, both), facts("One"), set_name=SET)
+    submit(stepped, guess("b", {"feedback": 1}, both), facts("Two", "Team B"), set_name=SET)
+    drain(stepped)
+    rows = ladder_rows(stepped)
     assert [row.facts.model for row in rows] == ["One", "Two"] and rows[0].best == rows[1].best
     entries = [row.facts.entry for row in rows]
-    with ladder.reading() as connection:
-        views = BoardQueries(ladder, connection)
+    with stepped.reading() as connection:
+        views = BoardQueries(stepped, connection)
         assert [table.rankings for table in views.tables() if table.track.set == SET] == [()]
         assert views.pairs() == [] and views.public_hidden_gaps() == [] and views.compare(*entries) is None
         assert list(views.cells_of(first.id)) == []
         for entry in entries:
             page = views.model(entry)
             assert page is not None and [(run.split, run.cells) for run in page.runs] == [("feedback", ())]
-        scored = find(ladder, first.id)
+        scored = find(stepped, first.id)
         said = as_json(scored, (), views.ladder_feedback(scored))
         estimates = [
             value for row in connection.execute(select(cells.c.estimates)).scalars() for value in row["jaccard"]
         ]
     assert said["scores"] == [] and set(said["feedback"]) == {"view", "step", "exact", "best"}
-    export_site(ladder, tmp_path / "site")
+    export_site(stepped, tmp_path / "site")
     seen = "".join(file.read_text() for file in (tmp_path / "site").iterdir()) + json.dumps(said)
-    exported = {form: export_tables(ladder, form) for form in ("md", "csv", "latex", "json")}
+    exported = {form: export_tables(stepped, form) for form in ("md", "csv", "latex", "json")}
     assert all("eedback" in text and "Team B" in text for text in exported.values())
     seen += "".join(exported.values())
     assert "one score of a model is shown" in seen and "subset:final" not in seen
@@ -157,21 +143,21 @@ def test_nothing_else_is_shown_while_it_takes_files(
     ],
 )
 def test_a_file_of_what_the_set_has_not(
-    change: dict[str, str], message: str, ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain,
+    change: dict[str, str], message: str, stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain,
     find: Find,
 ) -> None:  # fmt: skip
     file = guess("a", {"feedback": 1})
     lines = [json.loads(line) | change for line in file.read_text().splitlines()]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    given = submit(ladder, file, facts(), set_name=SET)
-    drain(ladder)
-    found = find(ladder, given.id)
+    given = submit(stepped, file, facts(), set_name=SET)
+    drain(stepped)
+    found = find(stepped, given.id)
     assert found.status is SubmissionStatus.FAILED and message.casefold() in " ".join(found.problems).casefold()
     assert found.best is None
 
 
 def test_a_refusal_does_not_tell_which_part_a_question_is_in(
-    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find, hidden_key: AnswerKey
 ) -> None:
     rejected = []
     for part in HIDDEN_SPLITS:
@@ -179,9 +165,9 @@ def test_a_refusal_does_not_tell_which_part_a_question_is_in(
         theirs = {question.question_id for question in hidden_key.questions if question.part == part}
         lines = [line for line in file.read_text().splitlines() if json.loads(line)["question_id"] in theirs]
         file.write_text("\n".join(lines))
-        rejected.append(submit(ladder, file, facts(), set_name=SET))
-    drain(ladder)
-    problems = [" ".join(find(ladder, one.id).problems) for one in rejected]
+        rejected.append(submit(stepped, file, facts(), set_name=SET))
+    drain(stepped)
+    problems = [" ".join(find(stepped, one.id).problems) for one in rejected]
     assert all(text.startswith("Questions without an output: ") for text in problems)
     assert not any("subset" in text or "part" in text.split() for text in problems)
 
@@ -211,32 +197,32 @@ def test_what_is_asked_of_the_key_is_limited(
         hand_in("d", "stacked")
 
 
-def test_teams_of_a_group_share_their_limits(ladder: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
+def test_teams_of_a_group_share_their_limits(stepped: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
     def hand_in(name: str, team: str) -> None:
-        submit(ladder, guess(name, {}), facts(name, team), set_name=SET, limited=True)
+        submit(stepped, guess(name, {}), facts(name, team), set_name=SET, limited=True)
 
     for team in ("A", "B"):
-        commands.give_token(ladder, team, "", group="One Lab")
-    commands.give_token(ladder, "B", "")  # without a group: it stays in its own
+        commands.give_token(stepped, team, "", group="One Lab")
+    commands.give_token(stepped, "B", "")  # without a group: it stays in its own
     for number in range(20):
         hand_in(f"m{number}", "AB"[number % 2])
     for team in ("A", "B"):
         with pytest.raises(LimitReached):
             hand_in("more", team)
     hand_in("c", "C")
-    commands.give_token(ladder, "B", "", group="")
+    commands.give_token(stepped, "B", "", group="")
     hand_in("alone", "B")
 
 
 def test_copies_by_their_words(
-    ladder: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find
+    stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain, find: Find
 ) -> None:
     """Additions that change no word make no other file."""
     for team in ("A", "B"):
-        commands.give_token(ladder, team, "", group="One Lab")
+        commands.give_token(stepped, team, "", group="One Lab")
     file = guess("a", {"feedback": 1})
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    submit(ladder, file, facts("M", "A"), set_name=SET)
+    submit(stepped, file, facts("M", "A"), set_name=SET)
     wide = {code: code + 0xFEE0 for code in range(ord("A"), ord("z"))}
     changes: list[Callable[[str], str]] = [
         lambda text: text + " .", lambda text: f"«{text.upper()}!»", lambda text: text.replace("a", "a\u0301\u200b"),
@@ -244,58 +230,61 @@ def test_copies_by_their_words(
     ]  # fmt: skip
     for number, change in enumerate(changes):
         file.write_text("".join(json.dumps(line | {"output": change(line["output"])}) + "\n" for line in lines))
-        copy = submit(ladder, file, facts(f"Copy {number}", "B"), set_name=SET)
-        drain(ladder)
-        assert "All outputs are those of a file" in find(ladder, copy.id).problems[0], number
+        copy = submit(stepped, file, facts(f"Copy {number}", "B"), set_name=SET)
+        drain(stepped)
+        assert "All outputs are those of a file" in find(stepped, copy.id).problems[0], number
+    other = submit(stepped, file, facts("M", "Another team"), set_name=SET)
+    drain(stepped)
+    assert find(stepped, other.id).status is SubmissionStatus.SCORED, "teams are not compared with each other"
 
 
-def test_dates(ladder: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
+def test_dates(stepped: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
     later, earlier = ((now() + timedelta(days=days)).isoformat() for days in (1, -1))
-    move_dates(ladder, SET, opens=later, closes="")
+    move_dates(stepped, SET, opens=later, closes="")
     with pytest.raises(LeaderboardError, match=rf"The set 'hidden-en' opens at {later[:10]}"):
-        submit(ladder, guess("a", {}), facts(), set_name=SET)
-    move_dates(ladder, SET, opens="2020-01-01", closes=earlier)
+        submit(stepped, guess("a", {}), facts(), set_name=SET)
+    move_dates(stepped, SET, opens="2020-01-01", closes=earlier)
     with pytest.raises(LeaderboardError, match=f"took files until {earlier[:10]}"):
-        submit(ladder, guess("a", {}), facts(), set_name=SET)
-    move_dates(ladder, SET, opens="", closes=later)
-    assert submit(ladder, guess("a", {}), facts(), set_name=SET).status is SubmissionStatus.QUEUED
+        submit(stepped, guess("a", {}), facts(), set_name=SET)
+    move_dates(stepped, SET, opens="", closes=later)
+    assert submit(stepped, guess("a", {}), facts(), set_name=SET).status is SubmissionStatus.QUEUED
     with pytest.raises(LeaderboardError, match="The set would close on 2019-01-01, before it opens"):
-        move_dates(ladder, SET, opens="", closes="2019-01-01")
+        move_dates(stepped, SET, opens="", closes="2019-01-01")
     with pytest.raises(LeaderboardError, match="--opens takes a date such as 2026-12-01"):
-        move_dates(ladder, SET, opens="tomorrow", closes="")
+        move_dates(stepped, SET, opens="tomorrow", closes="")
 
 
-def test_private_files_and_what_counts(ladder: Board, guess: Guess, facts: Facts, drain: Drain) -> None:
+def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Facts, drain: Drain) -> None:
     def hand_in(name: str, right: dict[str, int], *, private: bool = False) -> Submission:
         with guess(name, right).open("rb") as stream:
             return accept(
-                ladder, facts("Model"), stream, set_name=SET, name=name, channel="api", actor="team Team",
+                stepped, facts("Model"), stream, set_name=SET, name=name, channel="api", actor="team Team",
                 limited=True, private=private,
             )  # fmt: skip
 
     secret = hand_in("a", {"feedback": 3}, private=True)
     hand_in("b", {"feedback": 1})
     hand_in("c", {})
-    drain(ladder)
-    with ladder.reading() as connection:
-        views = BoardQueries(ladder, connection)
+    drain(stepped)
+    with stepped.reading() as connection:
+        views = BoardQueries(stepped, connection)
         page, public = views.team("team"), views.model(facts("Model").entry)
         log = [line for line in read_log(connection) if line.subject == "a private file"]
     assert [line.what for line in log] == ["accepted", "scored"] and all("model" not in line.facts for line in log)
     seen = [(file.submission.private, file.counts) for file in page.files]
     assert seen == [(False, True), (False, False), (True, False)]
     assert page.files[2].feedback is not None and page.files[2].feedback.leading_score == 1.0
-    assert public is not None and len(public.runs) == 2 and [row.best for row in ladder_rows(ladder)] == [None]
+    assert public is not None and len(public.runs) == 2 and [row.best for row in ladder_rows(stepped)] == [None]
     assert json.loads(json.dumps(team_as_json(page)))["quotas"][SET]["left"] == 17
-    chosen = commands.choose(ladder, secret.id[:10], team="TEAM", actor="team Team")
-    assert (chosen.private, chosen.chosen) == (False, True) and [row.best for row in ladder_rows(ladder)] == [1.0]
-    with ladder.reading() as connection:
+    chosen = commands.choose(stepped, secret.id[:10], team="TEAM", actor="team Team")
+    assert (chosen.private, chosen.chosen) == (False, True) and [row.best for row in ladder_rows(stepped)] == [1.0]
+    with stepped.reading() as connection:
         assert [one.id for one in submissions.counted(connection, SET)] == [secret.id]
     with pytest.raises(LeaderboardError, match="0 submissions"):
-        commands.choose(ladder, secret.id, team="Another", actor="team Another")
+        commands.choose(stepped, secret.id, team="Another", actor="team Another")
     waiting = hand_in("d", {})
     with pytest.raises(LeaderboardError, match="is queued; only what is scored can count"):
-        commands.choose(ladder, waiting.id, team=None, actor="maintainer")
+        commands.choose(stepped, waiting.id, team=None, actor="maintainer")
 
 
 def test_choosing_on_a_public_set_changes_what_is_ranked(

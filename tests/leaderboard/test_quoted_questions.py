@@ -1,31 +1,23 @@
 """Reported results of multiple-choice benchmarks stand on a board by language, beside its own rows."""
 
 import csv
-import importlib.util
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.bloom.conftest import made_set, row
+from tests.leaderboard.common import Run
 from vcrgen.leaderboard.board import init_board, open_board
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import reported_results
-
-Run = Callable[..., tuple[int, str, str]]
-SETS = Path(__file__).resolve().parents[1] / "bloom" / "conftest.py"
 
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
     """A small multiple-choice benchmark in English and Arabic."""
-    specification = importlib.util.spec_from_file_location("bloom_sets", SETS)
-    assert specification and specification.loader
-    maker = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(maker)
-    made: Path = maker.made_set(tmp_path / "set", [maker.row(number) for number in range(8)])
-    return made
+    return made_set(tmp_path / "set", [row(number) for number in range(8)])
 
 
 def test_a_board_of_a_question_set_quotes_table_1(run: Run, questions: Path) -> None:

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import numpy as np
 from sqlalchemy import Connection, and_, select, update
 
+from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 
-Place = Callable[..., Submission]
 Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
 

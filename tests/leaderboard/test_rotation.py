@@ -2,36 +2,23 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import SET, Facts, Guess, Submit
 from vcrgen.dataset.key import read_key
 from vcrgen.errors import HiddenSetError, LeaderboardError, OutputError
 from vcrgen.leaderboard import rotation
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Feedback, SetLifecycle, Submission
+from vcrgen.leaderboard.records import Feedback, SetLifecycle
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.scorer.answers import load_answers
 from vcrgen.work.progress import ProgressListener
-
-SET = "hidden-en"
-Facts = Callable[..., ModelFacts]
-Guess = Callable[..., Path]
-Submit = Callable[..., Submission]
-
-
-@pytest.fixture
-def ladder(make_board: Callable[..., Board]) -> Iterator[Board]:
-    made = make_board(feedback="ladder")
-    yield made
-    made.engine.dispose()
 
 
 def statuses(board: Board) -> dict[str, str]:
@@ -39,60 +26,60 @@ def statuses(board: Board) -> dict[str, str]:
 
 
 def test_a_set_takes_the_place_of_another(
-    ladder: Board, another: Path, guess: Guess, facts: Facts, submit: Submit, drain: Any, tmp_path: Path
+    stepped: Board, another: Path, guess: Guess, facts: Facts, submit: Submit, drain: Any, tmp_path: Path
 ) -> None:
-    submit(ladder, guess("a", {"final": 3}), facts("One"), set_name=SET)
-    close(ladder, SET, ProgressListener())
-    made = rotation.replace_set(ladder, SET, "second", another / "key", make_lifecycle(closes="2090-01-01"))
+    submit(stepped, guess("a", {"final": 3}), facts("One"), set_name=SET)
+    close(stepped, SET, ProgressListener())
+    made = rotation.replace_set(stepped, SET, "second", another / "key", make_lifecycle(closes="2090-01-01"))
     assert made.lifecycle.feedback is Feedback.LADDER and made.lifecycle.closes is not None
-    assert statuses(ladder) == {"public": "open", SET: "retired", "second": "open"}
+    assert statuses(stepped) == {"public": "open", SET: "retired", "second": "open"}
     with pytest.raises(LeaderboardError, match="The set 'hidden-en' was retired on"):
-        submit(ladder, guess("b", {}), facts("Two"), set_name=SET)
-    submit(ladder, guess("b", {}), facts("Two"), set_name="second")
-    with ladder.reading() as connection:
-        table = next(each for each in BoardQueries(ladder, connection).tables() if each.track.set == SET)
+        submit(stepped, guess("b", {}), facts("Two"), set_name=SET)
+    submit(stepped, guess("b", {}), facts("Two"), set_name="second")
+    with stepped.reading() as connection:
+        table = next(each for each in BoardQueries(stepped, connection).tables() if each.track.set == SET)
     assert [row.facts.model for row in table.rankings[0].rows] == ["One"] and table.track.lifecycle.phase == "retired"
     with pytest.raises(LeaderboardError, match="is retired already"):
-        rotation.retire(ladder, SET)
-    backup(ladder, tmp_path / "b.tar.gz")
+        rotation.retire(stepped, SET)
+    backup(stepped, tmp_path / "b.tar.gz")
     restored = restore(tmp_path / "b.tar.gz", tmp_path / "restored", database="", data=[f"{SET}:{another / 'key'}"])
-    phases = {one.name: one.lifecycle for one in ladder.sets}
+    phases = {one.name: one.lifecycle for one in stepped.sets}
     assert {one.name: one.lifecycle for one in restored.sets} == phases
 
 
-def test_a_set_is_on_a_board_once(ladder: Board, another: Path, hidden: Path) -> None:
+def test_a_set_is_on_a_board_once(stepped: Board, another: Path, hidden: Path) -> None:
     with pytest.raises(LeaderboardError, match="There is a set 'hidden-en' on this board"):
-        rotation.add(ladder, SET, another / "key", make_lifecycle())
+        rotation.add(stepped, SET, another / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="The set 'hidden-en' has the same key as 'again'"):
-        rotation.add(ladder, "again", hidden / "key", make_lifecycle())
+        rotation.add(stepped, "again", hidden / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="There is no set 'nothing'"):
-        rotation.replace_set(ladder, "nothing", "second", another / "key", make_lifecycle())
+        rotation.replace_set(stepped, "nothing", "second", another / "key", make_lifecycle())
     with pytest.raises(LeaderboardError, match="has the same key"):
-        rotation.replace_set(ladder, SET, "second", hidden / "key", make_lifecycle())
-    assert statuses(ladder) == {"public": "open", SET: "open"}
-    assert rotation.add(ladder, "second", another / "key", make_lifecycle(feedback="instant")).lifecycle.splits == {}
+        rotation.replace_set(stepped, SET, "second", hidden / "key", make_lifecycle())
+    assert statuses(stepped) == {"public": "open", SET: "open"}
+    assert rotation.add(stepped, "second", another / "key", make_lifecycle(feedback="instant")).lifecycle.splits == {}
 
 
-def test_publishing_a_key(ladder: Board, hidden: Path, another: Path, tmp_path: Path) -> None:
+def test_publishing_a_key(stepped: Board, hidden: Path, another: Path, tmp_path: Path) -> None:
     out = tmp_path / "published"
     for name, message in ((SET, "is in use; retire it first"), ("public", "is public already")):
         with pytest.raises(LeaderboardError, match=message):
-            rotation.publish_key(ladder, name, out)
-    rotation.retire(ladder, SET)
+            rotation.publish_key(stepped, name, out)
+    rotation.retire(stepped, SET)
     with pytest.raises(LeaderboardError, match="names another commitment than this key has"):
-        rotation.publish_key(ladder, SET, out, public=another / "public")
+        rotation.publish_key(stepped, SET, out, public=another / "public")
     with pytest.raises(HiddenSetError, match=r"cannot be read.*--public"):
-        rotation.publish_key(ladder, SET, out, public=tmp_path)
-    assert not out.exists() and statuses(ladder)[SET] == "retired"
-    commitment = rotation.publish_key(ladder, SET, out)
+        rotation.publish_key(stepped, SET, out, public=tmp_path)
+    assert not out.exists() and statuses(stepped)[SET] == "retired"
+    commitment = rotation.publish_key(stepped, SET, out)
     assert json.loads((hidden / "public" / "manifest.json").read_text())["commitment"] == commitment
-    assert read_key(out).commitment == commitment and statuses(ladder)[SET] == "published"
+    assert read_key(out).commitment == commitment and statuses(stepped)[SET] == "published"
     assert [one.answers for one in load_answers(out).questions] == [
         one.answers for one in load_answers(hidden / "key").questions
     ]
     assert sorted(file.name for file in out.iterdir()) == ["answers.jsonl", "key.json", "report.json"]
     with pytest.raises(OutputError):
-        rotation.publish_key(ladder, SET, out)
+        rotation.publish_key(stepped, SET, out)
 
 
 def test_a_key_that_was_changed_is_not_published(make_board: Any, another: Path, tmp_path: Path) -> None:
@@ -125,5 +112,5 @@ def test_wrong_words(words: dict[str, str], message: str) -> None:
         make_lifecycle(**words)
 
 
-def test_a_public_set_has_no_phase(ladder: Board) -> None:
-    assert next(one for one in ladder.sets if not one.hidden).lifecycle == SetLifecycle()
+def test_a_public_set_has_no_phase(stepped: Board) -> None:
+    assert next(one for one in stepped.sets if not one.hidden).lifecycle == SetLifecycle()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.leaderboard.common import Hand
 from vcrgen.leaderboard.board import open_session
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.scoring import score_file
@@ -17,7 +18,6 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.span_session import Session
 from vcrgen.stats.bootstrap import BootstrapMean
 
-Hand = Callable[..., Path]
 Lines = list[dict[str, Any]]
 
 
@@ -221,6 +221,17 @@ def vlmevalkit(key: AnswerKey, guesses: Callable[[int], list[str]]) -> Lines:
     ]  # fmt: skip
 
 
+def lmms(key: AnswerKey, guesses: Callable[[int], list[str]]) -> str:
+    lines = (
+        {
+            "doc_id": key.row_of(question.question_id), "target": json.dumps(guesses(number)), "view": "stacked",
+            "resps": [["nothing"]], "doc": {"question_id": question.question_id, "crossed_text": guesses(number)},
+        }
+        for number, question in enumerate(key.questions)
+    )  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path) -> None:
     """Right or wrong, what the board says is the same to the letter, but for the file's own hash."""
     key = secret_set.key
@@ -231,12 +242,13 @@ def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path
             vlmevalkit(key, lambda number: ["wrong"]),
             vlmevalkit(key, lambda number: list(key.questions[number].answers)),
         ],
+        "log": [lmms(key, lambda number: ["wrong"]), lmms(key, lambda number: list(key.questions[number].answers))],
     }
     for values in forms.values():
         outcomes = []
         for value in values:
             file = tmp_path / "same-name"
-            file.write_text(json.dumps(value))
+            file.write_text(value if isinstance(value, str) else json.dumps(value))
             outcomes.append(score_file(secret_set, file, shown_as="x"))
         assert outcomes[0].problems == () and len(outcomes[0].cells) == 1
         assert all(outcome == outcomes[0] for outcome in outcomes)

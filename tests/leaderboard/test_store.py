@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from tests.leaderboard.common import Facts
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.database.engine import reached, shown, writing
 from vcrgen.errors import DatabaseError, LeaderboardError
@@ -24,7 +25,6 @@ from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import check_log, read_log, record
 from vcrgen.leaderboard.store.schema import reported
 
-Facts = Callable[..., ModelFacts]
 WORD = "open-sesame"
 
 
@@ -233,7 +233,6 @@ def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
 
 
 def test_a_damaged_file_is_a_sentence(board: Board) -> None:
-    board.engine.dispose()
     for file in board.folder.glob("board.sqlite3*"):
         file.write_bytes(b"this is no database" * 1000)
     with pytest.raises(DatabaseError, match="cannot be used: file is not a database"):

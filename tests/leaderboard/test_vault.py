@@ -47,22 +47,23 @@ def parquet() -> bytes:
     return out.getvalue()
 
 
-PACKED: dict[str, Callable[[], bytes]] = {
-    "zip": lambda: zipped("preds.jsonl"),
-    "xlsx": lambda: zipped("xl/workbook.xml"),
-    "empty zip": lambda: b"PK\x05\x06" + bytes(18),
-    "gzip": lambda: gzip.compress(b"{}"),
-    "bzip2": lambda: bz2.compress(b"{}"),
-    "xz": lambda: lzma.compress(b"{}"),
-    "zstd": lambda: b"\x28\xb5\x2f\xfd\x20\x02\x11\x00\x00{}",
-    "lz4": lambda: b"\x04\x22\x4d\x18" + bytes(20),
-    "7z": lambda: b"7z\xbc\xaf\x27\x1c" + bytes(20),
-    "rar": lambda: b"Rar!\x1a\x07\x01\x00" + bytes(20),
-    "tar": tarred,
-    "Parquet": parquet,
-    "xls": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(20),
-    "pickle": lambda: pickle.dumps({"question_id": "a"}),
-    "old binary pickle": lambda: pickle.dumps([1], protocol=2),
+# Content that is packed, and what a refusal calls it.
+PACKED: dict[str, tuple[Callable[[], bytes], str]] = {
+    "zip": (lambda: zipped("preds.jsonl"), "a zip archive"),
+    "xlsx": (lambda: zipped("xl/workbook.xml"), "a zip archive or an xlsx table"),
+    "empty zip": (lambda: b"PK\x05\x06" + bytes(18), "a zip archive"),
+    "gzip": (lambda: gzip.compress(b"{}"), "compressed with gzip"),
+    "bzip2": (lambda: bz2.compress(b"{}"), "compressed with bzip2"),
+    "xz": (lambda: lzma.compress(b"{}"), "compressed with xz"),
+    "zstd": (lambda: b"\x28\xb5\x2f\xfd\x20\x02\x11\x00\x00{}", "compressed with zstd"),
+    "lz4": (lambda: b"\x04\x22\x4d\x18" + bytes(20), "compressed with lz4"),
+    "7z": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(20), "a 7z archive"),
+    "rar": (lambda: b"Rar!\x1a\x07\x01\x00" + bytes(20), "a rar archive"),
+    "tar": (tarred, "a tar archive"),
+    "Parquet": (parquet, "a Parquet file"),
+    "xls": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(20), "an old Excel table"),
+    "pickle": (lambda: pickle.dumps({"question_id": "a"}), "a pickle"),
+    "old binary pickle": (lambda: pickle.dumps([1], protocol=2), "a pickle"),
 }
 
 
@@ -99,8 +100,9 @@ def test_the_same_content_is_stored_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", PACKED)
 @pytest.mark.parametrize("stream", [io.BytesIO, Slow])
 def test_what_is_packed_is_refused(kind: str, stream: Callable[[bytes], Any], tmp_path: Path) -> None:
-    with pytest.raises(LeaderboardError, match="boards take plain text only"):
-        Vault(tmp_path).store(stream(PACKED[kind]()), most=MOST)
+    make, called = PACKED[kind]
+    with pytest.raises(LeaderboardError, match=f"The file is {called}.*; boards take plain text only"):
+        Vault(tmp_path).store(stream(make()), most=MOST)
     assert files(tmp_path) == []
 
 

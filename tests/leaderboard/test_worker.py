@@ -1,6 +1,7 @@
 """Scoring what waits: once each, whatever is killed, and nothing keeps the rest from being scored."""
 
 import ctypes
+import errno
 import faulthandler
 import itertools
 import json
@@ -11,7 +12,6 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,41 +23,24 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tests.leaderboard.common import Drain, Facts, Find, Hand, Submit, events, statuses, until
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import worker as module
 from vcrgen.leaderboard.board import Board, init_board, open_session
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.worker import MAX_ATTEMPTS, MAX_INTERRUPTIONS, Worker
 from vcrgen.scorer.answer_key import AnswerKey
-
-Facts = Callable[..., ModelFacts]
-Hand = Callable[..., Path]
-Submit = Callable[..., Submission]
-Drain = Callable[[Board], int]
-Find = Callable[[Board, str], Submission]
-
-
-def events(board: Board, *kinds: str) -> list[Event]:
-    with board.reading() as connection:
-        return [line for line in read_log(connection) if line.what in kinds]
 
 
 def count_runs(board: Board) -> Counter[str]:
     with board.reading() as connection:
         return Counter(connection.execute(select(runs.c.submission)).scalars())
-
-
-def statuses(board: Board) -> Counter[str]:
-    with board.reading() as connection:
-        return Counter(one.status.value for one in submissions.list_submissions(connection))
 
 
 def assert_scored_once(board: Board, given: list[Submission]) -> None:
@@ -197,15 +180,12 @@ def raise_fault() -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("death", [lambda: os._exit(0), crash_hard, raise_fault, lambda: os.kill(os.getpid(), 9)])
 def test_a_file_that_kills_its_process_fails_after_some_tries(
-    death: Callable[[], None], board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+    death: Callable[[], None], board: Board, three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = three(board)
     monkeypatch.setattr(module, "score_file", only_for(given[0], death))
     told: list[tuple[str, dict[str, Any]]] = []
-    worker = Worker(board, say=lambda what, **facts: told.append((what, facts)))
-    with worker.exclusive(wait=1):
-        while worker.score_next():
-            pass
+    drain(board, say=lambda what, **facts: told.append((what, facts)))
     found = find(board, given[0].id)
     assert found.status is SubmissionStatus.FAILED and found.attempts == MAX_ATTEMPTS
     assert found.problems == ("Scoring broke off 3 times; please tell the maintainers.",)
@@ -215,7 +195,7 @@ def test_a_file_that_kills_its_process_fails_after_some_tries(
 
 
 def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
-    board: Board, three: Any, monkeypatch: pytest.MonkeyPatch
+    board: Board, three: Any, drain: Drain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def half(job: Any, pipe: Any, parent: int) -> None:
         os.write(pipe.fileno(), struct.pack("!i", 1000) + b'{"problems": [')
@@ -223,10 +203,7 @@ def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
 
     three(board)
     monkeypatch.setattr(module, "_subprocess_main", half)
-    worker = Worker(board, say=no_word)
-    with worker.exclusive(wait=1):
-        while worker.score_next():
-            pass
+    drain(board)
     assert statuses(board) == {"failed": 3}
 
 
@@ -303,11 +280,8 @@ def test_a_set_that_is_gone_keeps_nobody_else_waiting(
     waiting = three(movable)
     other = submit(movable, hand(hidden_key), facts(), set_name="hidden-en")
     (tmp_path / "moved").rename(tmp_path / "elsewhere")
-    told = []
-    worker = Worker(movable, say=lambda what, **facts: told.append(what))
-    with worker.exclusive(wait=1):
-        while worker.score_next():
-            pass
+    told: list[str] = []
+    drain(movable, say=lambda what, **facts: told.append(what))
     assert find(movable, other.id).status is SubmissionStatus.SCORED
     assert [find(movable, one.id).status for one in waiting] == [SubmissionStatus.QUEUED] * 3
     assert [find(movable, one.id).attempts for one in waiting] == [0] * 3
@@ -373,13 +347,6 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.
         process.communicate()
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 180) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.02)
-
-
 @pytest.mark.process
 def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey,
@@ -393,7 +360,7 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     for _ in range(2):
         scored = statuses(board)["scored"]
         process = start(board)
-        wait_for(lambda scored=scored: statuses(board)["scored"] > scored or statuses(board)["queued"] == 0)  # type: ignore[misc]
+        until(lambda scored=scored: statuses(board)["scored"] > scored or statuses(board)["queued"] == 0)  # type: ignore[misc]
         time.sleep(rng.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -414,7 +381,7 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
         "worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))"
     )
     process = start(board, "-c", code)
-    wait_for(lambda: find(board, given.id).status is SubmissionStatus.SCORING)
+    until(lambda: find(board, given.id).status is SubmissionStatus.SCORING)
     process.send_signal(signal.SIGTERM)
     assert process.wait(180) == 0
     found = find(board, given.id)
@@ -422,59 +389,50 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
     assert drain(board) == 1 and find(board, given.id).attempts == 1
 
 
-FULL_DISK = """
-import errno, itertools, sys
-from pathlib import Path
-from vcrgen.leaderboard import worker
-
-number = itertools.count()
-room, real = Path(sys.argv[1]) / "room", {name: getattr(OWNER, name) for name in NAMES}
-
-def full(name):
-    def call(*words, **more):
-        if not room.exists() and next(number) >= SPARE:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return real[name](*words, **more)
-    return call
-
-for name in NAMES:
-    setattr(OWNER, name, full(name))
-worker.MAX_ATTEMPTS = worker.MAX_INTERRUPTIONS = 2
-worker.FULL_SECONDS = 0.01
-worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))
-"""
-
-
-@pytest.mark.process
 @pytest.mark.parametrize(
-    ("owner", "names", "spare"),
+    ("owner", "name", "spare"),
     [
-        ("worker.Board", ("writing",), 0),  # nothing can be written
-        ("worker.Board", ("writing",), 2),  # nothing after a file has been claimed
-        ("worker", ("finish",), 0),  # what is small can be written, the scores cannot
-        ("worker", ("score_file",), 0),  # there is no room for temporary files
+        (Board, "writing", 0),  # nothing can be written
+        (Board, "writing", 2),  # nothing after a file has been claimed
+        (module, "finish", 0),  # what is small can be written, the scores cannot
+        (module, "score_file", 0),  # there is no room for temporary files
     ],
 )
 def test_a_worker_waits_until_a_full_disk_has_room(
-    owner: str, names: tuple[str, ...], spare: int, board: Board, three: Any, find: Find,
-    start: Callable[..., subprocess.Popen[bytes]],
-) -> None:  # fmt: skip
+    owner: Any, name: str, spare: int, board: Board, three: Any, find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
     given = three(board)
-    code = FULL_DISK.replace("OWNER", owner).replace("NAMES", repr(names)).replace("SPARE", str(spare))
-    process = start(board, "-c", code)
-    assert process.stderr is not None
-    told = 0
-    while told < 4:  # more often than a file may be tried
-        line = process.stderr.readline()
-        assert line, "the worker ended"
-        told += b'"disk full"' in line
-    (board.folder / "room").touch()
-    threading.Thread(target=process.stderr.read, daemon=True).start()
-    wait_for(lambda: statuses(board) == {"scored": 3})
+    room, real, number, told = board.folder / "room", getattr(owner, name), itertools.count(), Counter[str]()
+
+    def full(*words: Any, **more: Any) -> Any:
+        if not room.exists() and next(number) >= spare:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*words, **more)
+
+    def say(what: str, **facts: Any) -> None:
+        told[what] += 1
+        if told["disk full"] == 4:  # more often than a file may be tried
+            room.touch()
+
+    def pause(seconds: float) -> None:
+        time.sleep(min(seconds, 0.01))
+        if statuses(board) == {"scored": 3}:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(owner, name, full)
+    for limit in ("MAX_ATTEMPTS", "MAX_INTERRUPTIONS"):
+        monkeypatch.setattr(module, limit, 2)
+    monkeypatch.setattr(module, "log_line", say)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pause))
+    before = [(each, signal.getsignal(each)) for each in (signal.SIGTERM, signal.SIGINT)]
+    try:
+        module.serve(board, parent=os.getppid())
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
+    assert told["disk full"] >= 4
     assert_scored_once(board, given)
     assert [find(board, one.id).attempts for one in given] == [1, 1, 1]
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(180) == 0
 
 
 @pytest.mark.process

@@ -3,13 +3,14 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import until
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.service import events
@@ -51,13 +52,6 @@ def ear() -> Iterator[Ear]:
     server.server_close()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, "did not happen"
-        time.sleep(0.05)
-
-
 def test_each_event_is_told_once(
     make_board: Any, ear: Ear, place: Any, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
@@ -79,7 +73,6 @@ def test_each_event_is_told_once(
         until(lambda: len(ear.heard) >= 5)
     assert [line["facts"]["model"] for line in ear.heard[3:]] == ["B", "B"] and two.id
     assert (board.folder / events.KEY).stat().st_mode & 0o077 == 0
-    board.engine.dispose()
 
 
 def test_a_clock_that_jumps_by_days_loses_no_event(
@@ -93,7 +86,6 @@ def test_a_clock_that_jumps_by_days_loses_no_event(
         monkeypatch.setattr(events, "now", lambda: datetime.now(UTC) + timedelta(days=9))
         place(board, "A", {("easy", "stacked"): [0.5, 0.5]})
         until(lambda: len(ear.heard) == 2)
-    board.engine.dispose()
 
 
 def test_what_is_told_while_the_service_stops_is_not_told_again(
@@ -120,4 +112,3 @@ def test_what_is_told_while_the_service_stops_is_not_told_again(
     with sending_events(board):
         until(lambda: len(ear.heard) >= 2)
     assert [line["what"] for line in ear.heard] == ["accepted", "scored"]
-    board.engine.dispose()

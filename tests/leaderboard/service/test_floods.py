@@ -15,6 +15,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from tests.leaderboard.common import statuses
 from tests.leaderboard.service.conftest import PATIENCE, Desk, Server, running
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
@@ -26,10 +27,8 @@ GENEROUS = {"file_mb": 4, "files_per_day": 1000, "failed_files_per_day": 1000, "
 
 
 @pytest.fixture
-def small(make_board: Any) -> Iterator[Board]:
-    board = make_board(**GENEROUS)
-    yield board
-    board.engine.dispose()
+def small(make_board: Any) -> Board:
+    return make_board(**GENEROUS)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +41,31 @@ def flooded(board_in: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         with httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
             yield server, Desk(board, client)
     board.engine.dispose()
+
+
+@pytest.mark.process
+def test_uploads_that_break_off(flooded: tuple[Server, Desk], raw: Any) -> None:
+    server, desk = flooded
+    for cut in (0, 100, 300_000):
+        opened = raw(server.url, "POST /submit HTTP/1.1", raw.MULTIPART, "Content-Length: 900000")
+        opened.send(desk.upload_head(cut)[: cut or 10])
+        opened.socket.close()
+    server.until(lambda: sum(line.get("status") == 499 for line in server.complete_lines()) == 3)
+    server.until(lambda: not server.temporary_files())
+    assert not {line["what"] for line in server.complete_lines()} & {"fault", "library"}
+    assert statuses(desk.board) == {}
+
+
+@pytest.mark.process
+def test_one_service_a_board_and_a_port(flooded: tuple[Server, Desk], make_board: Any, run: Any) -> None:
+    server, desk = flooded
+    port = server.url.rpartition(":")[2]
+    other = make_board("other")
+    code, _, err = run("leaderboard", "serve", other.folder, "--port", port)
+    assert code == 2 and f"Port {port} of 127.0.0.1 cannot be listened on" in err
+    code, _, err = run("leaderboard", "serve", desk.board.folder, "--port", 0)
+    assert code == 2 and "Another service serves" in err
+    assert server.process.poll() is None
 
 
 def test_nothing_is_kept_for_a_wrong_token(flooded: tuple[Server, Desk], raw: Any) -> None:
@@ -164,7 +188,6 @@ def test_a_right_token_always_passes(make_board: Any, hand: Any, public_key: Ans
     assert guess.status_code == 429 and "unknown tokens" in guess.text
     assert desk.api(hand(public_key)).status_code == 202
     assert desk.form(hand(public_key), model="Other").status_code == 303
-    board.engine.dispose()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The page for maintainers: what they do there, and who cannot."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,10 +14,8 @@ from vcrgen.scorer.answer_key import AnswerKey
 
 
 @pytest.fixture
-def held(make_board: Any) -> Iterator[Board]:
-    board = make_board(approval=True, files_per_day=3)
-    yield board
-    board.engine.dispose()
+def held(make_board: Any) -> Board:
+    return make_board(approval=True, files_per_day=3)
 
 
 def do(desk: Any, token: str, what: str = "", number: str = "", **fields: str) -> Any:

@@ -1,13 +1,12 @@
 """Pages that are kept: how they are sent, when they are made anew, and how little a file costs on a large board."""
 
 import re
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
+from tests.leaderboard.common import until
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.service import pages as service_pages
@@ -100,13 +99,6 @@ def test_pages_are_made_anew_behind_those_that_are_read(
         until(lambda: b"Third" in body(TABLE))
         assert made.count("about.html") == count, "nobody has read it since"
     assert b"Third" in body(TABLE)
-
-
-def until(look: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not look():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.usefixtures("short_tables")

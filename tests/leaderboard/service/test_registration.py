@@ -10,6 +10,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from starlette.testclient import TestClient
 
+from tests.leaderboard.common import until
 from vcrgen.errors import ServiceError
 from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
@@ -24,7 +25,6 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web.mail import MailServer, is_address
 
 from ..conftest import free_port
-from .test_events import until
 
 MAIL = "ada@example.org"
 

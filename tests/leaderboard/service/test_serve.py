@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import text
 
+from tests.leaderboard.common import Visit, statuses
 from vcrgen.leaderboard.board import FILE, Board
 from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.records import SubmissionStatus
@@ -34,7 +34,6 @@ from vcrgen.scorer.answer_key import AnswerKey
 
 pytestmark = pytest.mark.process
 
-Visit = Callable[..., tuple[Any, Any]]
 MIB = 1 << 20
 FILES = 4  # to submit while the service is killed
 
@@ -44,11 +43,6 @@ def gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "Z"
     except OSError:
         return True
-
-
-def statuses(board: Board) -> Counter[str]:
-    with board.reading() as connection:
-        return Counter(one.status.value for one in list_submissions(connection))
 
 
 def refuses(address: tuple[str, int]) -> bool:
@@ -72,10 +66,8 @@ def peak(pid: int) -> int:
 
 
 @pytest.fixture
-def small(make_board: Any) -> Iterator[Board]:
-    board = make_board(file_mb=1, files_per_day=1000, failed_files_per_day=1000, requests_per_minute=10_000)
-    yield board
-    board.engine.dispose()
+def small(make_board: Any) -> Board:
+    return make_board(file_mb=1, files_per_day=1000, failed_files_per_day=1000, requests_per_minute=10_000)
 
 
 def test_bodies_without_end(small: Board, visit: Visit, raw: Any) -> None:
@@ -121,18 +113,6 @@ def test_bodies_without_end(small: Board, visit: Visit, raw: Any) -> None:
     server.until(lambda: not list((small.folder / "files" / "incoming").glob("*")))
     kinds = {line["what"] for line in server.lines()}
     assert not kinds & {"fault", "library", "unavailable"}, kinds
-
-
-def test_uploads_that_break_off(small: Board, visit: Visit, raw: Any) -> None:
-    server, desk = visit(small)
-    for cut in (0, 100, 300_000):
-        opened = raw(server.url, "POST /submit HTTP/1.1", raw.MULTIPART, "Content-Length: 900000")
-        opened.send(desk.upload_head(cut)[: cut or 10])
-        opened.socket.close()
-    server.until(lambda: sum(line.get("status") == 499 for line in server.complete_lines()) == 3)
-    server.until(lambda: not server.temporary_files())
-    assert not {line["what"] for line in server.lines()} & {"fault", "library"}
-    assert statuses(small) == {}
 
 
 def send_all(desk: Any, files: list[bytes], accepted: dict[str, str], stop: threading.Event) -> None:
@@ -198,7 +178,6 @@ def test_killed_at_any_moment(
     assert {file.name for file in kept} >= set(waiting)
     for file in kept:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == file.name
-    board.engine.dispose()
 
 
 def test_stopping(small: Board, visit: Visit, raw: Any) -> None:
@@ -259,19 +238,6 @@ def test_a_killed_worker_is_started_again(
     assert codes[0] == -signal.SIGKILL and set(codes[1:]) <= {1}
 
 
-def test_one_service_a_board_and_a_port(small: Board, make_board: Any, visit: Visit, run: Any) -> None:
-    server, _ = visit(small)
-    server.wait_for("worker ready")
-    port = server.url.rpartition(":")[2]
-    other = make_board("other")
-    code, _, err = run("leaderboard", "serve", other.folder, "--port", port)
-    assert code == 2 and f"Port {port} of 127.0.0.1 cannot be listened on" in err
-    code, _, err = run("leaderboard", "serve", small.folder, "--port", 0)
-    assert code == 2 and "Another service serves" in err
-    assert server.process.poll() is None
-    other.engine.dispose()
-
-
 @pytest.mark.parametrize("options", [(), ("--proxy", "127.0.0.1")], ids=["alone", "proxy"])
 def test_addresses_behind_a_proxy(make_board: Any, visit: Visit, options: tuple[str, ...]) -> None:
     board = make_board(requests_per_minute=10)
@@ -289,7 +255,6 @@ def test_addresses_behind_a_proxy(make_board: Any, visit: Visit, options: tuple[
     else:
         assert [answer.status_code for answer in seen] == [200] * 10 + [429] * 5
         assert clients == {"127.0.0.1"}
-    board.engine.dispose()
 
 
 def secret_visit(server: Any, desk: Any, hand: Any, key: AnswerKey) -> dict[str, str]:

@@ -27,11 +27,9 @@ def issuer() -> Iterator[str]:
 
 
 @pytest.fixture
-def signing_board(make_board: Any, issuer: str) -> Iterator[Board]:
+def signing_board(make_board: Any, issuer: str) -> Board:
     provider = Provider(name="Institute", issuer=issuer, client_id="board", client_secret="hush-9f3a")
-    made = make_board(url=URL, oidc=(provider,))
-    yield made
-    made.engine.dispose()
+    return make_board(url=URL, oidc=(provider,))
 
 
 def client_of(board: Board) -> TestClient:
@@ -140,10 +138,8 @@ def test_settings_that_are_not_safe(make_board: Any, url: str, address: str, sai
     board = make_board(url=url, oidc=(Provider(name="P", issuer=address, client_id="b"),))
     with pytest.raises(ServiceError, match=said):
         make_app(board, lambda: True)
-    board.engine.dispose()
 
 
 def test_a_provider_that_is_away(make_board: Any) -> None:
     board = make_board(url=URL, oidc=(Provider(name="P", issuer="http://localhost:9", client_id="b"),))
     assert client_of(board).get("/sign-in").status_code == 503
-    board.engine.dispose()

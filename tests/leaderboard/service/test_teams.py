@@ -47,7 +47,6 @@ def test_a_check_costs_no_try_and_keeps_nothing(
         assert list_submissions(connection) == []
     assert not [file for file in (board.folder / "files").rglob("*") if file.is_file()]
     assert desk.client.get("/api/team", headers=bearer(desk)).json()["quotas"]["hidden-en"]["left"] == 2
-    board.engine.dispose()
 
 
 def test_a_check_by_the_page(desk: Any, hand: Any, public_key: AnswerKey) -> None:

@@ -1,0 +1,46 @@
+"""Names of types, and looks at a board, that many tests of boards need."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Event, Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.log import read_log
+
+SET = "hidden-en"
+Drain = Callable[..., int]
+Facts = Callable[..., ModelFacts]
+Find = Callable[[Board, str], Submission]
+Guess = Callable[..., Path]
+Hand = Callable[..., Path]
+MakeBoard = Callable[..., Board]
+Place = Callable[..., Submission]
+Run = Callable[..., tuple[int, str, str]]
+Submit = Callable[..., Submission]
+Visit = Callable[..., tuple[Any, Any]]
+
+
+def events(board: Board, *kinds: str) -> list[Event]:
+    """The lines of the log, or those of some kinds."""
+    with board.reading() as connection:
+        return [line for line in read_log(connection) if not kinds or line.what in kinds]
+
+
+def statuses(board: Board) -> Counter[str]:
+    """How many submissions are in each state."""
+    with board.reading() as connection:
+        return Counter(one.status.value for one in submissions.list_submissions(connection))
+
+
+def until(look: Callable[[], Any], seconds: float = 180) -> Any:
+    """The first value that a look gives."""
+    end = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+    return found
