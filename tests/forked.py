@@ -1,10 +1,12 @@
-"""`vcrgen` in a process of its own that begins at once, as it is forked from one that has loaded the package."""
+"""Processes of their own that begin at once, as they are forked from one that has loaded the package."""
 
 import multiprocessing as mp
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 LOADED = [
     "vcrgen.cli",
@@ -12,21 +14,16 @@ LOADED = [
     "vcrgen.leaderboard.service.app",
     "vcrgen.study.service.serve",
 ]
-LOADED += ["vcrgen.cli.leaderboard", "vcrgen.cli.study", "vcrgen.leaderboard.checking"]
+LOADED += ["vcrgen.cli.leaderboard", "vcrgen.cli.study", "vcrgen.leaderboard.checking", "vcrgen.leaderboard.closing"]
 
 
-class Vcrgen:
-    """A command that runs.
+class Forked:
+    """A function of a module that runs in a process of its own, with what it is given."""
 
-    Args:
-        words: Of the command line.
-        log: The file for what it writes; appended to.
-    """
-
-    def __init__(self, *words: str, log: Path) -> None:
+    def __init__(self, function: Callable[..., None], *given: Any) -> None:
         context = mp.get_context("forkserver")
         context.set_forkserver_preload(LOADED)
-        self._process = context.Process(target=_run, args=(words, log), daemon=True)
+        self._process = context.Process(target=_run, args=(function, *given), daemon=True)
         self._process.start()
 
     @property
@@ -58,9 +55,25 @@ class Vcrgen:
         self._process.terminate()
 
 
-def _run(words: tuple[str, ...], log: Path) -> None:
+class Vcrgen(Forked):
+    """A command that runs.
+
+    Args:
+        words: Of the command line.
+        log: The file for what it writes; appended to.
+    """
+
+    def __init__(self, *words: str, log: Path) -> None:
+        super().__init__(_run_command, words, log)
+
+
+def _run(function: Callable[..., None], *given: Any) -> None:
     """In the process of its own."""
     mp.process.current_process()._config["daemon"] = False  # type: ignore[attr-defined] # it may have processes, too
+    function(*given)
+
+
+def _run_command(words: tuple[str, ...], log: Path) -> None:
     with log.open("ab") as out:
         for stream in (1, 2):
             os.dup2(out.fileno(), stream)

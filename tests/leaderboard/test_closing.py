@@ -1,21 +1,20 @@
 """Closing a set: the final split of the files that count, once, and all of it seen at the same moment."""
 
-import os
-import signal
-import subprocess
-import sys
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit
+from tests.forked import Forked
+from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, until
 from vcrgen.dataset.key import FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import closing, commands, maintainers
-from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
 from vcrgen.leaderboard.outcome import ScoringOutcome
@@ -137,20 +136,26 @@ def _pages(board: Board, connection: Any) -> list[Any]:
     return [views.model(facts.entry) for facts in views.site(live=True).models]
 
 
+def close_and_wait(folder: Path) -> None:
+    """Close the set but for the last step."""
+
+    def wait(*_: object) -> int:
+        (folder / "ready").touch()
+        time.sleep(60)
+        return 0
+
+    closing._disclose_scores = wait
+    close(open_board(folder), SET, ProgressListener())
+
+
 @pytest.mark.process
 def test_killed_while_closing(stepped: Board, filled: Any, drain: Drain) -> None:
     filled(stepped)
     drain(stepped)
-    code = (
-        "import sys, pathlib; from vcrgen.leaderboard import closing; from vcrgen.leaderboard.board import open_board;"
-        "from vcrgen.work.progress import ProgressListener; shown = closing._disclose_scores;\n"
-        "def wait(*words):\n    print('ready', flush=True); import time; time.sleep(60)\n"
-        "closing._disclose_scores = wait\n"
-        f"closing.close(open_board(pathlib.Path({str(stepped.folder)!r})), {SET!r}, ProgressListener())"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        os.kill(process.pid, signal.SIGKILL)
+    process = Forked(close_and_wait, stepped.folder)
+    until((stepped.folder / "ready").is_file)
+    process.kill()
+    process.wait()
     assert ranking(stepped) is None and final_runs(stepped) == 2
     assert close(stepped, SET, ProgressListener()) == 2 and final_runs(stepped) == 2
 

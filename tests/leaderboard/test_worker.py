@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from tests.forked import Forked
 from tests.leaderboard.common import Drain, Facts, Find, Hand, Submit, events, statuses, until
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.errors import LeaderboardError
@@ -330,27 +331,33 @@ def test_a_set_that_changed_is_another_ranking(
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts a worker as the service does, or another command with its arguments; this process draws as often as it."""
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Forked]]:
+    """Starts a worker as the service does, or one that does otherwise; this process draws as often as it."""
     monkeypatch.setattr("vcrgen.stats.bootstrap.RESAMPLES", 1000)
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Forked] = []
 
-    def call(board: Board, *what: str) -> subprocess.Popen[bytes]:
-        what = what or ("-m", "vcrgen.leaderboard.worker")
-        command = [sys.executable, *what, str(board.folder), str(os.getpid())]
-        started.append(subprocess.Popen(command, stderr=subprocess.PIPE))
+    def call(board: Board, work: Callable[[Path], None] = work) -> Forked:
+        started.append(Forked(work, board.folder))
         return started[-1]
 
     yield call
     for process in started:
         process.kill()
-        process.communicate()
+
+
+def work(folder: Path) -> None:
+    module.serve(module.open_board(folder), parent=os.getppid())
+
+
+def work_slowly(folder: Path) -> None:
+    module.score_file = lambda *_, **__: time.sleep(600)  # type: ignore[assignment]
+    work(folder)
 
 
 @pytest.mark.process
 def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
     board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey,
-    start: Callable[..., subprocess.Popen[bytes]],
+    start: Callable[..., Forked],
 ) -> None:  # fmt: skip
     given = [
         submit(board, hand(public_key, right=2, note=f"n{number}", views=["stacked"], modes=["easy"]), facts(f"M{number % 4}"))  # noqa: E501
@@ -371,19 +378,14 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
 @pytest.mark.process
 def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
     make_board: Callable[..., Board], hand: Hand, facts: Facts, submit: Submit, find: Find, public_key: AnswerKey,
-    start: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, drain: Drain,
+    start: Callable[..., Forked], tmp_path: Path, drain: Drain,
 ) -> None:  # fmt: skip
     board = make_board()
     given = submit(board, hand(public_key, right=1, views=["stacked"], modes=["easy"]), facts())
-    code = (
-        "import sys, time; from pathlib import Path; from vcrgen.leaderboard import worker\n"
-        "worker.score_file = lambda *_, **__: time.sleep(600)\n"
-        "worker.serve(worker.open_board(Path(sys.argv[1])), parent=int(sys.argv[2]))"
-    )
-    process = start(board, "-c", code)
+    process = start(board, work_slowly)
     until(lambda: find(board, given.id).status is SubmissionStatus.SCORING)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(180) == 0
+    assert process.wait() == 0
     found = find(board, given.id)
     assert (found.status, found.attempts) == (SubmissionStatus.QUEUED, 0)
     assert drain(board) == 1 and find(board, given.id).attempts == 1
