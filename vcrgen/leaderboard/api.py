@@ -18,23 +18,17 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
         | {metric: asdict(estimate) for metric, estimate in cell.estimates.items()}
         for cell in cells
     ]
+    told: dict[str, Any] = {}
+    if feedback is not None:  # under the name of the metric that ranks
+        leading = {feedback.task.main_metrics[0]: feedback.leading_score}
+        told["feedback"] = {"view": feedback.view.value, "step": feedback.step} | leading | {"best": feedback.best}
     return {
         "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
         "status": submission.status.value, "received": to_minute(submission.received).isoformat(),
         "finished": to_minute(submission.finished).isoformat() if submission.finished else None,
         "private": submission.private,
         "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    } | ({} if feedback is None else {"feedback": _feedback(feedback)})  # fmt: skip
-
-
-def _feedback(feedback: LadderFeedback) -> dict[str, Any]:
-    """Return ladder feedback, under the name of the metric that ranks."""
-    return {
-        "view": feedback.view.value,
-        "step": feedback.step,
-        feedback.task.main_metrics[0]: feedback.leading_score,
-        "best": feedback.best,
-    }
+    } | told  # fmt: skip
 
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:

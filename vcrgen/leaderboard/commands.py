@@ -16,7 +16,7 @@ from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.pixel_scores import score_pixels
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import human_baselines, pixel_baselines, reported_results, submissions
+from vcrgen.leaderboard.store import baselines, reported_results, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
@@ -267,9 +267,9 @@ def quote(board: Board, files: Sequence[Path]) -> int:
     Raises:
         LeaderboardError: A file is none, or is of other data than the sets of the board.
     """
-    baselines = [(file, find_set(board, file)) for file in files if file.suffix == ".jsonl"]
+    outputs = [(file, find_set(board, file)) for file in files if file.suffix == ".jsonl"]
     by_name = {one.name: one for one in board.sets}
-    scored = [(file, by_name[name], score_pixels(by_name[name], file)) for file, name in baselines]
+    scored = [(file, by_name[name], score_pixels(by_name[name], file)) for file, name in outputs]
     studies = [(file, read_human_baseline(file)) for file in files if file.suffix == ".json"]
     tables = [file for file in files if file.suffix not in (".json", ".jsonl")]
     rows = [row for file in tables for row in read_reported(file)]
@@ -280,11 +280,11 @@ def quote(board: Board, files: Sequence[Path]) -> int:
             record(connection, actor=maintainer(), what="reported results", subject="board", facts=details)
         for file, found in studies:
             one = _set_of(found, all_sets(connection), file)
-            human_baselines.put(connection, one.name, found)
+            baselines.put_human(connection, one.name, found)
             details = {"study": found.study, "rows": str(len(found.scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="human baseline", subject=one.name, facts=details)
         for file, one, scores in scored:
-            pixel_baselines.put(connection, one.name, data_of(one), scores)
+            baselines.put_pixels(connection, one.name, data_of(one), scores)
             details = {"rows": str(len(scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="template baseline", subject=one.name, facts=details)
     return count + sum(len(found.scores) for _, found in studies) + sum(len(scores) for _, _, scores in scored)

@@ -81,8 +81,10 @@ def csv_table(tables: Sequence[BoardTable]) -> Table:
     """
     rows = [row for table in tables for ranking in table.rankings for row in _ranked_rows(table.track, ranking)]
     rows += [_ladder_row(table.track, row) for table in tables for row in table.ladder_rows]
-    rows += [_human_row(table.track, score) for table in tables for score in table.humans]
-    rows += [_pixel_row(table.track, score) for table in tables for score in table.pixels]
+    rows += [
+        _baseline_row("human", table.track, human_name(score), score) for table in tables for score in table.humans
+    ]
+    rows += [_baseline_row("pixels", table.track, PIXEL_BASELINE, score) for table in tables for score in table.pixels]
     reported = dict.fromkeys(row for table in tables for row in table.reported)
     rows += [_reported_row(row) for row in reported]
     tasks = [task for task in TASKS.values() if any(table.track.task is task for table in tables)]
@@ -264,41 +266,36 @@ def _unranked(board: BoardTable) -> Iterator[Table]:
 def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell]]:
     first, second = track.task.main_metrics
     for row in ranking.rows:
-        estimates, facts = row.scores[track.view], row.facts
+        estimates = row.scores[track.view]
         yield {
-            "kind": "ranked", "set": track.set, "hidden": "true" if track.hidden else "false",
-            "language": track.language, "mode": track.mode, "view": track.view.value, "signature": ranking.signature,
-            "rank": row.rank, "rank_lowest": row.worst_rank, "model": facts.model, "team": facts.team,
-            "access": facts.access.value, "size_b": Number(facts.size), "released": _day(facts.released),
-            "link": facts.link, "received": to_minute(row.received).isoformat(),
+            **_track_cells("ranked", track), "signature": ranking.signature, "rank": row.rank,
+            "rank_lowest": row.worst_rank, **_model_cells(row),
             **_numbers(first, estimates.get(first)), **_numbers(second, estimates.get(second)),
             **_numbers(f"{first}_difference", (row.difference or {}).get(first)),
         }  # fmt: skip
 
 
 def _ladder_row(track: Track, row: LadderRow) -> dict[str, TableCell]:
+    return {**_track_cells("feedback", track), **_model_cells(row), track.task.main_metrics[0]: Number(row.best)}
+
+
+def _baseline_row(kind: str, track: Track, name: str, score: PixelScore | HumanScore) -> dict[str, TableCell]:
+    estimate = Estimate(score.exact, score.low, score.high)
+    return {**_track_cells(kind, track), "model": name, **_numbers(track.task.main_metrics[0], estimate)}
+
+
+def _track_cells(kind: str, track: Track) -> dict[str, TableCell]:
+    return {
+        "kind": kind, "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
+        "mode": track.mode, "view": track.view.value,
+    }  # fmt: skip
+
+
+def _model_cells(row: RankedModel | LadderRow) -> dict[str, TableCell]:
     facts = row.facts
     return {
-        "kind": "feedback", "set": track.set, "hidden": "true", "language": track.language, "mode": track.mode,
-        "view": track.view.value, "model": facts.model, "team": facts.team, "access": facts.access.value,
-        "size_b": Number(facts.size), "released": _day(facts.released), "link": facts.link,
-        "received": to_minute(row.received).isoformat(), track.task.main_metrics[0]: Number(row.best),
-    }  # fmt: skip
-
-
-def _pixel_row(track: Track, score: PixelScore) -> dict[str, TableCell]:
-    return {
-        "kind": "pixels", "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
-        "mode": track.mode, "view": track.view.value, "model": PIXEL_BASELINE,
-        **_numbers(track.task.main_metrics[0], Estimate(score.exact, score.low, score.high)),
-    }  # fmt: skip
-
-
-def _human_row(track: Track, score: HumanScore) -> dict[str, TableCell]:
-    return {
-        "kind": "human", "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
-        "mode": track.mode, "view": track.view.value, "model": human_name(score),
-        **_numbers(track.task.main_metrics[0], Estimate(score.exact, score.low, score.high)),
+        "model": facts.model, "team": facts.team, "access": facts.access.value, "size_b": Number(facts.size),
+        "released": _day(facts.released), "link": facts.link, "received": to_minute(row.received).isoformat(),
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from vcrgen.leaderboard.disclosure import disclose_human, set_rounding_step
 from vcrgen.leaderboard.queries.state import VIEWS, BoardState, disclosed_estimates, view_difference
 from vcrgen.leaderboard.records import Estimates, RankedModel, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import human_baselines, reported_results, submissions
+from vcrgen.leaderboard.store import baselines, reported_results, submissions
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.reported_results.human_baseline import HumanScore
 from vcrgen.reported_results.results import ReportedResult
@@ -90,7 +90,7 @@ class RankingQueries(BoardState):
     def _humans(self) -> Mapping[tuple[str, str, str], Sequence[HumanScore]]:
         """Scores of people by set, mode and view; of data that a set does not have any more, none."""
         found: dict[tuple[str, str, str], list[HumanScore]] = defaultdict(list)
-        for name, data, score in human_baselines.all_human_scores(self.connection):
+        for name, data, score in baselines.human_scores(self.connection):
             if name in self.sets and data_of(self.sets[name]) == data:
                 mode = NO_MODE if score.mode == UNSTATED else score.mode
                 shown = disclose_human(score, hidden=self.sets[name].hidden)

@@ -14,7 +14,7 @@ from vcrgen.leaderboard.board import Board, data_of
 from vcrgen.leaderboard.disclosure import disclose, disclose_difference, disclose_pixels, set_rounding_step
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, PixelScore, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import pixel_baselines, results
+from vcrgen.leaderboard.store import baselines, results
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.tasks.task import ScoredTask
@@ -82,7 +82,7 @@ class BoardState:
         """The template baseline by set and mode; of data that a set does not have any more, none."""
         return {
             (name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))
-            for name, data, score in pixel_baselines.all_pixel_scores(self.connection)
+            for name, data, score in baselines.pixel_scores(self.connection)
             if name in self.sets and data_of(self.sets[name]) == data
         }
 

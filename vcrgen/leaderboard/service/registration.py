@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -48,7 +50,7 @@ class RegistrationRoutes:
 
     async def register(self, request: Request) -> Response:
         """Take a registration, and show its token once."""
-        values = await _read(request, FIELDS)
+        values = await read_form(request, FIELDS)
         client, problem, status, token = client_address(request.scope), "", 200, ""
         if self._rate.is_full(client):
             problem, status = "Too many registrations from your address; come back in an hour.", 429
@@ -70,7 +72,7 @@ class RegistrationRoutes:
 
     async def confirm(self, request: Request) -> Response:
         """Make a token valid."""
-        word = (await _read(request, ["word"]))["word"]
+        word = (await read_form(request, ["word"]))["word"]
         team, problems = "", []
         try:
             team = await run_in_threadpool(confirm_by_link, self._board, word)
@@ -88,7 +90,9 @@ class RegistrationRoutes:
         return HTMLResponse(text, status_code=status, headers=NO_STORE)
 
 
-async def _read(request: Request, fields: list[str] | tuple[str, ...]) -> dict[str, str]:
+async def read_form(request: Request, fields: Sequence[str]) -> dict[str, str]:
+    """Return some fields of a form that everybody may send."""
+
     async def admit(form: FormData) -> None:
         """Everybody may."""
 

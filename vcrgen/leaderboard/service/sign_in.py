@@ -23,15 +23,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
-from starlette.datastructures import FormData
 
 from vcrgen.errors import LeaderboardError, ServiceError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.registration import register_identity, token_of_identity
 from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.service.registration import read_form
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
-from vcrgen.web import responses
 from vcrgen.web.log import log_line
 from vcrgen.web.responses import Refusal
 
@@ -137,12 +136,7 @@ class SignInRoutes:
 
     async def register(self, request: Request) -> Response:
         """Make the team of somebody who has just signed in."""
-
-        async def admit(form: FormData) -> None:
-            """Everybody may."""
-
-        async with responses.open_form(request, fields=4, admit=admit) as form:
-            values = responses.form_texts(form, ["team", "ticket"])
+        values = await read_form(request, ["team", "ticket"])
         identity = self._people.take(values["ticket"])
         if identity is None:
             raise Refusal(400, "You signed in more than ten minutes ago; begin again.")

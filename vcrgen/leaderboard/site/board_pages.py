@@ -17,14 +17,6 @@ from vcrgen.leaderboard.site.listing import Listing, TableRequest
 from vcrgen.tasks.task import VCR_TASK
 
 
-def _always(site: Site) -> bool:
-    return True
-
-
-def _no_values(site: Site) -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardPage:
     """One page, named as its template unless the row says otherwise."""
@@ -33,9 +25,9 @@ class BoardPage:
     title: str
     label: str  # in the navigation
     query: str = ""  # the method of BoardQueries that gives the template its `rows`
-    values: Callable[[Site], Mapping[str, Any]] = _no_values  # further values of the template
+    values: Callable[[Site], Mapping[str, Any]] = lambda site: {}  # further values of the template
     listing: Callable[[Sequence[Any], TableRequest, Site], Listing] | None = None  # the rows that a page shows
-    exists: Callable[[Site], bool] = _always
+    exists: Callable[[Site], bool] = lambda site: True
     template: str = ""
     is_form: bool = False  # answers a request of a team, so that only the service has it
 
@@ -43,22 +35,6 @@ class BoardPage:
     def template_name(self) -> str:
         """File name of the template."""
         return self.template or self.name
-
-
-def _has_overall(site: Site) -> bool:
-    return bool(site.settings.overall)
-
-
-def _has_both_kinds(site: Site) -> bool:
-    return {track.hidden for track in site.tracks} == {False, True}
-
-
-def _has_pairs(site: Site) -> bool:
-    return site.live or bool(site.compared)
-
-
-def _is_live(site: Site) -> bool:
-    return site.live
 
 
 def _takes_teams(site: Site) -> bool:
@@ -94,10 +70,6 @@ def _list_gaps(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
     return tables.list_models(rows, asked, keys)
 
 
-def _list_reported(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
-    return tables.list_reported(rows, asked)
-
-
 def _list_events(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
     shown = rows if site.live else rows[-names.EXPORTED_EVENTS :]  # an exported page has all its rows in one file
     return tables.list_events(shown, asked, site.models_by_entry)
@@ -124,18 +96,21 @@ def _about_values(site: Site) -> Mapping[str, Any]:
 _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is one of the tables
     BoardPage(name=names.INDEX, title="", label="Leaderboard"),
     BoardPage(name="overall.html", title="Overall", label="Overall", query="overall", values=_overall_values,
-              listing=_list_overall, exists=_has_overall),
+              listing=_list_overall, exists=lambda site: bool(site.settings.overall)),
     BoardPage(name="gap.html", title="Public and hidden sets", label="Public and hidden", query="public_hidden_gaps",
-              values=_gap_values, listing=_list_gaps, exists=_has_both_kinds),
-    BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, exists=_has_pairs,
-              template="choose.html"),
+              values=_gap_values, listing=_list_gaps,
+              exists=lambda site: {track.hidden for track in site.tracks} == {False, True}),
+    BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, template="choose.html",
+              exists=lambda site: site.live or bool(site.compared)),
     BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported",
-              listing=_list_reported),
+              listing=lambda rows, asked, site: tables.list_reported(rows, asked)),
     BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
-    BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", exists=_is_live, is_form=True),
+    BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", is_form=True,
+              exists=lambda site: site.live),
     BoardPage(name=names.REGISTER, title="Register a team", label="Register", exists=_takes_teams, is_form=True),
-    BoardPage(name=names.TEAM, title="Our files", label="Our files", exists=_is_live, is_form=True),
+    BoardPage(name=names.TEAM, title="Our files", label="Our files", is_form=True,
+              exists=lambda site: site.live),
 )  # fmt: skip
 BOARD_PAGES: Mapping[str, BoardPage] = {row.name: row for row in _ROWS}
 QUERY_PAGES = [row for row in _ROWS if row.name != names.INDEX and not row.is_form]
