@@ -181,6 +181,14 @@ def test_a_hidden_set_has_no_levels() -> None:
             HiddenOptions(config=config)
 
 
+def test_a_hidden_set_has_no_pages_of_its_recipe() -> None:
+    """A set with ``paper: cream`` came out white."""
+    for values in ({"paper": "cream"}, {"width": 500}, {"degrade": "jpeg=40"}):
+        (name,) = values
+        with pytest.raises(ConfigError, match=f"draws its pages from the secret, black on white; leave `{name}` out"):
+            HiddenOptions(config=load_build_config(None, values))
+
+
 @pytest.mark.parametrize(
     ("cover", "lang", "mode"),
     [("bars", "en", "bits=4,8"), ("blots", "zh", "bits=4,8"), ("bars", "ar", "both"), ("rows", "en", "both")],

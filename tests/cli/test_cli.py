@@ -221,7 +221,7 @@ def test_other_words_too_many_are_of_no_pattern(run: Run, words: list[str]) -> N
             "--count: Input should be greater than or equal to 1; `vcrgen study invite --help`",
         ),
         ("build --nope", "No such option: --nope"),
-        ("build --seed", "Option '--seed' requires an argument; `vcrgen"),
+        ("build --seed", "Option '--seed' requires an argument; `vcrgen build --help`"),
         ("--nope", "No such option: --nope; `vcrgen --help`"),
         ("bild", "No such command 'bild'. Did you mean 'build'? `vcrgen --help` tells what it takes."),
         ("score", "Missing argument 'predictions'; `vcrgen score --help`"),

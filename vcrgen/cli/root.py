@@ -184,7 +184,7 @@ class Commands(TyperGroup):
         try:
             return super().make_context(*args, **options)
         except Exception as error:
-            if (problem := _usage_problem(error)) is None:
+            if (problem := _usage_problem(error, "vcrgen")) is None:
                 raise
             _refuse(problem)
 
@@ -213,7 +213,7 @@ class Commands(TyperGroup):
             if isinstance(error, OSError) and error.errno in DISK_FULL:
                 where = f" of {error.filename}" if error.filename else ""
                 _refuse(f"The disk{where} is full; free some space and run the same command again.")
-            if (wrong := _usage_problem(error)) is None:
+            if (wrong := _usage_problem(error, f"{ctx.command_path} {ctx.invoked_subcommand}")) is None:
                 raise
             _refuse(wrong)
 
@@ -228,8 +228,13 @@ def _refuse(sentence: str) -> NoReturn:
     sys.exit(2)
 
 
-def _usage_problem(error: Any) -> str | None:
-    """Return what is wrong with the words of a command as a sentence; None for other errors, and for a shown help."""
+def _usage_problem(error: Any, path: str) -> str | None:
+    """Return what is wrong with the words of a command as a sentence; None for other errors, and for a shown help.
+
+    Args:
+        error: Of the library that reads them.
+        path: The words before those that it reads, for errors that do not name the command.
+    """
     if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
         return None
     _explain_names(error)
@@ -238,7 +243,7 @@ def _usage_problem(error: Any) -> str | None:
     if parameter is not None and type(error).__name__ == "BadParameter":
         text = f"{max(parameter.opts, key=len)}: {error.message}".rstrip(".")
     context = getattr(error, "ctx", None)
-    path = context.command_path if context else "vcrgen"
+    path = context.command_path if context else path
     return f"{text}{'' if text.endswith('?') else ';'} `{path} --help` tells what it takes."
 
 

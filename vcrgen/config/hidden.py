@@ -9,6 +9,11 @@ from vcrgen.config.build import BuildConfig
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS
 
+# Options of a build that a hidden set does not have: it draws its pages from the secret, black on white.
+NOT_HIDDEN = frozenset(
+    {"width", "font", "font_size", "distractors", "paper", "ink_colour", "degrade", "glyph_boxes", "image_format"}
+)
+
 
 class HiddenOptions(Options):
     """Options of a hidden set.
@@ -63,6 +68,10 @@ class HiddenOptions(Options):
         ):
             raise ValueError(
                 f"the modes of a hidden set follow from its own `cover`; leave `{wrong}` out of its `config`"
+            )
+        if drawn := sorted(config.model_fields_set & NOT_HIDDEN):
+            raise ValueError(
+                f"a hidden set draws its pages from the secret, black on white; leave `{drawn[0]}` out of its `config`"
             )
         return BuildConfig(**config.model_dump(exclude_unset=True) | given)
 
