@@ -60,7 +60,7 @@ def test_what_is_written_is_there(folder: Folder) -> None:
     folder.subfolder("deep").make()
     folder.write_text("a.txt", "字\n")
     folder.write_json("deep/b.json", {"b": 1, "a": "é"})
-    assert folder.entries() == ["a.txt", "deep"]
+    assert folder.entries() == ["a.txt", "deep"] and folder.glob("*") == ["a.txt"]
     assert folder.size("a.txt") == 4 and folder.size("deep") is None and folder.size("deep/none") is None
     assert folder.read_text("a.txt") == "字\n"
     assert folder.subfolder("deep").read_text("b.json") == '{\n "a": "é",\n "b": 1\n}\n'

@@ -246,6 +246,23 @@ def test_what_was_acknowledged_is_on_disk(board: Board) -> None:
     assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}
 
 
+def test_a_deleted_value_is_in_no_file(board: Board) -> None:
+    """Such as the address of a person who asked for it."""
+
+    def files() -> bytes:
+        with board.engine.connect() as connection:
+            connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return b"".join(file.read_bytes() for file in board.folder.glob("board.sqlite3*"))
+
+    with board.writing() as connection:
+        connection.exec_driver_sql("CREATE TABLE people (address TEXT)")
+        connection.exec_driver_sql("INSERT INTO people VALUES ('someone@example.org')")
+    assert b"someone@example.org" in files()
+    with board.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM people")
+    assert b"someone@example.org" not in files()
+
+
 @EACH_DATABASE
 def test_a_submission_to_no_set_is_refused_by_the_database(board: Board, facts: Facts) -> None:
     with pytest.raises(DatabaseError, match="cannot be used"), board.writing() as connection:
