@@ -118,7 +118,9 @@ def template(
         list[Path] | None,
         typer.Option(help="A text (UTF-8) of which an n-gram model is made, for words in their context; repeatable."),
     ] = None,
-    sigma: Annotated[float, typer.Option(min=1, max=100, help="Noise in grey levels; for noisy images or JPEG about 10.")] = 4.0,
+    sigma: Annotated[
+        float, typer.Option(min=1, max=100, help="Noise in grey levels; for noisy images or JPEG about 10.")
+    ] = 4.0,
     mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.", show_default="all")] = None,
