@@ -143,7 +143,7 @@ class Typeface:
         for row in baselines:
             best = max(best, self._match_lines(ink[:, :columns], row, FIRST_LINES))
             if best.equal >= SURE:
-                return best
+                break
         return self._match_lines(ink[:, :MATCHED_COLUMNS], best.baseline, MATCHED_LINES)
 
     def _match_lines(self, ink: Gray, baseline: int, lines: int) -> FaceMatch:
