@@ -99,9 +99,10 @@ class ParquetSource(ArrowSource):
     def _open_rows(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
         """As ``_open``, but the file stays open where the read ended, for the next read of this thread."""
         owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
-        if self._kept is None or self._kept[0] != owner:
-            self._kept = (owner, _ParquetFile(self.folder, name))
-        file = self._kept[1]
+        kept = self._kept  # read once: another thread may put its own in its place at any time
+        if kept is None or kept[0] != owner:
+            kept = self._kept = (owner, _ParquetFile(self.folder, name))
+        file = kept[1]
         try:
             yield file.schema, file.chunks()
         except BaseException:
