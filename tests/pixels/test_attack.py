@@ -313,6 +313,15 @@ def test_noisy_and_compressed_strips_are_read_if_the_noise_is_told(kind: str) ->
             TemplateModel(font="liberation-sans").reply(Request(images=(image,), language="en"))
 
 
+def test_a_thin_line_from_a_cover_on_is_not_followed_to_its_end() -> None:
+    """A maze in a stranger's image would be walked pixel by pixel, each time over the whole image."""
+    ink = np.zeros((20, 400), np.uint8)
+    ink[:9, :9] = np.arange(100, 181).reshape(9, 9)
+    ink[4:6, 9:] = np.arange(100, 491).reshape(1, -1) % 90 + 100
+    found = find_covers(ink)
+    assert found[:9, :9].all() and not found[:, 40:].any()
+
+
 def test_letters_are_not_taken_for_covers() -> None:
     """Strokes are darker than covers of several shades, and their edges are of many shades."""
     for lang, size in (("en", 12), ("en", 20), ("ru", 14), ("zh", 20), ("ko", 12)):

@@ -213,7 +213,7 @@ class Commands(TyperGroup):
             if isinstance(error, OSError) and error.errno in DISK_FULL:
                 where = f" of {error.filename}" if error.filename else ""
                 _refuse(f"The disk{where} is full; free some space and run the same command again.")
-            if (wrong := _usage_problem(error, f"{ctx.command_path} {ctx.invoked_subcommand}")) is None:
+            if (wrong := _usage_problem(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".rstrip())) is None:
                 raise
             _refuse(wrong)
 

@@ -26,6 +26,7 @@ PATCH, LEAST_PATCHES = (
 # So is a larger square of several shades, if none is darker than this: strokes of letters are, but for their edges.
 TEXTURE, DARKEST = 7, 200
 PIECE, PART = 4, 2  # where there is one, smaller squares are pieces of others, and those beside a piece are parts of it
+LONGEST_PART = 16  # px from a piece on; without a limit, a drawn maze would take as many steps as it is long
 LEAST_RUN = 2  # columns of a cover; single pixels of its shade may be edges of letters
 # White rows hide the middle of letters. As shares of the font size: half the height of the rows that are white in any
 # of them, and the least length of a cover; the share of its columns in which letters show above or below.
@@ -183,7 +184,9 @@ def _textured(ink: Gray) -> Bools:
     )
     if not whole.any():
         return whole
-    while ((wider := _beside(found) & parts) & ~found).any():
+    for _ in range(LONGEST_PART):
+        if not ((wider := _beside(found) & parts) & ~found).any():
+            break
         found |= wider
     return found | (_beside(found) & grey)
 

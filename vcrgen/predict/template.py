@@ -28,9 +28,7 @@ from vcrgen.signature import Signature
 
 EXPLAINED = 0.98  # share of the uncovered ink from which on no other face is tried
 LEAST_EXPLAINED = 0.9  # share of the uncovered ink; below it the face is not that of the strip, and bits are unknown
-LEAST_ALIKE = (
-    0.75  # share of the uncovered ink that a look-alike explains, if differences of 40 grey levels are allowed
-)
+LEAST_ALIKE = 0.75  # share of it that a look-alike explains, if differences of 40 grey levels are allowed
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
 DARKEST_PAPER = 64  # grey levels; covers are darker
 COLOURED_PAPER = "coloured_paper"  # reason of a strip that is not read
