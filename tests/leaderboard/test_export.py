@@ -1,15 +1,26 @@
 """A board as files, and not a word of a hidden set's answers in any of them."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.leaderboard.common import Facts, Place
 from vcrgen.errors import OutputError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.export import export_site, export_tables
+from vcrgen.leaderboard.export import KINDS, export_site, export_tables
+from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.schema import events
+from vcrgen.scorer.answer_key import AnswerKey
 
+Facts = Callable[..., ModelFacts]
+Hand = Callable[..., Path]
+Submit = Callable[..., Submission]
+Place = Callable[..., Submission]
+Run = Callable[..., tuple[int, str, str]]
 EASY = ("easy", "stacked")
 
 
@@ -17,6 +28,80 @@ def texts(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
     }
+
+
+def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
+    """Files that are rejected or scored, and hold answers wherever a format has room for a text."""
+    repository = {
+        str(number): {
+            "res_stacked_image": " ".join(q.answers),
+            "crossed_text": list(q.answers),
+            "question_id": q.question_id,
+        }
+        for number, q in enumerate(key.questions)
+    }
+    table = [
+        {"index": n, "question_id": q.question_id, "answer": list(q.answers), "prediction": q.answers[0]}
+        for n, q in enumerate(key.questions)
+    ]
+    first = key.questions[0]
+    broken = [
+        [{"question_id": first.question_id, "output": first.answers[0], "view": "stacked"}],
+        [{"question_id": first.question_id, "output": [first.answers[0], "x"]}],
+        [{"question_id": first.question_id, "output": {"text": first.answers[0]}}],
+    ]
+    files = []
+    for number, value in enumerate([repository, table, dict(list(repository.items())[:2])]):
+        files.append(folder / f"answers-{number}.json")
+        files[-1].write_text(json.dumps(value))
+    for number, lines in enumerate(broken):
+        files.append(folder / f"broken-{number}.jsonl")
+        files[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files.append(folder / "cut.jsonl")
+    files[-1].write_text('{"question_id": "x", "output": "' + first.answers[0])
+    return files
+
+
+def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
+    board: Board, hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey, hidden_key: AnswerKey, run: Run,
+    tmp_path: Path, capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    known = {answer for question in public_key.questions for answer in question.answers}
+    secrets = [a for q in hidden_key.questions for a in q.answers if len(a) >= 8 and a not in known]
+    assert len(secrets) >= 8
+    for right, model in ((1, "Right"), (2, "Half"), (0, "Wrong")):
+        submit(board, hand(hidden_key, right=right, note=model), facts(model), set_name="hidden-en")
+        submit(board, hand(public_key, right=right, note=model), facts(model))
+    for number, file in enumerate(holding_answers(hidden_key, tmp_path)):
+        submit(board, file, facts(f"Holds answers {number}", f"Team {number}"), set_name="hidden-en")
+    from vcrgen.leaderboard.worker import Worker
+
+    worker = Worker(board)  # with its own log, on standard error
+    with worker.exclusive(wait=5):
+        while worker.score_next():
+            pass
+    with board.reading() as connection:
+        handed_in = submissions.list_submissions(connection)
+        told = [repr(row) for row in connection.execute(events.select())]
+    statuses = [one.status.value for one in handed_in]
+    assert statuses.count("scored") >= 7 and statuses.count("failed") >= 4
+    remove(
+        board, next(one.id for one in handed_in if one.facts.model == "Wrong" and one.set == "hidden-en"), "a reason"
+    )
+    export_site(board, tmp_path / "site")
+    pages = texts(tmp_path / "site")
+    shown = {f"site/{name}": text for name, text in pages.items()}
+    shown |= {form: export_tables(board, form) for form in KINDS if form != "site"}
+    shown |= {command: "".join(map(str, run("leaderboard", command, board.folder))) for command in ("log", "list")}
+    shown |= {"problems": repr([one.problems for one in handed_in]), "events": "\n".join(told)}
+    shown |= {"standard error": "".join(capfd.readouterr())}
+    assert set(shown) >= {"md", "csv", "latex", "json", "log", "list", "site/index.html", "site/board.json"}
+    assert "scored" in shown["standard error"] or "scored" in shown["log"]
+    assert "Holds answers 0" in shown["json"] and "Right" in shown["list"]
+    for name, text in shown.items():
+        folded = text.casefold()
+        found = [answer for answer in secrets if answer.casefold() in folded]
+        assert not found, f"{name} holds {len(found)} answers"
 
 
 def test_a_site_is_a_folder_of_pages_and_tables(board: Board, place: Place, facts: Facts, tmp_path: Path) -> None:

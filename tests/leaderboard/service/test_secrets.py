@@ -4,12 +4,14 @@ import csv
 import io
 import itertools
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.leaderboard.common import Run, events
+import pytest
+
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.disclosure import rounding_step
@@ -60,6 +62,16 @@ def lmms(key: AnswerKey, answers: list[list[str]]) -> bytes:
     return as_lines(*lines)
 
 
+def shuffled(key: AnswerKey) -> list[list[str]]:
+    """Answers that are all wrong, of the same shape."""
+    return [[f"quite another text {n}" for n, _ in enumerate(answers)] for answers in answers_of(key)]
+
+
+def one_right(key: AnswerKey) -> list[list[str]]:
+    wrong = shuffled(key)
+    return [answers_of(key)[0], *wrong[1:]]
+
+
 def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
     """Files that hold a text where an answer could be looked for."""
     one = key.questions[0].question_id
@@ -83,11 +95,8 @@ def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
     }  # fmt: skip
 
 
-def everything(desk: Any, folder: Path, run: Run) -> str:
-    """All that anybody can see of a board, without what only whoever knows a submission's id sees.
-
-    And what maintainers are told on the command line.
-    """
+def everything(desk: Any, folder: Path) -> str:
+    """All that anybody can see of a board, without what only whoever knows a submission's id sees."""
     paths = [
         "/",
         "/history.html",
@@ -106,8 +115,6 @@ def everything(desk: Any, folder: Path, run: Run) -> str:
     export_site(desk.board, folder)
     said += [file.read_text("utf-8") for file in folder.rglob("*") if file.is_file()]
     said += [export_tables(desk.board, form) for form in ("md", "csv", "latex", "json")]
-    said += map(str, run("leaderboard", "log", desk.board.folder))
-    said += [repr(line) for line in events(desk.board)]
     return "\n".join(said)
 
 
@@ -121,7 +128,7 @@ def leaked(key: AnswerKey, text: str, sent: bytes) -> list[str]:
 
 
 def test_no_answer_is_ever_said(
-    make_board: Any, open_desk: Any, hidden_key: AnswerKey, tmp_path: Path, capfd: Any, run: Run
+    make_board: Any, open_desk: Any, hidden_key: AnswerKey, tmp_path: Path, capfd: Any
 ) -> None:
     board = make_board(
         hidden_scores_per_day=1000, hidden_scores_lifetime=1000, failed_files_per_day=1000, requests_per_minute=10_000
@@ -143,9 +150,28 @@ def test_no_answer_is_ever_said(
         told = json.dumps(found, ensure_ascii=False) + desk.client.get(response.json()["page"]).text
         assert leaked(hidden_key, told, files[name][1]) == [], name
     assert statuses["all right"] == "scored" and {*statuses.values()} == {"scored", "failed"}
+    seen = everything(desk, tmp_path / "site")
     logged = "".join(capfd.readouterr())
-    seen = everything(desk, tmp_path / "site", run)
     assert leaked(hidden_key, seen + logged, b"") == []
+    board.engine.dispose()
+
+
+# What is sent along: the answers, one of them, wrong ones.
+@pytest.mark.parametrize("make", [vlmevalkit, lmms], ids=["table", "log"])
+def test_answers_that_are_sent_along_tell_nothing(
+    make: Callable[[AnswerKey, list[list[str]]], bytes], make_board: Any, open_desk: Any, hidden_key: AnswerKey
+) -> None:
+    told = []
+    for number, answers in enumerate((answers_of(hidden_key), shuffled(hidden_key), one_right(hidden_key))):
+        board = make_board(f"board{number}")
+        desk = open_desk(board)
+        response = desk.api(make(hidden_key, answers), set="hidden-en")
+        assert response.status_code == 202
+        score_waiting(board)
+        found = desk.status(response)
+        told.append({name: found[name] for name in ("status", "problems", "scores")})
+        board.engine.dispose()
+    assert told[0] == told[1] == told[2]
 
 
 def test_right_and_wrong_guesses_fail_alike(make_board: Any, open_desk: Any, hidden_key: AnswerKey) -> None:
@@ -169,6 +195,29 @@ def test_right_and_wrong_guesses_fail_alike(make_board: Any, open_desk: Any, hid
         )
     for name in told[0]:
         assert told[0][name] == told[1][name], name
+    board.engine.dispose()
+
+
+def test_copies_in_other_forms_are_refused(make_board: Any, open_desk: Any, hidden_key: AnswerKey) -> None:
+    board = make_board(hidden_scores_per_day=10)
+    desk = open_desk(board)
+    rng = random.Random(0)
+    lines = complete(hidden_key, lambda number: f"guess {rng.random()}")
+    near = [{**lines[0], "output": hidden_key.questions[0].answers[0]}, *lines[1:]]
+    spaced = [{**line, "output": f"  {line['output'].upper()} "} for line in lines]
+    far = complete(hidden_key, lambda number: f"another guess {rng.random()}")
+    sent = [
+        desk.api(as_lines(*each), set="hidden-en", model=f"M{n}") for n, each in enumerate((lines, near, spaced, far))
+    ]
+    assert score_waiting(board) == 4
+    found = [desk.status(response) for response in sent]
+    assert [each["status"] for each in found] == ["scored", "scored", "failed", "scored"]
+    assert "a file that your team submitted before" in found[2]["problems"][0] and found[2]["scores"] == []
+    other = open_desk(board, team="Another team")
+    response = other.api(as_lines(*spaced), set="hidden-en")
+    score_waiting(board)
+    assert other.status(response)["status"] == "scored", "teams are not compared with each other"
+    board.engine.dispose()
 
 
 def test_scores_of_hidden_sets_are_rounded_everywhere(
@@ -209,3 +258,4 @@ def test_scores_of_hidden_sets_are_rounded_everywhere(
     export_site(board, tmp_path / "site")
     for file in (tmp_path / "site").glob("board-hidden-en-*.html"):
         assert [number for number in texts if number in file.read_text("utf-8")] == []
+    board.engine.dispose()
