@@ -1,6 +1,12 @@
 """Files made to do harm: rejected before they are kept, or failed with sentences, and the worker lives on."""
 
+import gzip
+import io
 import json
+import pickle
+import tarfile
+import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +16,59 @@ from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.scorer.answer_key import AnswerKey
+
+
+def zip_bomb() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("preds.jsonl", b"\0" * (5 << 20))
+    return out.getvalue()
+
+
+def workbook() -> bytes:
+    out = io.BytesIO()
+    openpyxl = pytest.importorskip("openpyxl", reason='needs pip install "vcrgen[dev]"')
+    book = openpyxl.Workbook()
+    book.active.append(["index", "prediction"])
+    book.save(out)
+    return out.getvalue()
+
+
+def tar() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("../../preds.jsonl"))
+    return out.getvalue()
+
+
+PACKED: dict[str, tuple[Callable[[], bytes], str]] = {
+    "preds.zip": (zip_bomb, "a zip archive"),
+    "preds.xlsx": (workbook, "a zip archive or an xlsx table"),
+    "preds.jsonl": (lambda: gzip.compress(b"{}" * 1000), "compressed with gzip"),
+    "preds.tar": (tar, "a tar archive"),
+    "preds.tgz": (lambda: gzip.compress(tar()), "compressed with gzip"),
+    "preds.parquet": (lambda: b"PAR1" + b"\0" * 100, "a Parquet file"),
+    "preds.json": (lambda: pickle.dumps({"question_id": "x", "output": "y"}), "a pickle"),
+    "preds.pkl": (lambda: pickle.dumps([1], protocol=4), "a pickle"),
+    "preds.bz2": (lambda: b"BZh91AY&SY", "compressed with bzip2"),
+    "preds.xz": (lambda: b"\xfd7zXZ\0", "compressed with xz"),
+    "preds.zst": (lambda: b"\x28\xb5\x2f\xfd\0", "compressed with zstd"),
+    "preds.7z": (lambda: b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    "preds.rar": (lambda: b"Rar!\x1a\x07", "a rar archive"),
+    "preds.xls": (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel table"),
+    "empty.jsonl": (lambda: b"", "empty"),
+}
+
+
+def test_what_is_packed_is_refused_at_the_door(desk: Any) -> None:
+    for name, (make, kind) in PACKED.items():
+        body = make()
+        for way in (desk.api, desk.form):
+            answer = way(body, name)
+            assert answer.status_code == 400, name
+            assert f"The file is {kind}" in answer.text, (name, answer.text)
+    files = desk.board.folder / "files"
+    assert not [file for file in files.rglob("*") if file.is_file()]
 
 
 def line(**values: Any) -> bytes:
@@ -119,6 +178,7 @@ def test_the_worker_outlives_every_file(make_board: Any, open_desk: Any, public_
         assert desk.client.get(path).status_code == 200
     with board.reading() as connection:
         assert len(list_submissions(connection, SubmissionStatus.FAILED)) == len(table)
+    board.engine.dispose()
 
 
 def test_time_and_memory_are_limited(make_board: Any, open_desk: Any, hand: Any, public_key: AnswerKey) -> None:
@@ -135,3 +195,4 @@ def test_time_and_memory_are_limited(make_board: Any, open_desk: Any, hand: Any,
     slow = desk.api(hand(public_key), model="slow")
     assert score_waiting(hurried) == 1
     assert desk.status(slow)["problems"] == ["Scoring took longer than 0.001 seconds, the most this board gives."]
+    board.engine.dispose()
