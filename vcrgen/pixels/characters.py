@@ -151,7 +151,7 @@ class _Search:
             return
         templates = self._templates
         pens = np.full(len(templates.ink), pen)
-        alone = self._energies.glyphs(np.arange(len(pens)), pens)
+        alone = self._energies.all_glyphs(pen)
         end = pen + templates.advance
         fits = self._unlike(np.flatnonzero((templates.advance > 0) & (end <= self._width)), alone, end)
         ink = float(self._squares[pen + 1] - self._squares[pen]) / self._scale

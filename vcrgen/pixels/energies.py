@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates
+from vcrgen.pixels.templates import STEP, Doubles, Floats, Ints, Templates
 
 AHEAD = 16  # pen positions whose energies are computed with that of one, where most characters are of one width
 
@@ -62,34 +62,45 @@ class Energies:
         top = first + cell.baseline + templates.top
         self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
         self._known = np.zeros(width, dtype=bool)
-        self._square_sums: dict[bytes, npt.NDArray[np.float32]] = {}
-        self._table = np.empty((width, len(templates.ink)))
+        self._square_sums: dict[bytes, Floats] = {}
+        self._table = np.empty((width, len(templates.ink)), dtype=np.float32)
         self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
         self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
         self.pixels = np.append(0.0, np.cumsum(cell.visible.sum(axis=0, dtype=np.float64)))
 
     def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
         """Return the energies of characters, each at its pen position; both of one shape."""
-        for at in self._missing(pens):
-            flat = len(at), -1
-            seen, ink = self._seen[at].reshape(flat), self._ink[at].reshape(flat)
-            self._table[at] = -2.0 * (ink @ self.templates.flat.T).astype(np.float64)
-            self._table[at] += self._squares_of(seen)
-            self._known[at] = True
-        energy: Doubles = self._table[pens, codes]
+        self._fill(pens)
+        return self._table[pens, codes].astype(np.float64)
+
+    def all_glyphs(self, pen: int) -> Doubles:
+        """Return the energies of all characters at a pen position."""
+        self._fill(np.array([pen]))
+        energy: Doubles = self._table[pen].astype(np.float64)
         return energy
 
-    def _squares_of(self, seen: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return the squared darkness of all characters in the pixels that are seen."""
+    def _fill(self, pens: Ints) -> None:
+        for at in self._missing(pens):
+            flat = len(at), -1
+            energy = self._ink[at].reshape(flat) @ self.templates.flat.T
+            energy *= -2.0
+            self._add_squares(energy, self._seen[at].reshape(flat))
+            self._table[at] = energy
+            self._known[at] = True
+
+    def _add_squares(self, energy: Floats, seen: Floats) -> None:
+        """Add the squared darkness of all characters in the pixels that are seen; a row is a pen position."""
         if self.templates.stride == 1:
-            return seen @ self.templates.flat_square.T
+            energy += seen @ self.templates.flat_square.T
+            return
         # Of characters of one width many pen positions see alike.
         keys = [row.tobytes() for row in seen]
         missing = {key: row for row, key in enumerate(keys) if key not in self._square_sums}
         if missing:
             sums = seen[list(missing.values())] @ self.templates.flat_square.T
             self._square_sums |= zip(missing, sums, strict=True)
-        return np.stack([self._square_sums[key] for key in keys])
+        for row, key in zip(energy, keys, strict=True):
+            row += self._square_sums[key]
 
     def tails(self, pen: int) -> Doubles:
         """Return the energies that all characters at a pen position have beyond the next one's."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.energies import Bools, VisibleCell
 
@@ -19,10 +18,8 @@ Gray = npt.NDArray[np.uint8]
 PAPER = 8  # darkness up to which a pixel is paper
 NOISE, LONELY = 3.0, 1.2  # of paper in standard deviations, at most: a pixel, and the mean of the 25 pixels around it
 LEAST_ROW = 0.04  # share of a row's columns that letters fill beside a cover
-PATCH, LEAST_PATCHES = (
-    3,
-    10,
-)  # a shade, neither white nor black, that fills so many squares of so many pixels is a cover's
+# A shade, neither white nor black, that fills so many squares of so many pixels is a cover's.
+PATCH, LEAST_PATCHES = 3, 10
 # So is a larger square of several shades, if none is darker than this: strokes of letters are, but for their edges.
 TEXTURE, DARKEST = 7, 200
 PIECE, PART = 4, 2  # where there is one, smaller squares are pieces of others, and those beside a piece are parts of it
@@ -98,7 +95,7 @@ class CoveredLine:
 
 def find_covers(ink: Gray) -> Bools:
     """Return the pixels of covers, but for white rows: of shades that fill squares, and of larger grey squares."""
-    low, high = (_over_squares(ink, PATCH, worst) for worst in (np.min, np.max))
+    low, high = (_over_squares(ink, PATCH, worst) for worst in (np.minimum, np.maximum))
     shades, counts = np.unique(low[(low == high) & (low > PAPER) & (low < 250)], return_counts=True)
     return np.isin(ink, shades[counts >= LEAST_PATCHES]) | _textured(ink)
 
@@ -170,9 +167,9 @@ def without_noise(ink: Gray, sigma: float) -> tuple[Gray, Gray]:
     """
     if not sigma:
         return ink, ink
-    letters: Gray = ink * (_over_squares(np.pad(ink, 2), 5, np.mean) > LONELY * sigma)
+    letters: Gray = ink * (_over_squares(np.pad(ink, 2).astype(np.int32), 5, np.add) > 25 * LONELY * sigma)
     dark = letters > NOISE * sigma
-    clean: Gray = ink * (dark & (_over_squares(np.pad(dark, 1), 3, np.sum) > 1))
+    clean: Gray = ink * (dark & (_over_squares(np.pad(dark, 1).astype(np.int32), 3, np.add) > 1))
     return letters, clean
 
 
@@ -180,7 +177,7 @@ def _textured(ink: Gray) -> Bools:
     """Return the pixels of covers of several shades; of letters at their edges the pixels directly beside them, too."""
     grey = (ink > PAPER) & (ink <= DARKEST)
     whole, found, parts = (
-        _spread(_over_squares(grey, size, np.min), size, ink.shape) for size in (TEXTURE, PIECE, PART)
+        _spread(_over_squares(grey, size, np.minimum), size, ink.shape) for size in (TEXTURE, PIECE, PART)
     )
     if not whole.any():
         return whole
@@ -191,11 +188,14 @@ def _textured(ink: Gray) -> Bools:
     return found | (_beside(found) & grey)
 
 
-def _over_squares(values: npt.NDArray[Any], size: int, reduce: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Reduce the values of each square, given by its first row and column; there are none in a smaller image."""
+def _over_squares(values: npt.NDArray[Any], size: int, join: np.ufunc) -> npt.NDArray[Any]:
+    """Join the values of each square, given by its first row and column; there are none in a smaller image."""
     if min(values.shape) < size:
         return values[:0, :0]
-    return reduce(sliding_window_view(reduce(sliding_window_view(values, size, axis=0), axis=2), size, axis=1), axis=2)
+    for _ in range(2):
+        starts = len(values) - size + 1
+        values = reduce(join, (values[at : at + starts] for at in range(size))).T
+    return values
 
 
 def _spread(corners: Bools, size: int, shape: tuple[int, ...]) -> Bools:
@@ -211,7 +211,7 @@ def _spread(corners: Bools, size: int, shape: tuple[int, ...]) -> Bools:
 
 def _beside(mask: Bools) -> Bools:
     """Return the pixels of a mask, and those directly beside them."""
-    return _over_squares(np.pad(mask, 1), 3, np.max)
+    return _over_squares(np.pad(mask, 1), 3, np.maximum)
 
 
 def _columns_of(hidden: Bools, geometry: Geometry) -> list[tuple[int, int]]:
