@@ -43,6 +43,22 @@ def test_forked_processes_begin_with_what_is_in_memory() -> None:
     assert list(results(make, range(3), 2, advice=ADVICE, forked=True)) == [5, 6, 7]
 
 
+def make_getenv() -> Callable[[str], str | None]:
+    return os.environ.get
+
+
+@pytest.mark.parametrize("own", [None, "3"])
+def test_each_takes_one_thread_for_matrices_unless_the_user_says_otherwise(
+    own: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "OPENBLAS_NUM_THREADS"
+    monkeypatch.delenv(name, raising=False)
+    if own:
+        monkeypatch.setenv(name, own)
+    assert list(results(make_getenv, [name], 2, advice=ADVICE)) == [own or "1"]
+    assert os.environ.get(name) == own
+
+
 def test_only_a_few_are_taken_ahead() -> None:
     taken: list[int] = []
 

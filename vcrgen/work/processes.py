@@ -50,7 +50,7 @@ def process_pool(
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
 
     def submit(task: T) -> Future[R]:
-        with _ctrl_c_held_back():  # new processes inherit the mask, and never receive Ctrl-C
+        with _one_thread(), _ctrl_c_held_back():  # new processes inherit both, and never receive Ctrl-C
             return executor.submit(_call, task)
 
     try:
@@ -87,6 +87,22 @@ def results(
         while handed_in:
             yield handed_in.popleft().result()
             handed_in.extend(map(submit, islice(waiting, 1)))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let processes that start in a block take one thread for matrices, if the user has set no number.
+
+    There is a process for each core already, so further threads wait for each other.
+    """
+    if "OPENBLAS_NUM_THREADS" in os.environ:
+        yield
+        return
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["OPENBLAS_NUM_THREADS"]
 
 
 @contextmanager
