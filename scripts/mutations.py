@@ -560,6 +560,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Visible pixels.
     M("pixels", "overlaps of letters left out", "linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]",
       "linear = 0 * overlaps.square[pairs[touching]], 0 * overlaps.linear[pairs[touching]]", "tests/pixels/test_posterior.py"),
+    M("pixels", "overlaps of letters left out of a line's reading", "linear = overlaps.square[pairs].reshape(shape), overlaps.linear[pairs].reshape(shape)",
+      "linear = 0 * overlaps.square[pairs].reshape(shape), 0 * overlaps.linear[pairs].reshape(shape)", "tests/pixels/test_attack.py"),
     M("pixels", "the noise of a variance for a deviation", "return 2.0 * (sigma / STEP) ** 2", "return 2.0 * (sigma / STEP)", "calibration"),
     M("pixels", "a span's bits without those of its choices of paths", "return State(total, inner + entropy_of(weights), best.best",
       "return State(total, inner, best.best", "calibration"),

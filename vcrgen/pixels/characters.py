@@ -150,7 +150,6 @@ class _Search:
         if arrived[0][0] > self._best[pen:].min() + self._beam:
             return
         templates = self._templates
-        pens = np.full(len(templates.ink), pen)
         alone = self._energies.all_glyphs(pen)
         end = pen + templates.advance
         fits = self._unlike(np.flatnonzero((templates.advance > 0) & (end <= self._width)), alone, end)
@@ -165,7 +164,7 @@ class _Search:
                 row = templates.overlaps.number[code]
                 touching = np.flatnonzero(row >= 0)
                 energy = alone.copy()
-                energy[touching] += self._energies.of_overlaps(row[touching].astype(np.intp), pens[touching])
+                energy[touching] += self._energies.of_overlaps_at(row[touching].astype(np.intp), pen)
             residual = energy[fits] + self._squares[end[fits]] - self._squares[pen]
             price = residual / self._scale + self._price[fits]
             fair = price + gain[fits]
@@ -181,6 +180,8 @@ class _Search:
     def _unlike(self, fits: Ints, alone: Doubles, end: Ints) -> Ints:
         """Return characters, of those of one width of which nothing is seen only the most frequent one."""
         unseen = fits[alone[fits] == 0]
+        if len(unseen) < 2:
+            return fits
         unseen = unseen[np.argsort(self._price[unseen], kind="stable")]
         others = np.delete(unseen, np.unique(end[unseen], return_index=True)[1])
         return np.setdiff1d(fits, others, assume_unique=True)

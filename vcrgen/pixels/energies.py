@@ -104,10 +104,10 @@ class Energies:
 
     def tails(self, pen: int) -> Doubles:
         """Return the energies that all characters at a pen position have beyond the next one's."""
-        codes, first, tails = self.templates.tails
+        codes, first, tails, squares = self.templates.tails
         energy = np.zeros(len(self.templates.ink))
-        seen, ink = self._seen[pen][:, first:], self._ink[pen][:, first:]
-        energy[codes] = np.tensordot(tails * tails, seen) - 2.0 * np.tensordot(tails, ink)
+        seen, ink = self._seen[pen][:, first:].ravel(), self._ink[pen][:, first:].ravel()
+        energy[codes] = squares @ seen - 2.0 * (tails @ ink)
         return energy
 
     def _missing(self, pens: Ints) -> Iterator[Ints]:
@@ -135,4 +135,13 @@ class Energies:
         ink = self._ink[pens[touching]][:, :, : self._overlap_columns]
         square, linear = overlaps.square[pairs[touching]], overlaps.linear[pairs[touching]]
         energy[touching] = np.einsum("nij,nij->n", square, seen) - 2.0 * np.einsum("nij,nij->n", linear, ink)
+        return energy
+
+    def of_overlaps_at(self, pairs: Ints, pen: int) -> Doubles:
+        """Return the energy that overlaps add, for pairs of characters whose second one is at one pen position."""
+        overlaps, columns = self.templates.overlaps, self._overlap_columns
+        seen, ink = self._seen[pen][:, :columns].ravel(), self._ink[pen][:, :columns].ravel()
+        shape = len(pairs), seen.size
+        square, linear = overlaps.square[pairs].reshape(shape), overlaps.linear[pairs].reshape(shape)
+        energy: Doubles = (square @ seen).astype(np.float64) - 2.0 * (linear @ ink)
         return energy

@@ -96,13 +96,17 @@ class Templates:
         return self.flat * self.flat
 
     @cached_property
-    def tails(self) -> tuple[Ints, int, Floats]:
-        """The characters with ink beyond the next pen position, its first column, and that ink in steps."""
+    def tails(self) -> tuple[Ints, int, Floats, Floats]:
+        """The characters with ink beyond the next pen position, its first column, that ink in steps, and its squares.
+
+        The inks are as in :attr:`flat`.
+        """
         beyond = np.arange(self.ink.shape[2]) + self.left >= self.advance[:, None]
         tails = self.ink_steps * beyond[:, None, :]
         codes, columns = np.flatnonzero(tails.any(axis=(1, 2))), np.flatnonzero(tails.any(axis=(0, 1)))
         first = int(columns[0]) if len(columns) else self.ink.shape[2]
-        return codes, first, tails[codes][:, :, first:]
+        flat = tails[codes][:, :, first:].reshape(len(codes), tails[0, :, first:].size)
+        return codes, first, flat, flat * flat
 
     @cached_property
     def widths(self) -> Ints:
