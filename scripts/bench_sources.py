@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vcrgen.builder.shards import divide_tasks, neighbours
-from vcrgen.builder.sources import Source, iter_rows, open_source
+from vcrgen.builder.sources import Source, items_at, open_source
 from vcrgen.config.build import BuildConfig
 
 IMAGE_BYTES = 25_000
@@ -96,7 +96,7 @@ def read_all(source: Source, config: BuildConfig, processes: int) -> None:
     sources = [copy.copy(source) for _ in range(processes)]
     for turn, group in enumerate(groups):
         for task in group:
-            for _ in iter_rows(sources[turn % processes], config, task.partition, task.start, task.stop):
+            for _ in items_at(sources[turn % processes], config, task.partition, range(task.start, task.stop)):
                 pass
 
 

@@ -110,7 +110,7 @@ def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
         names = [path[-1] for path in source.names()]
         needed = frozenset(path[0] for path in source.names())
         parts = list(enumerate(source.partitions()))
-        rows = (row for at, part in parts for row in source.rows(at, 0, part.rows, needed))
+        rows = (row for at, part in parts for row in source.rows(at, range(part.rows), needed))
         return names, sum(part.rows for _, part in parts), rows
     if file.stat().st_size > MAX_JSON_BYTES:
         raise SourceError(

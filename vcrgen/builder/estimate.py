@@ -13,7 +13,7 @@ from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import Pair
 from vcrgen.builder.run import plan_build
 from vcrgen.builder.shards import ROW_GROUP, Plan, Task, parquet_writer, write_rows
-from vcrgen.builder.sources import Source, iter_rows
+from vcrgen.builder.sources import Source, items_at
 from vcrgen.config.build import BuildConfig
 from vcrgen.records import Item, Mode, Reject
 from vcrgen.samples import sample_pair
@@ -82,9 +82,8 @@ class _SampledRows:
 
     def _pairs(self, source: Source, tasks: Sequence[Task], rows: int) -> Iterator[Pair]:
         for task in tasks:
-            items = iter_rows(
-                source, self._pipeline.config, task.partition, task.start, min(task.start + rows, task.stop)
-            )
+            numbers = range(task.start, min(task.start + rows, task.stop))
+            items = items_at(source, self._pipeline.config, task.partition, numbers)
             clock = time.perf_counter()
             for number, item in enumerate(items):
                 spent = time.perf_counter() - clock

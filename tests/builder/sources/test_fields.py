@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.sources import iter_captions, iter_items, iter_rows, limit_partitions, open_source
+from vcrgen.builder.sources import items_at, iter_captions, iter_items, limit_partitions, open_source
 from vcrgen.builder.sources.fields import matching_rows
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
@@ -69,7 +69,7 @@ def test_captions_without_images_are_those_of_the_items(wit: str, tmp_path: Path
         source = open_source(config)
         stop = source.partitions()[0].rows
         found = {row.number: (row.source_id, row.caption) for row in iter_captions(source, config, 0, stop)}
-        items = enumerate(iter_rows(source, config, 0, 0, stop))
+        items = enumerate(items_at(source, config, 0, range(stop)))
         expected = {
             at: (item.source_id, item.caption or "") for at, item in items if item and "#4" not in item.source_id
         }

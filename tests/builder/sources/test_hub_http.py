@@ -58,7 +58,7 @@ for file in sys.argv[1:]:
     HfApi().upload_file(path_or_fileobj=file, path_in_repo="a.parquet", repo_id="me/new", repo_type="dataset")
     sources += [open_source(BuildConfig(source=text)) for text in ("hf://datasets/me/new/*.parquet", "me/new")]
     for source in sources:
-        print(len(list(source.rows(0, 0, source.partitions()[0].rows, frozenset({"caption"})))))
+        print(len(list(source.rows(0, range(source.partitions()[0].rows), frozenset({"caption"})))))
 """
 # Every example of an epoch, from here and then from two workers of torch, which are copies of a process that has asked
 # the Hub.

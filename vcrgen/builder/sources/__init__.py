@@ -6,14 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source, choose_splits
-from vcrgen.builder.sources.fields import (
-    check_columns,
-    items_at,
-    iter_captions,
-    iter_items,
-    iter_rows,
-    limit_partitions,
-)
+from vcrgen.builder.sources.fields import check_columns, items_at, iter_captions, iter_items, limit_partitions
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hub_splits, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
@@ -30,7 +23,6 @@ __all__ = [
     "items_at",
     "iter_captions",
     "iter_items",
-    "iter_rows",
     "limit_partitions",
     "open_every_split",
     "open_source",

@@ -4,8 +4,10 @@ import contextlib
 import os
 import threading
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import compress, count
 from pathlib import Path
 from typing import Any
 
@@ -42,30 +44,18 @@ class ArrowSource(FileSource):
         with self._open(self.files[index]) as (schema, _):
             return paths_of_schema(schema)
 
-    def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+    def _read(self, name: str, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         with self._open_rows(name) as (schema, chunks):
             names = [column for column in schema.names if column in columns]
-            first = 0
+            first = done = 0
             for rows, read in chunks:
-                low, high = max(start - first, 0), min(stop - first, rows)
-                if low < high:
-                    yield from read(names, low, high)
-                first += rows
-                if first >= stop:
+                wanted = numbers[done : bisect_left(numbers, first + rows)]
+                if wanted:
+                    low, high = wanted[0] - first, wanted[-1] - first + 1
+                    yield from compress(read(names, low, high), map(wanted.__contains__, count(wanted[0])))
+                first, done = first + rows, done + len(wanted)
+                if done == len(numbers):
                     return
-
-    def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
-        """As :meth:`Source.rows_at`."""
-        name = self.files[partition]
-        with self._reading(name), self._open_rows(name) as (schema, chunks):
-            names = [column for column in schema.names if column in columns]
-            first = 0
-            for rows, read in chunks:
-                local = [number - first for number in numbers if first <= number < first + rows]
-                if local:
-                    window = enumerate(read(names, local[0], local[-1] + 1), start=local[0])
-                    yield from (row for number, row in window if number in local)
-                first += rows
 
     def _failures(self) -> tuple[type[Exception], ...]:
         from pyarrow import ArrowException

@@ -58,23 +58,19 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """Stream rows ``start`` to ``stop`` (exclusive) of a partition.
+    def rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """Stream the rows of a partition with these ascending numbers, usually a range.
 
         Top-level columns other than ``columns`` may be left out. A row that cannot be read is
         ``{"__problem__": "what is wrong"}``, so that the rows after it keep their numbers.
 
         Raises:
-            SourceError: The file cannot be read, or ends before row ``stop``.
+            SourceError: The file cannot be read, or ends before the last of these rows.
         """
 
     def chunk_rows(self, partition: int) -> int:
         """Return the most rows of a partition that are decoded from the first of them on; 1 where each is found."""
         return 1
-
-    def rows_at(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
-        """Stream the rows with these ascending numbers; each row group is read once."""
-        return (row for number in numbers for row in self.rows(partition, number, number + 1, columns))
 
 
 class FileSource(Source):
@@ -125,16 +121,17 @@ class FileSource(Source):
                 self._names = self._read_names(first)
         return self._names
 
-    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        if start >= stop:
+    def rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        if not numbers:
             return
         name = self.files[partition]
-        position = start
+        left = len(numbers)
         with self._reading(name):
-            for row in self._read(name, start, stop, columns):
+            for row in self._read(name, numbers, columns):
                 yield row
-                position += 1
-        if position < stop:
+                left -= 1
+        if left:
+            stop = numbers[-1] + 1
             raise SourceError(f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?")
 
     @abstractmethod
@@ -146,8 +143,8 @@ class FileSource(Source):
         """Return the column paths of file number ``index``."""
 
     @abstractmethod
-    def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
-        """Stream rows of a file; ``start < stop``."""
+    def _read(self, name: str, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
+        """Stream the rows of a file with these numbers, at least one."""
 
     def _failures(self) -> tuple[type[Exception], ...]:
         """Return the exceptions that a missing or damaged file raises."""
@@ -226,9 +223,9 @@ class SampleSource(Source):
     def names(self) -> list[ColumnPath]:
         return [("id",), ("image",), ("caption",)]
 
-    def rows(self, partition: int, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+    def rows(self, partition: int, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         from vcrgen.samples import sample_pair
 
-        for index in range(start, min(stop, self._count)):
-            pair = sample_pair(self._lang, self._first + index)
+        for number in numbers:
+            pair = sample_pair(self._lang, self._first + number)
             yield {"id": pair.id, "image": pair.image, "caption": pair.caption}

@@ -1,7 +1,7 @@
 """Columns of a source, and conversion of rows to items."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -64,31 +64,17 @@ def iter_items(source: Source, config: BuildConfig, index: int, start: int, stop
     Raises:
         SourceError: A column is not there, or the file cannot be read.
     """
-    return (item for item in iter_rows(source, config, index, start, stop) if item is not None)
-
-
-def iter_rows(source: Source, config: BuildConfig, index: int, start: int, stop: int) -> Iterator[Item | None]:
-    """Stream items as :func:`iter_items`, with None for rows that do not meet the conditions."""
-    return _items(source, config, index, range(start, stop), partial(source.rows, index, start, stop))
+    return (item for item in items_at(source, config, index, range(start, stop)) if item is not None)
 
 
 def items_at(source: Source, config: BuildConfig, index: int, numbers: Sequence[int]) -> Iterator[Item | None]:
-    """Stream items as :func:`iter_rows`, of the rows with these ascending numbers."""
-    return _items(source, config, index, numbers, partial(source.rows_at, index, numbers))
-
-
-def _items(
-    source: Source,
-    config: BuildConfig,
-    index: int,
-    numbers: Iterable[int],
-    read: Callable[[frozenset[str]], Iterator[Row]],
-) -> Iterator[Item | None]:
+    """Stream the items of rows with these ascending numbers; None for rows that do not meet the conditions."""
     columns = check_columns(source, config)
     name = source.partitions()[index].name
     folder = source.root / PurePosixPath(name).parent if source.root else None
     paths = [columns.image, columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
-    for row, number in zip(read(frozenset(path[0] for path in paths)), numbers, strict=False):
+    rows = source.rows(index, numbers, frozenset(path[0] for path in paths))
+    for row, number in zip(rows, numbers, strict=False):
         yield read_item(row, columns, root=folder, row_id=f"{name}#{number}")
 
 
@@ -111,7 +97,7 @@ def iter_captions(source: Source, config: BuildConfig, index: int, stop: int) ->
     columns = check_columns(source, config)
     name = source.partitions()[index].name
     paths = [columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
-    for number, row in enumerate(source.rows(index, 0, stop, frozenset(path[0] for path in paths))):
+    for number, row in enumerate(source.rows(index, range(stop), frozenset(path[0] for path in paths))):
         if PROBLEM not in row and (places := _matching_places(row, columns)) is not None:
             caption, _ = _text(_first(row, columns.caption, places))
             yield CaptionRow(number, _id_of(row, columns, places, f"{name}#{number}"), caption or "")
@@ -121,7 +107,7 @@ def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[i
     """Yield the numbers of the rows that :func:`iter_items` yields, without reading images."""
     columns = check_columns(source, config)
     needed = frozenset(path[0] for path, _ in columns.where)
-    for number, row in enumerate(source.rows(index, 0, source.partitions()[index].rows, needed)):
+    for number, row in enumerate(source.rows(index, range(source.partitions()[index].rows), needed)):
         # A row that cannot be read counts: it is rejected with its reason, not skipped.
         if PROBLEM in row or _matching_places(row, columns) is not None:
             yield number

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -57,24 +57,25 @@ class ScannedSource(FileSource):
         self._marks[name] = offsets, lines
         return rows
 
-    def _read(self, name: str, start: int, stop: int, columns: frozenset[str]) -> Iterator[Row]:
+    def _read(self, name: str, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         if name not in self._marks:
             self._count(name)
         offsets, lines = self._marks[name]
-        mark, skip = divmod(start, _STRIDE)
-        if mark >= len(offsets):
-            return
         with self.folder.open(name, ahead=True) as handle:
             _, header = self._begin(handle, name)
-            handle.seek(offsets[mark])
-            for record in islice(self._records(handle, lines[mark], header), skip, skip + stop - start):
-                yield self._row(record, handle, header, columns)
+            for run in [numbers] if isinstance(numbers, range) else [range(number, number + 1) for number in numbers]:
+                mark, skip = divmod(run.start, _STRIDE)
+                if mark >= len(offsets):
+                    return
+                handle.seek(offsets[mark])
+                for record in islice(self._records(handle, lines[mark], header), skip, skip + len(run)):
+                    yield self._row(record, handle, header, columns)
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         count = min(self.partitions()[index].rows, _SAMPLE_ROWS)
         paths: dict[ColumnPath, None] = {}
         problem = ""
-        for row in self._read(self.files[index], 0, count, self.sample_columns):
+        for row in self._read(self.files[index], range(count), self.sample_columns):
             if PROBLEM in row:
                 problem = problem or str(row[PROBLEM])
             else:
