@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
-from vcrgen.builder.records import Distractors, PairImages, PairParts, PreparedItem
+from vcrgen.builder.records import PairImages, PairParts, Places, PreparedItem
 from vcrgen.records import Span
 from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
 from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
@@ -35,7 +35,7 @@ def compose_images(
     encode: Callable[[tuple[Band, ...]], T],
     *,
     strip_first: bool = False,
-    distractors: Distractors | None = None,
+    distractors: tuple[Places, Places] = ((), ()),
     finish: Callable[[Pixels, str], Pixels] | None = None,
     with_mask: bool = False,
 ) -> PairImages[T]:
@@ -46,13 +46,13 @@ def compose_images(
         rules: The spans in reading order, each with the rule of its cover.
         encode: Makes an image of its bands of rows, from the top; ``tuple`` leaves it as bands.
         strip_first: The strip stands above VI, not below it.
-        distractors: Covers that hide no text.
+        distractors: Covers that hide no text: on VI, and on blank paper, in pixels of the strip.
         finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
         with_mask: There is a mask of covers that are boxes, too.
     """
     spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
     covers = [cover for span in spans for cover in span.covers]
-    on_photo, on_paper = _distract(distractors, parts, covers) if distractors else ([], [])
+    on_photo, on_paper = _distract(distractors, parts, covers) if any(distractors) else ([], [])
     photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo
     small = Band(cover_strip(parts.strip if parts.printed is None else parts.printed, [*covers, *on_paper]))
     gap = white_band(1, photo.width)
@@ -89,13 +89,15 @@ def has_uncovered_span(spans: Iterable[MaskedSpan]) -> bool:
     )
 
 
-def _distract(distractors: Distractors, parts: PairParts, covers: Sequence[Cover]) -> tuple[list[Cover], list[Cover]]:
+def _distract(
+    distractors: tuple[Places, Places], parts: PairParts, covers: Sequence[Cover]
+) -> tuple[list[Cover], list[Cover]]:
     """Return the distractors on VI and on blank paper, each clear of text and of the others."""
     paper = parts.strip < WHITE
     mark_hidden(paper, covers)
     photo = np.zeros((parts.photo.height, parts.photo.width), dtype=bool)
     drawn: tuple[list[Cover], list[Cover]] = ([], [])
-    for places, occupied, made in ((distractors.photo, photo, drawn[0]), (distractors.strip, paper, drawn[1])):
+    for places, occupied, made in zip(distractors, (photo, paper), drawn, strict=True):
         for cell, rule in places:
             cover = rule.cover(cell)
             made.append(cover if cover.mask is None else clip_cover(cover, occupied))

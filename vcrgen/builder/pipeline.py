@@ -19,7 +19,7 @@ from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
-from vcrgen.builder.records import Distractors, Mask, Pair, PairImages, PairKeys, PairParts, PreparedItem
+from vcrgen.builder.records import Mask, Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
 from vcrgen.config.build import BuildConfig, parse_degradations
 from vcrgen.errors import ImageProblem, PipelineError
@@ -242,17 +242,16 @@ class Pipeline:
         def seed(stage: str, item: str) -> int:
             return int(rng(stage, item).random() * (1 << 53))
 
-        distractors = finish = warp = None
+        finish = warp = None
+        distractors: tuple[Places, Places] = ((), ())
         if config.distractors:
             blanks = config.cover != ROWS or config.is_printed  # white rows are invisible on white paper
             places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=blanks)
             if places is None:
                 detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
                 return Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_ROOM, detail=detail)
-            photo, strip = (
-                tuple((cell, self._form(rule, pair, f" {cell}", when)) for cell in cells) for cells in places
-            )
-            distractors = Distractors(photo=photo, strip=strip)
+            photo, strip = ([(cell, self._form(rule, pair, f" {cell}", when)) for cell in cells] for cells in places)
+            distractors = photo, strip
         if config.degrade:
             steps = parse_degradations(config.degrade)
 

@@ -1,7 +1,7 @@
 """Records passed between the stages of a build."""
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeAlias, TypeVar
 
@@ -17,6 +17,8 @@ from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
 Mask: TypeAlias = npt.NDArray[np.bool_]
+Places: TypeAlias = Sequence[tuple[Box, CoverRule]]
+"""Covers that hide no text: their places, each as high as a line, with their rules."""
 
 KEY_LENGTH = 20  # hex digits
 KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
@@ -64,14 +66,6 @@ class PairParts:
     others: Callable[[Span], Pixels]  # darkness of the text around a span; every mode asks for it
     cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
     printed: Pixels | None = None  # the strip as it is printed, RGB; None for black on white
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distractors:
-    """Covers that hide no text: places, each as high as a line, with their rules."""
-
-    photo: tuple[tuple[Box, CoverRule], ...] = ()  # in pixels of VI
-    strip: tuple[tuple[Box, CoverRule], ...] = ()  # on blank paper, in pixels of the strip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

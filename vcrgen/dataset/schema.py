@@ -1,11 +1,14 @@
 """The columns of a kind of datasets with their types, for Parquet and for `datasets`."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 # Types in the notation of `datasets`. A list is written in brackets, which every version of it reads.
 STRING = {"dtype": "string", "_type": "Value"}
@@ -15,6 +18,7 @@ IMAGE = {"_type": "Image"}
 # Rows after which Parquet looks if a page is full. Its default, 1,024, puts all images of a row group into one page: a
 # row then takes nearly twice as long to write, and a reader of one image decodes all.
 PAGE_ROWS = 8
+GROUP_ROWS = 64  # rows in memory at a time, and in a row group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,15 @@ class DatasetKind:
             "write_statistics": searched,
             "write_batch_size": PAGE_ROWS,
         }
+
+    def write(self, file: Path, rows: Iterator[Mapping[str, Any]], *columns: str) -> int:
+        """Write some columns, by default all features, as a Parquet file; return the number of rows."""
+        schema, count = self.schema(*columns), 0
+        with pq.ParquetWriter(file, schema, **self.parquet_options()) as writer:
+            while group := list(islice(rows, GROUP_ROWS)):
+                writer.write_table(pa.Table.from_pylist(group, schema))
+                count += len(group)
+        return count
 
 
 def _arrow_type(feature: Any) -> pa.DataType:

@@ -138,8 +138,28 @@ class RowCalibrator:
         self._above = sample.above
 
     def nearest(self, target: CoverTarget) -> Calibration:
-        """Return the rows nearest to a target."""
-        return _nearest_rows(self._above, target)
+        """Return the rows with the best balance among those within the tolerance; if there are none, the nearest."""
+        height = self._above.shape[1] - 1
+        tolerance = _tolerance(height)
+        mean = self._above.mean(axis=0)
+        likely = [
+            range(first, stop)
+            for first in range(1, height)
+            for stop in range(first + 1, height)
+            if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE
+        ] or [range(1, height)]
+        over, under = _shares(self._above, likely)
+        visible = np.median(over + under, axis=1)
+        ink = np.abs(visible - target.visible)
+        excess = np.maximum(0.0, ink - tolerance)
+        nearest = np.flatnonzero(excess == excess.min())
+        over, under = over[nearest], under[nearest]
+        balance = np.median(over / np.maximum(over + under, 1e-9), axis=1)
+        number = int((ink[nearest] + np.abs(balance - target.above)).argmin())
+        best = likely[nearest[number]]
+        low, median, high = _spread(self._above[:, best.start] + 1 - self._above[:, best.stop])
+        above = float(balance[number])
+        return Calibration(rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=above)
 
 
 class PatternCalibrator:
@@ -195,32 +215,6 @@ def _visible_by_size(
     hidden = np.bincount(inside.ravel(), ink.ravel(), minlength=STEPS).cumsum()
     shares: Floats = 1 - hidden[last] / hidden[-1]
     return shares
-
-
-def _nearest_rows(above: Floats, target: CoverTarget) -> Calibration:
-    """Return the rows with the best balance among those within the tolerance; if there are none, the nearest."""
-    height = above.shape[1] - 1
-    tolerance = _tolerance(height)
-    mean = above.mean(axis=0)
-    likely = [
-        range(first, stop)
-        for first in range(1, height)
-        for stop in range(first + 1, height)
-        if abs(mean[first] + 1 - mean[stop] - target.visible) < MAX_MEAN_DISTANCE
-    ] or [range(1, height)]
-    over, under = _shares(above, likely)
-    visible = np.median(over + under, axis=1)
-    ink = np.abs(visible - target.visible)
-    excess = np.maximum(0.0, ink - tolerance)
-    nearest = np.flatnonzero(excess == excess.min())
-    over, under = over[nearest], under[nearest]
-    balance = np.median(over / np.maximum(over + under, 1e-9), axis=1)
-    number = int((ink[nearest] + np.abs(balance - target.above)).argmin())
-    best = likely[nearest[number]]
-    low, median, high = _spread(above[:, best.start] + 1 - above[:, best.stop])
-    return Calibration(
-        rule=WhiteRows(best), target=target.visible, visible=median, low=low, high=high, above=float(balance[number])
-    )
 
 
 def _spread(shares: Floats) -> tuple[float, float, float]:

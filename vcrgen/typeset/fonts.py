@@ -172,6 +172,7 @@ class Face:
     Attributes:
         path: The font file.
         index: Index of the face in a collection.
+        font: The face for Pillow's drawing functions.
         sha256: Hash of the file's bytes.
     """
 
@@ -179,7 +180,7 @@ class Face:
         try:
             if path.stat().st_size > MAX_FONT_BYTES:
                 raise FontError(f"The font {path} is larger than {MAX_FONT_BYTES >> 20} MiB.")
-            self._font = ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
+            self.font = ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
         except OSError as error:
             why = error.strerror or "it is not a font that FreeType can open"
             raise FontError(f"The font {path} cannot be used: {why}.") from None
@@ -188,14 +189,9 @@ class Face:
         self.sha256 = _hash(path)
 
     @property
-    def font(self) -> ImageFont.FreeTypeFont:
-        """The face for Pillow's drawing functions."""
-        return self._font
-
-    @property
     def family(self) -> str:
         """The family's name in the file."""
-        return self._font.getname()[0] or self.path.stem
+        return self.font.getname()[0] or self.path.stem
 
     @cached_property
     def characters(self) -> frozenset[int]:

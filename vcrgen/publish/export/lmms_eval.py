@@ -11,11 +11,7 @@ Facts about lmms-eval (checked with 0.7.3) that decide the tasks here:
   is ``False`` and they fail, for there is no tokenizer.
 """
 
-import itertools
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from vcrgen.dataset.schema import STRING
 from vcrgen.dataset.views import View
@@ -31,7 +27,6 @@ COLUMNS = (
 """VCR-WIKI's columns, and those of a task without Python."""
 PUBLISHED = frozenset({"en", "zh"})
 """Languages of the published scoring functions."""
-GROUP_ROWS = 64
 
 
 def task_name(job: ExportJob, part: Part) -> str:
@@ -47,10 +42,8 @@ def write_lmms_eval(job: ExportJob, folder: Path) -> str:
         )
     (folder / "data").mkdir()
     for part in job.parts:
-        schema, rows = VCR.schema(*COLUMNS), map(_values, job.rows(part, columns=COLUMNS))
-        with pq.ParquetWriter(folder / "data" / f"{part}.parquet", schema, **VCR.parquet_options()) as writer:
-            while group := list(itertools.islice(rows, GROUP_ROWS)):
-                writer.write_table(pa.Table.from_pylist(group, schema))
+        rows = map(_values, job.rows(part, columns=COLUMNS))
+        VCR.write(folder / "data" / f"{part}.parquet", rows, *COLUMNS)
         _write_tasks(job, part, folder)
     published = [template("lmms_eval_published.md")] if job.language.code in PUBLISHED else []
     return readme(job, template("lmms_eval.md", task=task_name(job, job.example)), *published)

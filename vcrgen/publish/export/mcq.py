@@ -11,13 +11,9 @@ metric ``bypass`` only keeps the outputs.
 
 import base64
 import csv
-import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from vcrgen.config.build import SPLIT_NAME
 from vcrgen.dataset.reader import Dataset
@@ -40,7 +36,6 @@ _KIND = DatasetKind(
     identifier="question_id",
     answers="answer",
 )
-_GROUP_ROWS = 64
 
 Row = Mapping[str, Any]
 
@@ -107,13 +102,10 @@ def write_vlmevalkit(dataset: Dataset, lang: str, folder: Path, name: str) -> in
 
 def write_lmms_eval(dataset: Dataset, lang: str, folder: Path, name: str) -> int:
     """Write a Parquet file and its task, and return the number of rows."""
-    task, count, schema = name.lower(), 0, _KIND.schema()
+    task = name.lower()
     (folder / "data").mkdir(exist_ok=True)
-    with pq.ParquetWriter(folder / "data" / f"{task}.parquet", schema, **_KIND.parquet_options()) as writer:
-        rows = itertools.starmap(lambda row, question, data: _document(row, question, data, lang), _rows(dataset, lang))
-        while group := list(itertools.islice(rows, _GROUP_ROWS)):
-            writer.write_table(pa.Table.from_pylist(group, schema))
-            count += len(group)
+    rows = (_document(row, question, data, lang) for row, question, data in _rows(dataset, lang))
+    count = _KIND.write(folder / "data" / f"{task}.parquet", rows)
     with (folder / f"{task}.yaml").open("x", encoding="utf-8", newline="") as file:
         file.write(template("lmms_eval_mcq.yaml", task=task, split=dataset.splits[0]))
     return count
