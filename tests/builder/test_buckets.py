@@ -1,23 +1,21 @@
 """Builds that read from and write to an object store: the same bytes as on a disk, whatever breaks."""
 
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import tarfile
 import time
-from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import pytest
 
+from tests.builder.conftest import Stop, stops, write_pairs
+from tests.making import files_of, tar_of
 from tests.standing import stands_at
 from vcrgen.builder import run as run_module
-from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, build
 from vcrgen.builder.sources import open_source
 from vcrgen.config.build import BuildConfig
@@ -38,10 +36,6 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("reference") / "out"
     build(SAMPLES, out=out, **OPTIONS)
     return files_of(out)
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -92,30 +86,15 @@ def test_killed_and_run_again(reference: dict[str, bytes], out: str, there: Ther
     assert there(out) == reference
 
 
-class _Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("stop_at", [1, 3])
 def test_stopped_while_assembling(
     reference: dict[str, bytes], out: str, there: There, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
     """Stopped at a file of the assembly, or before the manifest."""
-    calls = Counter[str]()
-
-    def stopping(name: str, real: Callable[..., Any], limit: int) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            calls[name] += 1
-            if calls[name] > limit:
-                raise _Stop
-            return real(*args, **kwargs)
-
-        return call
-
     with monkeypatch.context() as patch:
-        patch.setattr(run_module, "make_file", stopping("make", make_file, stop_at))
-        patch.setattr(run_module, "write_manifest", stopping("manifest", run_module.write_manifest, 0))
-        with pytest.raises(_Stop):
+        patch.setattr(run_module, "make_file", stops(run_module.make_file, after=stop_at))
+        patch.setattr(run_module, "write_manifest", stops(run_module.write_manifest))
+        with pytest.raises(Stop):
             build(SAMPLES, out=out, **OPTIONS)
     left = there(out)
     assert not {"_SUCCESS", "manifest.json"} & set(left)
@@ -217,23 +196,19 @@ def test_what_cannot_be_built_in(store: Any, monkeypatch: pytest.MonkeyPatch, ou
 # Sources
 
 
-@pytest.fixture
-def pairs(store: Any, pairs_file: Path) -> str:
+@pytest.fixture(scope="module")
+def pairs(store_server: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A bucket with the same pairs as Parquet, WebDataset and JSON lines."""
+    store = store_server
     bucket = store.bucket()
-    data = pairs_file.read_bytes()
+    data = write_pairs(tmp_path_factory.mktemp("pairs") / "pairs.parquet").read_bytes()
     store.put(bucket, "parquet/a-00.parquet", data)
     store.put(bucket, "parquet/a-01.parquet", data)
     store.put(bucket, "parquet/_hidden.parquet", b"")
     store.put(bucket, "nested/data/b.parquet", data)
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for number in range(300):
-            for suffix, content in (("jpg", b"x" * 5000), ("txt", f"caption {number}".encode())):
-                member = tarfile.TarInfo(f"{number:05d}.{suffix}")
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
-    store.put(bucket, "tar/shard-0.tar", buffer.getvalue())
+    images = ((f"{number:05d}.jpg", b"x" * 5000) for number in range(300))
+    captions = ((f"{number:05d}.txt", f"caption {number}".encode()) for number in range(300))
+    store.put(bucket, "tar/shard-0.tar", tar_of(chain.from_iterable(zip(images, captions, strict=True))))
     store.put(bucket, "lines/a.jsonl", b"".join(b'{"caption": "%d"}\n' % number for number in range(700)))
     return f"s3://{bucket}"
 
@@ -251,6 +226,7 @@ def pairs(store: Any, pairs_file: Path) -> str:
         ("lines/a.jsonl", ["a.jsonl"], 700),
     ],
 )
+@pytest.mark.usefixtures("store")
 def test_sources(pairs: str, name: str, files: list[str], rows: int | None) -> None:
     source = open_source(BuildConfig(source=f"{pairs}/{name}"))
     assert list(source.files) == files  # type: ignore[attr-defined]
@@ -277,6 +253,7 @@ def test_sources(pairs: str, name: str, files: list[str], rows: int | None) -> N
         ("{pairs}", "is no file, and no folder"),
     ],
 )
+@pytest.mark.usefixtures("store")
 def test_sources_that_are_none(pairs: str, url: str, message: str) -> None:
     with pytest.raises(SourceError, match=message) as error:
         open_source(BuildConfig(source=url.format(pairs=pairs)))

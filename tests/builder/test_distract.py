@@ -1,14 +1,13 @@
 """Covers where no text is."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.making import pixels, rows_of
 from vcrgen.builder.compose import has_uncovered_span
 from vcrgen.builder.run import build
 from vcrgen.builder.transform import RejectedPairError, VCRTransform
@@ -18,11 +17,11 @@ from vcrgen.typeset.records import Box, Cover, MaskedSpan
 
 
 def rows(dataset: Path, mode: str = "hard") -> list[dict[str, Any]]:
-    return [row for file in sorted((dataset / mode).glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+    return rows_of(dataset / mode)
 
 
 def gray(row: dict[str, Any], column: str) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(row[column]["bytes"])).convert("L")).astype(int)
+    return pixels(row[column]["bytes"], "L").astype(int)
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from tests.builder.test_bands import random_pixels
+from tests.making import pixels as pixels_of
 from vcrgen.builder.bands import Band, white_band
 from vcrgen.builder.encode import adler32_combine, encode_image, encode_png
-
-
-def random_pixels(height: int, width: int, seed: int, *, gray: bool = False) -> np.ndarray:
-    shape = (height, width) if gray else (height, width, 3)
-    noise = np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
-    return noise if seed % 2 else np.cumsum(noise // 64, axis=0, dtype=np.uint8)
 
 
 @given(
@@ -34,7 +30,7 @@ def test_png_of_bands_is_read_back(bands: list[tuple[int, int, bool]], width: in
 def test_both_formats_are_lossless(image_format: str) -> None:
     photo, strip = random_pixels(37, 300, 2), random_pixels(23, 300, 3, gray=True)
     data = encode_image([Band(photo), white_band(1, 300), Band(strip)], image_format)  # type: ignore[arg-type]
-    image = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    image = pixels_of(data)
     assert np.array_equal(image[:37], photo)
     assert (image[37] == 255).all()
     assert np.array_equal(image[38:, :, 1], strip)

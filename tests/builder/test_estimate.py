@@ -1,7 +1,7 @@
 """Plans: what is counted is exact, what is predicted is near a real build, and nothing is written."""
 
-import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,27 +10,27 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.making import encoded
 from vcrgen.builder.estimate import BuildEstimate, estimate
 from vcrgen.builder.run import build
-from vcrgen.cli import app
 from vcrgen.config.build import BuildConfig, load_build_config
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.errors import SourceError
 
+Run = Callable[..., tuple[int, str, str]]
 CAPTION = "The old man was reading a long book number {} before the evening came."
 
 
 def noise(number: int) -> bytes:
     """A photo that does not compress, so that sizes are alike."""
     pixels = np.random.default_rng(number).integers(0, 256, (60 + number % 7, 80, 3), np.uint8)
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(Image.fromarray(pixels))
 
 
-@pytest.fixture
-def pairs(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two files of 60 rows; every fourth caption is too short, every other row is marked."""
+    folder = tmp_path_factory.mktemp("pairs")
     for part in range(2):
         numbers = range(60 * part, 60 * part + 60)
         table = pa.table(
@@ -40,8 +40,8 @@ def pairs(tmp_path: Path) -> Path:
                 "kind": ["even" if number % 2 == 0 else "odd" for number in numbers],
             }
         )
-        pq.write_table(table, tmp_path / f"pairs-{part}.parquet")
-    return tmp_path
+        pq.write_table(table, folder / f"pairs-{part}.parquet")
+    return folder
 
 
 def built(out: Path, config: BuildConfig) -> dict[str, float]:
@@ -80,10 +80,10 @@ def test_a_sample_of_everything_leaves_nothing_open(tmp_path: Path) -> None:
     holds(found, real, 0.01)
 
 
-def test_what_is_set_aside_counts(pairs: Path) -> None:
+def test_what_is_set_aside_counts(pairs: Path, tmp_path: Path) -> None:
     config = BuildConfig(source=str(pairs / "*.parquet"), shard_size=10)
     found = estimate(config)
-    real = built(pairs / "out", config)
+    real = built(tmp_path / "out", config)
     assert (found.rows, found.source_files, found.shards) == (120, 2, 12)
     assert set(found.rejected) == {"short_caption"} and 0.15 < found.share_rejected < 0.35
     holds(found, real, 0.15)
@@ -99,33 +99,19 @@ def test_a_bad_source_is_the_error_of_a_build(tmp_path: Path) -> None:
         assert str(of_plan.value) == str(of_build.value)
 
 
-def command(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.argv", ["vcrgen", *words.split()])
-    code = 0
-    try:
-        app(prog_name="vcrgen")
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, _ = command("plan samples:100 --mode easy --out data --workers 2", capsys, monkeypatch)
+def test_the_command_line(run: Run) -> None:
+    code, out, _ = run(*["plan", "samples:100", "--mode", "easy", "--out", "data", "--workers", "2"])
     assert code == 0 and "100 rows in 1 file, read as 7 shards" in out and "core-hours" in out
-    code, out, _ = command("plan samples:40 --mode easy --json", capsys, monkeypatch)
+    code, out, _ = run(*["plan", "samples:40", "--mode", "easy", "--json"])
     value = json.loads(out)
     assert code == 0 and (value["rows"], value["shards"]) == (40, 3) and set(value["bytes"]) == {"easy"}
-    assert list(tmp_path.iterdir()) == []
+    assert list(Path().iterdir()) == []
     for words in ("plan nowhere.parquet", "plan samples:0", "plan samples --lang xx", "plan samples --address auto"):
-        code, _, err = command(words, capsys, monkeypatch)
+        code, _, err = run(*words.split())
         assert code == 2 and err.startswith("Error: "), words
 
 
-def test_a_plan_warns_of_large_row_groups(
-    pairs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_warns_of_large_row_groups(pairs: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process would read them from their beginning; of a row group that is no larger than a shard, none does."""
     monkeypatch.setattr("vcrgen.builder.estimate.COSTLY_BYTES", 1000)
 
@@ -135,6 +121,6 @@ def test_a_plan_warns_of_large_row_groups(
     assert group_rows(shard_size=20) == 60  # each file is one group
     assert group_rows(shard_size=20, limit=40) == 40
     assert group_rows(shard_size=60) == 0
-    _, out, _ = command(f"plan {pairs}/*.parquet --shard-size 20", capsys, monkeypatch)
+    _, out, _ = run("plan", f"{pairs}/*.parquet", "--shard-size", "20")
     assert "Row groups have up to 60 rows" in out and "row_group_size=1000" in out
     assert "streams, row_group_size=32." in out

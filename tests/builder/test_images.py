@@ -1,4 +1,3 @@
-import io
 import struct
 import zlib
 
@@ -8,17 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from tests.making import encoded
 from vcrgen.builder.images import load_image
 from vcrgen.errors import ImageProblem
 from vcrgen.records import RejectReason
 
 LIMITS = {"max_pixels": 1_000_000, "min_side": 16, "max_height": 900}
-
-
-def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
 
 
 def solid(mode: str, color: object, size: tuple[int, int] = (64, 48)) -> Image.Image:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.making import rows_of
 from vcrgen.builder.run import build
 from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.reader import open_dataset
@@ -63,7 +64,7 @@ def test_levels_that_small_type_does_not_have(mode: str, message: str, tmp_path:
 
 
 def test_levels_have_the_same_pairs_and_spans_and_more_ink(ladder: Path) -> None:
-    tables = [pq.read_table(next((ladder / mode).glob("*.parquet"))).to_pylist() for mode in LEVELS]
+    tables = [rows_of(ladder / mode) for mode in LEVELS]
     spans = [[(span["start"], span["end"]) for row in rows for span in row["spans"]] for rows in tables]
     assert all(each == spans[0] for each in spans)
     ink = [[span["visible_ink"] for row in rows for span in row["spans"]] for rows in tables]

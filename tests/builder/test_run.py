@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.builder.conftest import Stop, stops
+from tests.making import encoded, rows_of
 from tests.standing import stands_at
 from vcrgen.builder import run, shards
-from vcrgen.builder.assemble import make_file
 from vcrgen.builder.run import WORK, build, plan_build
 from vcrgen.config.build import load_build_config
 from vcrgen.errors import ConfigError, OutputError, SourceError
@@ -67,14 +68,13 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
 
 
 def test_an_emoji_without_a_glyph_costs_no_pair(tmp_path: Path) -> None:
-    file, data = tmp_path / "pairs.parquet", io.BytesIO()
-    Image.new("RGB", (300, 200), (90, 140, 200)).save(data, "PNG")
+    file, image = tmp_path / "pairs.parquet", encoded(Image.new("RGB", (300, 200), (90, 140, 200)))
     caption = (
         "Children play on a wide green meadow beside the old wooden mill \U0001f389 and laugh at a dog \U0001fae0."
     )
-    pq.write_table(pa.table({"image": [data.getvalue()], "caption": [caption]}), file)
+    pq.write_table(pa.table({"image": [image], "caption": [caption]}), file)
     build(file, out=tmp_path / "out", mode="hard")
-    (row,) = pq.read_table(next((tmp_path / "out" / "hard").glob("*.parquet"))).to_pylist()
+    (row,) = rows_of(tmp_path / "out" / "hard")
     assert row["caption"] == "Children play on a wide green meadow beside the old wooden mill and laugh at a dog."
 
 
@@ -153,31 +153,16 @@ def test_killed_and_run_again(tree: Tree, reference: Path, tmp_path: Path, run: 
     assert tree(out) == tree(reference)
 
 
-class _Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("stop_at", [0, 3, 1000])
 def test_stopped_while_assembling(
     tree: Tree, reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
     """Stopped at every file of the assembly, and between the steps of publishing."""
     out = tmp_path / "out"
-    calls = Counter[str]()
-
-    def stopping(name: str, real: object, limit: int) -> object:
-        def call(*args: object, **kwargs: object) -> object:
-            calls[name] += 1
-            if calls[name] > limit:
-                raise _Stop
-            return real(*args, **kwargs)  # type: ignore[operator]
-
-        return call
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, "make_file", stopping("make", make_file, stop_at))
-        patch.setattr(run, "write_manifest", stopping("manifest", run.write_manifest, 0))
-        with pytest.raises(_Stop):
+        patch.setattr(run, "make_file", stops(run.make_file, after=stop_at))
+        patch.setattr(run, "write_manifest", stops(run.write_manifest))
+        with pytest.raises(Stop):
             build(SAMPLES, out=out, **OPTIONS)
     assert not (out / "_SUCCESS").exists()
     build(SAMPLES, out=out, **OPTIONS)
@@ -193,13 +178,13 @@ def test_stopped_while_publishing(
 
     def stopping(self: DiskFolder, name: str, target: Folder, new_name: str) -> None:
         if name == entry:
-            raise _Stop
+            raise Stop
         transfer(self, name, target, new_name)
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(DiskFolder, "transfer", stopping)
-        with pytest.raises(_Stop):
+        with pytest.raises(Stop):
             build(SAMPLES, out=out, **OPTIONS)
     assert (out / "easy").is_dir() and not (out / entry).exists()
     build(SAMPLES, out=out, **OPTIONS)
@@ -215,13 +200,10 @@ def test_other_splits_after_a_stopped_assembly_are_refused_at_once(
         def begin(self, total: int, done: int) -> None:
             raise AssertionError("shards are looked at")
 
-    def stop(*args: object) -> None:
-        raise _Stop
-
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(run, "write_manifest", stop)
-        with pytest.raises(_Stop):
+        patch.setattr(run, "write_manifest", stops(run.write_manifest))
+        with pytest.raises(Stop):
             build(SAMPLES, out=out, **OPTIONS)
     with pytest.raises(OutputError, match="unfinished build with other splits; finish that one"):
         build(SAMPLES, out=out, **OPTIONS | {"splits": "train=..."}, listener=Refusing())
@@ -270,12 +252,9 @@ def test_another_unfinished_build_is_refused(tmp_path: Path) -> None:
 def test_what_differs_from_an_unfinished_build_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, options: dict[str, int], said: str
 ) -> None:
-    def stop(*args: object, **kwargs: object) -> None:
-        raise _Stop
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, "plan_assembly", stop)
-        with pytest.raises(_Stop):
+        patch.setattr(run, "plan_assembly", stops(run.plan_assembly))
+        with pytest.raises(Stop):
             build("samples:4", out=tmp_path / "out")
     with pytest.raises(OutputError) as caught:
         build(source, out=tmp_path / "out", **options)
@@ -283,28 +262,21 @@ def test_what_differs_from_an_unfinished_build_is_said(
 
 
 def test_a_build_is_not_resumed_under_other_rules_of_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*args: object, **kwargs: object) -> None:
-        raise _Stop
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, "plan_assembly", stop)
+        patch.setattr(run, "plan_assembly", stops(run.plan_assembly))
         patch.setattr("vcrgen.builder.pipeline.LAYOUT_RULES", "rules-0")
-        with pytest.raises(_Stop):
+        with pytest.raises(Stop):
             build("samples:4", out=tmp_path / "out")
     with pytest.raises(OutputError, match=r"another plan \(layout rules-0@\S*… there, rules-\d@\S*… here\)"):
         build("samples:4", out=tmp_path / "out")
 
 
 def test_the_plan_says_of_which_versions_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*args: object, **kwargs: object) -> None:
-        raise _Stop
-
     versions = shards.environment()["versions"]
-
     with monkeypatch.context() as patch:
-        patch.setattr(run, "plan_assembly", stop)
+        patch.setattr(run, "plan_assembly", stops(run.plan_assembly))
         patch.setattr(shards, "byte_versions", lambda: versions | {"pyarrow": "0.0.1"})
-        with pytest.raises(_Stop):
+        with pytest.raises(Stop):
             build("samples:4", out=tmp_path / "out")
     with pytest.raises(OutputError, match=rf"another plan \(pyarrow 0.0.1 there, {version('pyarrow')} here\)"):
         build("samples:4", out=tmp_path / "out")
@@ -324,8 +296,6 @@ def test_an_output_in_the_way(tmp_path: Path, kind: str) -> None:
 
 
 def test_nothing_usable(tmp_path: Path) -> None:
-    import pyarrow as pa
-
     pq.write_table(pa.table({"image": [b"x", b"y"], "caption": ["a", "b"]}), tmp_path / "bad.parquet")
     with pytest.raises(
         SourceError, match=r"no usable pair \(rejected: short_caption 2; the first .* bad.parquet#0: fewer"

@@ -146,12 +146,6 @@ def test_a_hidden_set_has_no_parts(hidden: Callable[..., Path], choice: PictureS
         open_pictures(hidden(), choice)
 
 
-def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
-    for folder, message in ((tmp_path, "is not a dataset: it has no manifest"), (tmp_path / "no", "no does not exist")):
-        with pytest.raises(DatasetError, match=message):
-            open_pictures(folder, PictureSelection())
-
-
 def change(name: str, value: Any) -> Callable[[list[dict[str, Any]]], None]:
     return lambda rows: rows[1].update({name: value})
 

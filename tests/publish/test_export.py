@@ -21,6 +21,8 @@ import pytest
 import yaml
 from PIL import Image
 
+from tests.making import encoded, pixels
+from tests.making import files_of as tree
 from vcrgen.builder.run import build
 from vcrgen.builder.sources import check_columns, iter_items, open_source
 from vcrgen.config.build import BuildConfig
@@ -63,15 +65,6 @@ def exports(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 def rows_of(dataset: Path, mode: str, split: str) -> list[Row]:
     return [row for _, row in open_dataset(dataset, VCR).select(mode=mode, split=split).rows()]
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    files = (file for file in folder.rglob("*") if file.is_file())
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
-
-
-def pixels(data: bytes) -> Any:
-    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
 def changed(dataset: Path, to: Path, change: Callable[[int, Row], Row]) -> Path:
@@ -327,9 +320,8 @@ def test_hostile_answers_come_back(hostile: Path, tmp_path: Path) -> None:
 
 def test_the_extension_follows_the_bytes(small: Path, tmp_path: Path) -> None:
     def to_webp(number: int, row: Row) -> Row:
-        buffer = io.BytesIO()
-        Image.open(io.BytesIO(row["stacked_image"]["bytes"])).save(buffer, "WEBP", lossless=True)
-        return row | {"stacked_image": {"bytes": buffer.getvalue(), "path": "stacked.png"}}
+        webp = encoded(Image.open(io.BytesIO(row["stacked_image"]["bytes"])), "WEBP", lossless=True, method=0)
+        return row | {"stacked_image": {"bytes": webp, "path": "stacked.png"}}
 
     dataset = changed(small, tmp_path / "webp", to_webp)
     export_dataset(dataset, to="imagefolder", out=tmp_path / "out", mode="easy", split="test")

@@ -2,7 +2,6 @@ import base64
 import dataclasses
 import hashlib
 import html.parser
-import io
 import json
 import re
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.making import encoded, pixels
 from vcrgen.builder.run import build
 from vcrgen.dataset.manifest import read_manifest, write_manifest
 from vcrgen.dataset.reader import open_dataset
@@ -55,10 +55,6 @@ def preview(tmp_path: Path, *datasets: Path, **options: Any) -> list[dict[str, A
     write_preview(datasets, out, **options)
     data: list[dict[str, Any]] = json.loads(Tags(out.read_text("utf-8")).content["data"])
     return data
-
-
-def pixels(data: bytes) -> Any:
-    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
 
 
 def test_the_number_of_pairs_and_what_is_said_of_them(dataset: Path, chinese: Path, tmp_path: Path) -> None:
@@ -202,19 +198,13 @@ def set_span(**values: Any) -> Callable[[str, Rows], Rows]:
     return lambda _, rows: [row | {"spans": [span | values for span in row["spans"]]} for row in rows]
 
 
-def huge_png() -> bytes:
-    buffer = io.BytesIO()
-    Image.new("1", (40_000, 1)).save(buffer, "PNG")
-    return buffer.getvalue()
-
-
 LEFT_OUT = {
     "svg": set_image(b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
     "gif": set_image(b"GIF89a\1\0\1\0\0\0\0;"),
     "empty": set_image(b""),
     "png_signature_only": set_image(b"\x89PNG\r\n\x1a\n"),
     "webp_signature_only": set_image(b"RIFF\4\0\0\0WEBP"),
-    "huge": set_image(huge_png()),
+    "huge": set_image(encoded(Image.new("1", (40_000, 1)))),
     "no_image": set_column("image", None),
     "no_caption": set_column("caption", None),
     "no_id": set_column("question_id", None),

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.browsing import shown_at
+from tests.making import pixels
 from vcrgen.dataset.manifest import read_manifest
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.publish.preview import write_preview
@@ -99,7 +100,7 @@ def test_every_view_has_the_pixels_of_the_stored_image(page: Page, dataset: Path
     for mode in ("easy", "hard"):
         for column in ("stacked_image", "only_it_image"):
             page.keys(f"{mode[0]}{'t' if column == 'only_it_image' else ''}")
-            stored = np.asarray(Image.open(io.BytesIO(first_row(dataset, mode)[column]["bytes"])).convert("RGB"))
+            stored = pixels(first_row(dataset, mode)[column]["bytes"])
             assert np.array_equal(page.pixels(".stack"), stored)
         page.keys("z")
         assert np.array_equal(page.pixels(".stack"), stored.repeat(2, axis=0).repeat(2, axis=1))
@@ -252,8 +253,7 @@ def test_every_level_of_a_ladder_can_be_seen(browser: Any, ladder: Path, folder:
     assert page.pressed(".card") == ["70 %"] * 3
     page.press(".card [data-mode='ink-0.05']")
     assert page.pressed(".card") == ["5 %", "70 %", "70 %"]
-    stored = Image.open(io.BytesIO(first_row(ladder, "ink-0.05")["stacked_image"]["bytes"])).convert("RGB")
-    assert np.array_equal(page.pixels(".stack"), np.asarray(stored))
+    assert np.array_equal(page.pixels(".stack"), pixels(first_row(ladder, "ink-0.05")["stacked_image"]["bytes"]))
 
 
 def test_a_ladder_beside_a_dataset_of_two_modes(browser: Any, dataset: Path, ladder: Path, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """A small source with good and bad pairs in several files."""
 
-import io
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.making import encoded
 from vcrgen.samples.pairs import caption
 
 SIZES = (23, 9, 14)
@@ -15,9 +15,7 @@ BAD = {4: "no_caption", 11: "undecodable_image", 16: "no_maskable_ngram", 29: "u
 
 
 def picture(number: int) -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (48, 20 + number % 7), (number, 255 - number, 3 * number % 256)).save(buffer, "JPEG")
-    return buffer.getvalue()
+    return encoded(Image.new("RGB", (48, 20 + number % 7), (number, 255 - number, 3 * number % 256)), "JPEG")
 
 
 @pytest.fixture(scope="session")

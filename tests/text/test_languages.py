@@ -1,6 +1,7 @@
 """The table of languages: what a row needs, and that nothing else knows a language by its code."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,12 @@ def lines_of_python(codes: set[str]) -> dict[str, dict[str, int]]:
     Packages with pages for people have the texts of those pages in their own languages, which is another matter.
     """
     found: dict[str, dict[str, int]] = {code: {} for code in codes}
-    for file in (
-        file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] not in ("bloom", "study")
-    ):
-        name = file.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    quoted = re.compile(rf"""(["'])(?:{"|".join(codes)})\1""")
+    for file in PACKAGE.rglob("*.py"):
+        name, text = file.relative_to(PACKAGE).as_posix(), file.read_text("utf-8")
+        if name.startswith(("bloom/", "study/")) or not quoted.search(text):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.keyword) and node.arg in OF_PYTORCH:
                 continue
             named = [a.value for a in getattr(node, "keywords", ()) if a.arg not in OF_PYTORCH]

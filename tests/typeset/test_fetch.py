@@ -1,8 +1,6 @@
 """``vcrgen fonts fetch`` against a mirror on this machine."""
 
 import hashlib
-import io
-import tarfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.making import tar_of
 from tests.pages import Page
 from vcrgen.errors import FontError
 from vcrgen.typeset import fetch
@@ -94,14 +93,9 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
 
 def deb(members: dict[str, bytes], *, compression: str = "xz", data: str = "data.tar.xz") -> bytes:
     """A Debian package with an odd-sized member before the data, so that padding matters."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
+    archive = tar_of(members.items(), compression)
     package = b"!<arch>\n"
-    for name, content in {"debian-binary": b"2.0\n", "control.tar.xz": b"odd", data: buffer.getvalue()}.items():
+    for name, content in {"debian-binary": b"2.0\n", "control.tar.xz": b"odd", data: archive}.items():
         package += b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name.encode(), 0, 0, 0, b"100644", len(content))
         package += content + b"\n" * (len(content) % 2)
     return package

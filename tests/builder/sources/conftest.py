@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import io
 import json
 import tarfile
 from collections.abc import Callable, Sequence
@@ -14,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.making import add_member, encoded
+
 Pair = tuple[str, bytes, str]
 Writer = Callable[[Path, Sequence[Pair]], str]
 
@@ -22,9 +23,8 @@ def make_pairs(count: int) -> list[Pair]:
     """Pairs of id, small PNG and a caption with quotes, line breaks and non-Latin text."""
     pairs = []
     for index in range(count):
-        buffer = io.BytesIO()
-        Image.new("RGB", (2, 2), (index % 256, index // 256, 0)).save(buffer, "PNG")
-        pairs.append((f"p{index:05d}", buffer.getvalue(), f'caption "{index}", 图像\nsecond line'))
+        image = encoded(Image.new("RGB", (2, 2), (index % 256, index // 256, 0)))
+        pairs.append((f"p{index:05d}", image, f'caption "{index}", 图像\nsecond line'))
     return pairs
 
 
@@ -111,18 +111,11 @@ def write_tar(folder: Path, pairs: Sequence[Pair]) -> str:
     for number, part in enumerate((pairs[:half], pairs[half:])):
         with tarfile.open(folder / f"shard-{number:04d}.tar", "w", format=tarfile.PAX_FORMAT) as archive:
             for index, (i, image, text) in enumerate(part):
-                add(archive, f"{i}.PNG", image)
+                add_member(archive, f"{i}.PNG", image)
                 if index % 2:
-                    add(archive, f"{i}.txt", text.encode())
-                add(archive, f"{i}.json", json.dumps({"caption": text, "n": index}).encode())
+                    add_member(archive, f"{i}.txt", text.encode())
+                add_member(archive, f"{i}.json", json.dumps({"caption": text, "n": index}).encode())
     return f"{folder}/shard-{{0000..0001}}.tar"
-
-
-def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    """Add a member."""
-    info = tarfile.TarInfo(name)
-    info.size = len(data)
-    archive.addfile(info, io.BytesIO(data))
 
 
 WRITERS: dict[str, Writer] = {

@@ -1,6 +1,5 @@
 """Damaged and malicious files: one sentence or one problem row, no traceback, no hang, no full memory."""
 
-import io
 import json
 import random
 import tarfile
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.making import add_member, tar_of
 from vcrgen.builder.sources import iter_items, open_source, tabular, tar
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
@@ -28,16 +28,8 @@ def problems(path: Path) -> list[str]:
     return [item.problem for item in items_of(path)]
 
 
-def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
-    info = tarfile.TarInfo(name)
-    info.size = len(data)
-    archive.addfile(info, io.BytesIO(data))
-
-
 def make_tar(file: Path, members: list[tuple[str, bytes]]) -> Path:
-    with tarfile.open(file, "w") as archive:
-        for name, data in members:
-            add(archive, name, data)
+    file.write_bytes(tar_of(members))
     return file
 
 
@@ -256,8 +248,8 @@ def test_tar_entries_that_are_no_files(tmp_path: Path) -> None:
             info = tarfile.TarInfo("1.png")
             info.type, info.linkname = kind, "/etc/hostname"
             archive.addfile(info)
-        add(archive, "1.txt", b"ok")
-        add(archive, "2.png", b"png")
+        add_member(archive, "1.txt", b"ok")
+        add_member(archive, "2.png", b"png")
     found = items_of(tmp_path / "x.tar")
     assert [(item.image, item.caption) for item in found] == [(None, "ok"), (b"png", None)]
 

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import shutil
-import tarfile
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.making import encoded, tar_of
 from vcrgen.builder.run import build
 from vcrgen.samples.pairs import caption
 
@@ -82,9 +82,7 @@ SMALL = {"limit": 5, "width": 160, "font_size": 12}
 
 
 def picture(number: int) -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (64, 40 + number), (number, 255 - number, 3 * number)).save(buffer, "JPEG")
-    return buffer.getvalue()
+    return encoded(Image.new("RGB", (64, 40 + number), (number, 255 - number, 3 * number)), "JPEG")
 
 
 def parquet(*numbers: int) -> bytes:
@@ -95,14 +93,8 @@ def parquet(*numbers: int) -> bytes:
 
 
 def tar(*numbers: int) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for number in numbers:
-            for suffix, content in (("jpg", picture(number)), ("txt", caption("en", number).encode())):
-                member = tarfile.TarInfo(f"{number:05d}.{suffix}")
-                member.size = len(content)
-                archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
+    samples = ((number, (("jpg", picture(number)), ("txt", caption("en", number).encode()))) for number in numbers)
+    return tar_of((f"{number:05d}.{suffix}", content) for number, sample in samples for suffix, content in sample)
 
 
 def configured(*paths: str) -> bytes:

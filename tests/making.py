@@ -1,0 +1,49 @@
+"""What tests make and look into: encoded images, tar files, rows and files of datasets."""
+
+import io
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from PIL import Image
+
+
+def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
+    """An image as a file."""
+    buffer = io.BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()
+
+
+def pixels(data: bytes, mode: str = "RGB") -> Any:
+    """The pixels of an image file."""
+    return np.asarray(Image.open(io.BytesIO(data)).convert(mode))
+
+
+def tar_of(members: Iterable[tuple[str, bytes]], compression: str = "") -> bytes:
+    """A tar file of names and contents."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as archive:
+        for name, data in members:
+            add_member(archive, name, data)
+    return buffer.getvalue()
+
+
+def add_member(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Add a file to a tar file."""
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    archive.addfile(info, io.BytesIO(data))
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """Every row of the Parquet files in a folder, by the names of these."""
+    return [row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file in a folder and below it."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
