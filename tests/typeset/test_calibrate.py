@@ -4,21 +4,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from vcrgen.errors import FontError
-from vcrgen.records import Mode, Span
+from vcrgen.records import Mode
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import calibrate
-from vcrgen.typeset.cover import WhiteRows, measure_span, span_cells
+from vcrgen.typeset.cover import WhiteRows
 from vcrgen.typeset.fonts import default_chain, font_registry, resolve_font
 from vcrgen.typeset.ink_sample import _measure
-from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.style import make_style
 
 # As measured in VCR-WIKI: first and last covered row of a line of 22.
@@ -87,25 +84,6 @@ def test_hard_hides_what_easy_hides() -> None:
         easy, hard = covers[Mode.EASY].rule, covers[Mode.HARD].rule
         assert isinstance(easy, WhiteRows) and isinstance(hard, WhiteRows)
         assert hard.rows.start <= easy.rows.start and easy.rows.stop <= hard.rows.stop
-
-
-def test_the_prediction_is_what_spans_have() -> None:
-    """The median over the sample's windows is the ink that covered windows really keep in a strip."""
-    row = LANGUAGES["en"]
-    shaper = BasicShaper(default_chain(row.fonts, size=20))
-    text = "the quick brown fox jumps over some lazy dogs near the river bank"
-    cover = calibrate(shaper, row, [text])[Mode.EASY]
-    layout = layout_caption(text, shaper, width=4000, max_lines=1, break_unit="word")
-    ink = 255 - render_strip(layout)
-    words = text.split()
-    shares = []
-    for start in range(len(words) - 4):
-        piece = " ".join(words[start : start + 5])
-        at = text.index(piece)
-        span = Span(start=at, end=at + len(piece), text=piece, tokens=())
-        cells = span_cells(span, layout)
-        shares.append(measure_span(span, cells, list(map(cover.rule.cover, cells)), ink).visible_ink)
-    assert cover.visible == pytest.approx(float(np.median(shares)), abs=0.01)
 
 
 def test_a_font_of_another_language_is_refused() -> None:

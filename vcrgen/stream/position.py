@@ -3,12 +3,16 @@
 A position does not depend on the number of workers: the remaining windows are divided anew among the next workers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
-from typing import Any, Self
+from typing import Annotated, Self
+
+from pydantic import Field, TypeAdapter
 
 from vcrgen.stream.order import Order
+
+Number = Annotated[int, Field(ge=0)]
 
 Windows = Iterator[tuple[int, int]]
 """Window numbers, each with the number of its finished rows."""
@@ -18,8 +22,8 @@ Windows = Iterator[tuple[int, int]]
 class Progress:
     """The finished windows of a share."""
 
-    start: int = 0  # all of them before this number are done
-    rows: Mapping[int, int] = field(default_factory=dict)  # finished rows of later windows
+    start: Number = 0  # all of them before this number are done
+    rows: dict[Number, Number] = field(default_factory=dict)  # finished rows of later windows
 
     def left(self, windows: Iterable[tuple[int, int]], order: Order) -> Windows:
         """Yield the unfinished windows."""
@@ -29,26 +33,17 @@ class Progress:
                 if not done or done < order.size(window):
                     yield window, done
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {"start": self.start, "rows": {str(window): rows for window, rows in sorted(self.rows.items())}}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Read the result of :meth:`to_json`; ValueError, KeyError or TypeError for other values."""
-        start, rows = int(value["start"]), {int(window): int(done) for window, done in dict(value["rows"]).items()}
-        if min([start, *rows, *rows.values()]) < 0:
-            raise ValueError("negative")
-        return cls(start=start, rows=rows)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A share of the remaining windows: every ``count``-th from the ``index``-th on."""
+    """A share of the remaining windows: every ``n``-th from the ``i``-th on, for a share ``(i, n)``."""
 
     done: Progress  # progress before the division
-    index: int  # from 0
-    count: int  # number of shares
+    share: tuple[Number, Number]  # its number, from 0 on, and the number of shares
+
+    def __post_init__(self) -> None:
+        if self.share[0] >= self.share[1]:
+            raise ValueError("no share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +64,12 @@ class Position:
         first = self.shares[0].done if self.shares else self.done
         found: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
         for share in self.shares:
-            found = islice(share.done.left(found, order), share.index, None, share.count)
+            found = islice(share.done.left(found, order), share.share[0], None, share.share[1])
         return self.done.left(found, order)
 
     def share(self, index: int, count: int) -> Self:
         """Return a share of the remaining windows."""
-        return replace(self, shares=(*self.shares, Share(done=self.done, index=index, count=count)), done=Progress())
+        return replace(self, shares=(*self.shares, Share(done=self.done, share=(index, count))), done=Progress())
 
     def at(self, window: int, rows: int) -> Self:
         """Return the position with all windows before one, and some rows of it, finished."""
@@ -100,22 +95,9 @@ class Position:
         before_this = {window: done for window, done in self.done.rows.items() if window >= start}
         return replace(self, done=Progress(start=start, rows=before_this | rows))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        shares = [{"done": share.done.to_json(), "share": [share.index, share.count]} for share in self.shares]
-        return {"shares": shares, "done": self.done.to_json(), "until": self.until}
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Read the result of :meth:`to_json`; ValueError, KeyError or TypeError for other values."""
-        shares = []
-        for share in value["shares"]:
-            index, number = map(int, share["share"])
-            if not 0 <= index < number:
-                raise ValueError("no share")
-            shares.append(Share(done=Progress.from_json(share["done"]), index=index, count=number))
-        until = None if value["until"] is None else int(value["until"])
-        return cls(shares=tuple(shares), done=Progress.from_json(value["done"]), until=until)
+POSITIONS = TypeAdapter(Position)
+"""Reads and writes positions as JSON values."""
 
 
 class Tracker:

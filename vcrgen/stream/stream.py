@@ -22,7 +22,7 @@ from vcrgen.records import Reject
 from vcrgen.stream.difficulty import read_difficulty
 from vcrgen.stream.examples import Examples
 from vcrgen.stream.order import Order
-from vcrgen.stream.position import Position, Progress, Share, Tracker
+from vcrgen.stream.position import POSITIONS, Position, Progress, Share, Tracker
 from vcrgen.stream.ranks import find_rank, find_worker
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import resolve_font
@@ -262,7 +262,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         It is exact for iteration in this process and for :meth:`batches`, not for other loops over data loaders.
         """
         facts = {"version": STATE_VERSION, "fingerprint": self._fingerprint, "runs": self._runs}
-        return facts | self._position().to_json()
+        return facts | dict(POSITIONS.dump_python(self._position(), mode="json"))
 
     def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
         """Load a position: the :meth:`state_dict` of the same rank, or a list of those of all ranks.
@@ -289,7 +289,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     def _max_empty_rows(self, place: Position) -> float:
         """Return the number of rows without a usable pair after which the stream gives up."""
-        if all(share.count == 1 for share in place.shares):
+        if all(share.share[1] == 1 for share in place.shares):
             return self._order.rows
         return MAX_EMPTY_EPOCHS * self._order.rows if place.until is None else math.inf
 
@@ -333,7 +333,8 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     def _read(self, state: Any) -> Position:
         try:
-            version, fingerprint, place = state["version"], state["fingerprint"], Position.from_json(state)
+            place = POSITIONS.validate_python({key: state[key] for key in ("shares", "done", "until")})
+            version, fingerprint = state["version"], state["fingerprint"]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise StreamError("This is no state of a stream; give what VCRStream.state_dict() returned.") from None
         if version != STATE_VERSION:
@@ -351,12 +352,12 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         """Return the position of this rank or worker, given the positions of all former ranks."""
         here = [self._rank, worker] if (worker := find_worker()) else [self._rank]
         if len(places) == 1:
-            shares = [(share.index, share.count) for share in places[0].shares]
+            shares = [share.share for share in places[0].shares]
             if shares and shares == here[: len(shares)]:
                 return places[0]
-        ranks = sorted(places, key=lambda place: [share.index for share in place.shares])
+        ranks = sorted(places, key=lambda place: [share.share for share in place.shares])
         first = ranks[0].shares[0].done if ranks and ranks[0].shares else Progress()
-        expected = [(Share(done=first, index=index, count=len(ranks)),) for index in range(len(ranks))]
+        expected = [(Share(done=first, share=(index, len(ranks))),) for index in range(len(ranks))]
         if not ranks or [place.shares for place in ranks] != expected:
             raise StreamError(
                 f"The state is not that of rank {self._rank[0]} of {self._rank[1]}; give load_state_dict the state of "

@@ -14,9 +14,18 @@ import pytest
 from PIL import Image
 
 from tests.making import add_member, encoded
+from vcrgen.builder.sources import iter_items, open_source
+from vcrgen.config.build import BuildConfig
+from vcrgen.records import Item
 
 Pair = tuple[str, bytes, str]
 Writer = Callable[[Path, Sequence[Pair]], str]
+
+
+def items_of(config: BuildConfig) -> list[Item]:
+    """Read a source whole."""
+    source = open_source(config)
+    return [i for n, p in enumerate(source.partitions()) for i in iter_items(source, config, n, 0, p.rows)]
 
 
 def make_pairs(count: int) -> list[Pair]:

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.builder.sources import items_at, iter_captions, iter_items, limit_partitions, open_source
+from tests.builder.sources.conftest import items_of
+from vcrgen.builder.sources import items_at, iter_captions, limit_partitions, open_source
 from vcrgen.builder.sources.fields import matching_rows
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
-from vcrgen.records import Item
 
 IMAGE = {"bytes": b"png", "path": None}
 CAPTION = "wit_features.caption_reference_description"
@@ -41,11 +41,6 @@ def wit(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     images = pa.array([IMAGE] * 6, pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
     pq.write_table(pa.table({"image": images, "wit_features": pa.array(features, kind)}), tmp_path / "wit.parquet")
     return str(tmp_path / "wit.parquet")
-
-
-def items_of(config: BuildConfig) -> list[Item]:
-    source = open_source(config)
-    return [i for n, p in enumerate(source.partitions()) for i in iter_items(source, config, n, 0, p.rows)]
 
 
 def write_jsonl(folder: Path, rows: list[Any]) -> str:

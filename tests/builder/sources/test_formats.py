@@ -12,23 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.builder.sources.conftest import items_of
 from vcrgen.builder.shards import divide_tasks, neighbours
-from vcrgen.builder.sources import Source, items_at, iter_items, limit_partitions, open_source
+from vcrgen.builder.sources import items_at, iter_items, limit_partitions, open_source
 from vcrgen.config.build import BuildConfig
 from vcrgen.errors import SourceError
 
 
-def read_all(source: Source, config: BuildConfig) -> list[Any]:
-    return [
-        item
-        for index, partition in enumerate(source.partitions())
-        for item in iter_items(source, config, index, 0, partition.rows)
-    ]
-
-
 def test_round_trip(written: str, pairs: list[tuple[str, bytes, str]]) -> None:
-    config = BuildConfig(source=written)
-    items = read_all(open_source(config), config)
+    items = items_of(BuildConfig(source=written))
     assert [(item.source_id, item.image, item.caption) for item in items] == pairs
     assert {item.problem for item in items} == {""}
 
@@ -149,14 +141,13 @@ def test_what_separates_fields_is_seen_in_the_header(tmp_path: Path, name: str, 
     """Excel writes semicolons where a comma stands in decimal numbers, and begins with a byte order mark."""
     lines = [mark.join(("image", "caption")), mark.join(("aGVsbG8=", '"one, two; three"'))]
     (tmp_path / name).write_text("\r\n".join(lines) + "\r\n", "utf-8-sig")
-    config = BuildConfig(source=str(tmp_path / name))
-    (item,) = read_all(open_source(config), config)
+    (item,) = items_of(BuildConfig(source=str(tmp_path / name)))
     assert item.caption == "one, two; three"
 
 
 def test_real_pairs(wiki_dir: Path) -> None:
     for language, count in (("en", 116), ("zh", 152)):
         config = BuildConfig(source=f"{wiki_dir}/pairs_{language}.parquet", lang=language)
-        items = read_all(open_source(config), config)
+        items = items_of(config)
         assert len(items) == count
         assert all(item.image and item.image.startswith(b"\xff\xd8") and item.caption for item in items)

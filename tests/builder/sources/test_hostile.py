@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.builder.sources import conftest
 from tests.making import add_member, tar_of
 from vcrgen.builder.sources import iter_items, open_source, tabular, tar
 from vcrgen.config.build import BuildConfig
@@ -19,9 +20,7 @@ from vcrgen.records import Item
 
 
 def items_of(path: Path, **options: Any) -> list[Item]:
-    config = BuildConfig(source=str(path), **options)
-    source = open_source(config)
-    return [i for n, p in enumerate(source.partitions()) for i in iter_items(source, config, n, 0, p.rows)]
+    return conftest.items_of(BuildConfig(source=str(path), **options))
 
 
 def problems(path: Path) -> list[str]:
