@@ -16,8 +16,8 @@ from vcrgen.config.study import StudyOptions
 from vcrgen.errors import ConfigError, DatabaseError, OutputError, StudyError
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source
-from vcrgen.study.raters import SharedLink, forget, invite, rater_by_name, withdraw
-from vcrgen.study.records import RaterState, Response
+from vcrgen.study.raters import forget, invite, rater_by_name, withdraw
+from vcrgen.study.records import Invitation, RaterState, Response
 from vcrgen.study.source import clean_picture
 from vcrgen.study.store.causes import read_causes, save_causes
 from vcrgen.study.store.database import FILE, StudyStore
@@ -208,7 +208,7 @@ def test_inviting_until_nobody_is_needed(make: Callable[..., StudyStore]) -> Non
 
 def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..., StudyStore]) -> None:
     store = make(limit=6, raters=1)
-    _, shared_link = invite(store, 2, "en", SharedLink("C1A2B3"))
+    _, shared_link = invite(store, 2, "en", Invitation(code="C1A2B3"))
 
     def join(visitor: str, link: str = shared_link) -> str | None:
         with store.writing() as connection:
@@ -226,9 +226,9 @@ def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..
         assert rater is not None and completion_code(connection, rater) == "C1A2B3"
     assert b"5f00aa" not in (store.folder / FILE).read_bytes()
     for options, message in (
-        (SharedLink("a b"), "no completion code"),
-        (SharedLink("C1", "a/b"), "no completion code"),
-        (SharedLink("C1", "C2"), "this one excludes nobody; make it with --min-checks"),
+        (Invitation(code="a b"), "no completion code"),
+        (Invitation(code="C1", failed_code="a/b"), "no completion code"),
+        (Invitation(code="C1", failed_code="C2"), "this one excludes nobody; make it with --min-checks"),
     ):
         with pytest.raises(StudyError, match=message):
             invite(store, 1, "en", options)
@@ -236,9 +236,11 @@ def test_a_shared_link_gives_each_visitor_a_place_of_their_own(make: Callable[..
 
 def test_an_invitation_is_enlarged_under_the_same_link(make: Callable[..., StudyStore]) -> None:
     store = make(limit=6, raters=2, min_checks=0.5)
-    shared_link = invite(store, 1, "en", SharedLink("C1", "F1", ("English",), True))[1]
-    assert invite(store, 2, "en", SharedLink("C1")) == (["", ""], shared_link)
-    assert invite(store, 1, "zh", SharedLink("C1"))[1] != shared_link  # its pages are others
+    shared_link = invite(store, 1, "en", Invitation(code="C1", failed_code="F1", speaks=("English",), keeps_ids=True))[
+        1
+    ]
+    assert invite(store, 2, "en", Invitation(code="C1")) == (["", ""], shared_link)
+    assert invite(store, 1, "zh", Invitation(code="C1"))[1] != shared_link  # its pages are others
     with store.reading() as connection:
         invitation = read_invitation(connection, token_hash(shared_link))
         raters = read_raters(connection)

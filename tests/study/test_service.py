@@ -20,8 +20,8 @@ from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
 from vcrgen.study.page_texts import VCR, text_file
-from vcrgen.study.raters import SharedLink, forget, invite
-from vcrgen.study.records import RaterState
+from vcrgen.study.raters import forget, invite
+from vcrgen.study.records import Invitation, RaterState
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.causes import save_causes
 from vcrgen.study.store.database import FILE, StudyStore
@@ -94,7 +94,7 @@ def test_no_page_shows_the_note_of_a_consent_to_the_maintainers(make: Callable[.
     with TestClient(make_app(store)) as http:
         (store.folder / "CONSENT.zh.txt").write_text(VCR.consent["zh"], "utf-8")
         tokens = [invite(store, 1, lang)[0][0] for lang in ("en", "zh")]
-        _, shared = invite(store, 1, "zh", SharedLink("C1A2B3C4"))
+        _, shared = invite(store, 1, "zh", Invitation(code="C1A2B3C4"))
         paths = [f"/r/{tokens[0]}", f"/r/{tokens[1]}", f"/join/{shared}?PROLIFIC_PID=a1"]
         assert [http.get(path).status_code for path in paths] == [200, 503, 503]
         write_consents(store.folder)
@@ -285,7 +285,7 @@ class Prolific:
     """Visitors of a study's shared link."""
 
     def __init__(self, store: StudyStore, count: int, **options: Any) -> None:
-        self.link = invite(store, count, "en", SharedLink("C1A2", **options))[1]
+        self.link = invite(store, count, "en", Invitation(code="C1A2", **options))[1]
         self.http = TestClient(make_app(store), follow_redirects=False, raise_server_exceptions=False)
 
     def visit(self, participant: str) -> Any:

@@ -126,9 +126,8 @@ def write_set(
         content = hashlib.sha256()
         filled: set[str] = set()
         read: list[ChoiceItem] = []  # by the gate
-        stream = _note_categories(rows, filled)
-        kept = _note_items(stream, read, languages) if gate else stream
-        files = _write_files(folder, kept, languages, columns, content)
+        noted = _note(rows, filled, read if gate else None, languages)
+        files = _write_files(folder, noted, languages, columns, content)
         if not files:
             raise NoPairsError(f"{source} has no usable item (rejected: {rejects.summary or 'none; it is empty'}).")
         manifest = _manifest(files, content.hexdigest(), languages, taxonomy, source, config, rejects, facts or {})
@@ -221,19 +220,14 @@ def _write_file(
     return count
 
 
-def _note_categories(rows: Iterable[Mapping[str, Any]], filled: set[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows, and add their categories to ``filled``."""
+def _note(
+    rows: Iterable[Mapping[str, Any]], filled: set[str], read: list[ChoiceItem] | None, languages: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows, and add their categories to ``filled`` and their items to ``read``."""
     for row in rows:
         filled.add(row["path"])
-        yield row
-
-
-def _note_items(
-    rows: Iterable[Mapping[str, Any]], read: list[ChoiceItem], languages: Sequence[str]
-) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows, and add their items to ``read``."""
-    for row in rows:
-        read.append(item_of(row, languages))
+        if read is not None:
+            read.append(item_of(row, languages))
         yield row
 
 

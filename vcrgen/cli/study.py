@@ -130,13 +130,13 @@ def invite(
 ) -> None:
     """Invite people, and print a link for each. Items of drop-outs go to the next ones."""
     from vcrgen.study.page_texts import unwritten_consents
-    from vcrgen.study.raters import SharedLink
     from vcrgen.study.raters import invite as run
+    from vcrgen.study.records import Invitation
 
     with _open(folder) as store:
         words = tuple(word.strip() for word in speaks.split(",") if word.strip())
-        options = SharedLink(prolific, failed_code, words, keep_ids)
-        if any(options) and not prolific:
+        options = Invitation(code=prolific, failed_code=failed_code, speaks=words, keeps_ids=keep_ids)
+        if (failed_code or words or keep_ids) and not prolific:
             raise StudyError("--failed-code, --speaks and --keep-ids are of a link for Prolific; give --prolific CODE.")
         links, shared_link = run(store, count, lang, options if prolific else None)
         base = url.rstrip("/")

@@ -13,7 +13,7 @@ from vcrgen.dataset.tables import METADATA
 from vcrgen.errors import HiddenSetError
 from vcrgen.files import sha256_file
 from vcrgen.hidden.near import BITS, Bits
-from vcrgen.hidden.public import IMAGE_FOLDERS, Pixels, content_digest, image_name, read_pixels
+from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS, Pixels, content_digest, image_name, read_pixels
 from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
 
 
@@ -65,14 +65,19 @@ def _pairs_of_key(key: Path) -> Iterator[tuple[Bits, str]]:
 
 
 def _pictures_of_public(public: Path) -> Iterator[tuple[Bits, None]]:
-    stacked, only_it = IMAGE_FOLDERS
-    for file in sorted((public / stacked).glob("*.png")):
-        picture = picture_inside(read_pixels(file), read_pixels(public / image_name(only_it, file.stem)))
-        image = Image.fromarray(picture)
-        if image.width > HASH_WIDTH:
-            size = HASH_WIDTH, max(1, round(image.height * HASH_WIDTH / image.width))
-            image = image.resize(size, Image.Resampling.LANCZOS)
-        yield difference_hash(image), None
+    for file in sorted((public / IMAGE_FOLDERS[0]).glob("*.png")):
+        yield difference_hash(question_picture(public, file.stem)), None
+
+
+def question_picture(public: Path, question_id: str) -> Image.Image:
+    """Return the picture of a question, without its caption, as wide as pictures are hashed."""
+    if (public / MCQ_FOLDERS[0]).is_dir():
+        image = Image.fromarray(read_pixels(public / image_name(MCQ_FOLDERS[0], question_id))).convert("RGB")
+    else:
+        stacked, only_it = (read_pixels(public / image_name(view, question_id)) for view in IMAGE_FOLDERS)
+        image = Image.fromarray(picture_inside(stacked, only_it))
+    width = min(HASH_WIDTH, image.width)
+    return image.resize((width, max(1, round(image.height * width / image.width))), Image.Resampling.LANCZOS)
 
 
 def picture_inside(stacked: Pixels, only_it: Pixels) -> Pixels:

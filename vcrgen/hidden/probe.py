@@ -22,10 +22,10 @@ from vcrgen.config.build import BuildConfig
 from vcrgen.dataset.key import is_key, read_answers
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.errors import HiddenSetError
-from vcrgen.hidden.earlier import picture_inside
+from vcrgen.hidden.earlier import question_picture
 from vcrgen.hidden.near import MAX_DISTANCE, Bits, distances
-from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS, image_name, read_pixels
-from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
+from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS
+from vcrgen.hidden.reference import Reference, difference_hash
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Interval, Percent, Table
@@ -120,18 +120,7 @@ def _hashes(public: Path) -> Iterator[tuple[str, Bits]]:
     if not (public / MANIFEST).is_file():
         raise ValueError("no public part")
     for file in sorted((public / folder).glob("*.png")):
-        yield file.stem, difference_hash(_picture(public, file.stem))
-
-
-def _picture(public: Path, question_id: str) -> Image.Image:
-    """The picture of a question, without its caption, as wide as pictures are hashed."""
-    if (public / MCQ_FOLDERS[0]).is_dir():
-        image = Image.fromarray(read_pixels(public / image_name(MCQ_FOLDERS[0], question_id))).convert("RGB")
-    else:
-        stacked, only_it = (read_pixels(public / image_name(view, question_id)) for view in IMAGE_FOLDERS)
-        image = Image.fromarray(picture_inside(stacked, only_it))
-    width = min(HASH_WIDTH, image.width)
-    return image.resize((width, max(1, round(image.height * width / image.width))), Image.Resampling.LANCZOS)
+        yield file.stem, difference_hash(question_picture(public, file.stem))
 
 
 def _answers(key: Path) -> Mapping[str, Sequence[str]]:
@@ -181,7 +170,7 @@ def probe_document(results: Mapping[str, ProbeResult]) -> Document:
 def _panel(result: ProbeResult, one: FoundPicture) -> Chart:
     with Image.open(io.BytesIO(one.image)) as opened:
         known = opened.convert("RGB")
-    pictures = (_picture(result.public, one.question_id), known)
+    pictures = (question_picture(result.public, one.question_id), known)
     shown = "".join(f'<img alt="" width="48%" src="{_data_url(picture)}">' for picture in pictures)
     drawing = Markup(shown)  # noqa: S704 - nothing but base64
     title = f"{one.question_id[:8]}: {pluralize(one.distance, 'bit')} apart"

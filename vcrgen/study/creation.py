@@ -19,7 +19,7 @@ from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.audit_study import audit_items, audit_study_item, open_draw
 from vcrgen.study.page_texts import text_file, texts_for
-from vcrgen.study.parts import part_lengths
+from vcrgen.study.parts import part_lengths, read_frames
 from vcrgen.study.records import Condition, StudyDesign, StudyItem
 from vcrgen.study.source import McqSource, StudyQuestion, StudySource, open_source
 from vcrgen.study.store.database import FILE, StudyStore
@@ -217,5 +217,5 @@ def _add_pictures(
     """Store the pictures of items in all conditions, with the frames of their covered parts."""
     for question_id, condition, png in source.pictures(conditions, numbers):
         add_picture(connection, numbers[question_id], condition, png)
-    for question_id, condition, frames in source.frames(conditions, numbers):
+    for question_id, condition, frames in read_frames(source.images, conditions, numbers):
         save_frames(connection, numbers[question_id], condition, frames)

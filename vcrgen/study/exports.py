@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from vcrgen.errors import StudyError
@@ -13,7 +13,7 @@ from vcrgen.study.audit_study import verdict_lines
 from vcrgen.study.grading import finished_steps
 from vcrgen.study.label_studio import export_tasks
 from vcrgen.study.raters import rater_by_name
-from vcrgen.study.records import Condition, StudyDesign, join_fields
+from vcrgen.study.records import Condition, RaterStep, StudyDesign, StudyItem, join_fields
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
@@ -40,7 +40,8 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None)
         StudyError: The form or the rater is unknown, or the form is not for this study.
     """
     with store.reading() as connection:
-        draw = read_design(connection).draw
+        design, items, raters = read_design(connection), read_items(connection), read_raters(connection)
+    draw = design.draw
     form = form or ("audit" if draw else "outputs")
     if draw and form == "outputs":
         raise StudyError(f"{store.folder} is an audit, which has no outputs; choose --to audit.")
@@ -54,19 +55,15 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None)
         return json.dumps(list(export_tasks(store)), ensure_ascii=False) + "\n"
     if form not in FORMS:
         raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS, LABEL_STUDIO))}.")
-    number = None
-    if rater is not None:
-        with store.reading() as connection:
-            number = rater_by_name(read_raters(connection), rater).number
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in FORMS[form](store, number))
-
-
-def _outputs(store: StudyStore, rater: int | None) -> Iterator[Line]:
-    """Yield a line for each finished item."""
+    number = None if rater is None else rater_by_name(raters, rater).number
     with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
-        places = read_steps(connection, rater)
-    for place in finished_steps(places):
+        steps = read_steps(connection, number)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in FORMS[form](design, items, steps))
+
+
+def _outputs(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[Line]:
+    """Yield a line for each finished item."""
+    for place in finished_steps(steps):
         condition, response = design.conditions[place.step.condition], place.response
         assert response is not None
         yield {
@@ -81,13 +78,10 @@ def _outputs(store: StudyStore, rater: int | None) -> Iterator[Line]:
         }
 
 
-def _audit(store: StudyStore, rater: int | None) -> Iterator[Line]:
+def _audit(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[Line]:
     """Yield a line for each finished item of an audit."""
-    with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
-        places = read_steps(connection, rater)
     assert design.draw is not None
-    return verdict_lines(design.draw, items, places)
+    return verdict_lines(design.draw, items, steps)
 
 
 def _axis(design: StudyDesign, condition: Condition) -> Line:
@@ -97,12 +91,9 @@ def _axis(design: StudyDesign, condition: Condition) -> Line:
     return {} if condition.mode == UNSTATED or design.hidden else {"mode": condition.mode}
 
 
-def _design(store: StudyStore, rater: int | None) -> Iterator[Line]:
+def _design(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[Line]:
     """Yield a line for each step of each rater."""
-    with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
-        places = read_steps(connection, rater)
-    for place in places:
+    for place in steps:
         line: Line = {"rater": f"r{place.rater}", "step": place.number, "kind": place.step.kind.value}
         if place.step.kind is not StepKind.CHECK:
             condition = design.conditions[place.step.condition]
@@ -114,6 +105,6 @@ def _design(store: StudyStore, rater: int | None) -> Iterator[Line]:
         yield line | {"done": place.done}
 
 
-FORMS: Mapping[str, Callable[[StudyStore, int | None], Iterator[Line]]] = {
+FORMS: Mapping[str, Callable[[StudyDesign, Sequence[StudyItem], Sequence[RaterStep]], Iterator[Line]]] = {
     "outputs": _outputs, "audit": _audit, "design": _design,
 }  # fmt: skip

@@ -24,9 +24,11 @@ def read_frames(
 ) -> Iterator[tuple[str, int, Frames]]:
     """Yield the frames of some pictures: id, number of the condition, and the frames.
 
-    Datasets that other programs made, the public part of a hidden set, and warped pictures have none.
+    Datasets that other programs made, the public part of a hidden set, MCQ benchmarks and warped pictures have none.
     """
     for number, condition in enumerate(conditions):
+        if condition.view not in _TOP:
+            continue
         mode = condition.mode if condition.mode in images.modes else next(iter(images.modes), None)
         part = images.select(mode=mode) if mode else images
         left = set(wanted)

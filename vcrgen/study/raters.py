@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from sqlalchemy import Connection
 
@@ -31,16 +31,7 @@ MAX_RATERS = 10_000
 CODE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class SharedLink(NamedTuple):
-    """Options of a link that several visitors share, as a study at Prolific needs it."""
-
-    code: str  # the completion code
-    failed_code: str = ""  # the code for those whom the study excludes
-    speaks: tuple[str, ...] = ()  # a visitor has to name one of these languages
-    keeps_ids: bool = False  # visitors' ids are stored, for the list of those who are to be paid
-
-
-def invite(store: StudyStore, count: int, lang: str | None, options: SharedLink | None = None) -> tuple[list[str], str]:
+def invite(store: StudyStore, count: int, lang: str | None, options: Invitation | None = None) -> tuple[list[str], str]:
     """Invite people, and assign items to them.
 
     Args:
@@ -84,7 +75,7 @@ def invite(store: StudyStore, count: int, lang: str | None, options: SharedLink 
     return links, shared_link
 
 
-def _shared_link(connection: Connection, design: StudyDesign, lang: str, options: SharedLink) -> str:
+def _shared_link(connection: Connection, design: StudyDesign, lang: str, options: Invitation) -> str:
     """Store a shared link, and return its token, which is made of the study's secret: it can be told again."""
     for code in filter(None, (options.code, options.failed_code)):
         if not CODE.fullmatch(code):
@@ -96,8 +87,7 @@ def _shared_link(connection: Connection, design: StudyDesign, lang: str, options
         )
     about = f"shared link {lang} {options.code}".encode()
     token = SHARED_LINK + hmac.new(read_secret(connection).encode(), about, hashlib.sha256).hexdigest()
-    known = Invitation(shared_link=token_hash(token) or "", lang=lang, **options._asdict())
-    save_invitation(connection, known)
+    save_invitation(connection, replace(options, shared_link=token_hash(token) or "", lang=lang))
     return token
 
 

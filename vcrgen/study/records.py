@@ -66,14 +66,14 @@ class Rater:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """A link that several visitors share."""
+    """A link that several visitors share, as a study at Prolific needs it."""
 
-    shared_link: str  # its hash
-    lang: str  # of the pages
+    shared_link: str = ""  # its hash; set when it is stored, as is the language
+    lang: str = ""  # of the pages
     code: str  # what a visitor shows to be paid: Prolific's completion code
     failed_code: str = ""  # in its place for those whom the study excludes; empty for the same
     speaks: tuple[str, ...] = ()  # a visitor names one of these languages; empty for any
-    keeps_ids: bool = False  # the visitors' own ids are stored
+    keeps_ids: bool = False  # the visitors' own ids are stored, for the list of those who are to be paid
 
 
 class Response(NamedTuple):
@@ -164,6 +164,11 @@ class GradedResponse(NamedTuple):
     lenient_match: bool  # but for case, quotes, width and spaces
     excused: bool = False  # an error with a cause that the filtered scores do not count
     picture: int | None = None  # of an MCQ benchmark, where several items may share one
+
+    @property
+    def filtered_match(self) -> bool:
+        """An exact match, or an excused error in a name or date; the denominator stays."""
+        return self.exact_match or self.excused
 
     @property
     def cluster(self) -> int:

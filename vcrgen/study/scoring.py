@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from statistics import mean, median, quantiles, stdev
 from typing import NamedTuple, TypeVar
 
@@ -25,21 +26,7 @@ Key = TypeVar("Key")
 One = TypeVar("One")
 IsRight = Callable[[GradedResponse], bool]
 MIN_RATERS_FOR_OUTLIERS = 4
-
-
-def exact_match(response: GradedResponse) -> bool:
-    """Return true for a response that would be right as a model's output."""
-    return response.exact_match
-
-
-def filtered_match(response: GradedResponse) -> bool:
-    """Return true for an exact match or an excused error in a name or date; the denominator stays."""
-    return response.exact_match or response.excused
-
-
-def lenient_match(response: GradedResponse) -> bool:
-    """Return true for a response that is right but for case, quotes, width and spaces."""
-    return response.lenient_match
+exact_match, filtered_match, lenient_match = map(attrgetter, ("exact_match", "filtered_match", "lenient_match"))
 
 
 def by_condition(

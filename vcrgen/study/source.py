@@ -28,8 +28,7 @@ from vcrgen.scorer.mcq.loading import load_items
 from vcrgen.scorer.records import UNSTATED, Question
 from vcrgen.scorer.run import is_mcq
 from vcrgen.storage import remote_url
-from vcrgen.study.parts import read_frames
-from vcrgen.study.records import Condition, Frames
+from vcrgen.study.records import Condition
 from vcrgen.tasks.opening import open_task_dataset
 
 StudyQuestion = Question | KeyItem
@@ -81,10 +80,6 @@ class StudySource:
             if left:
                 raise StudyError(f"{self.place} lacks the picture of {min(left)!r} ({condition.label}).")
 
-    def frames(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, Frames]]:
-        """Yield the frames of covered parts; see :func:`vcrgen.study.parts.read_frames`."""
-        return read_frames(self.images, conditions, wanted)
-
     def _clean(self, question_id: str, data: bytes | None, problem: str) -> bytes:
         try:
             if data is None:
@@ -116,10 +111,6 @@ class McqSource(StudySource):
                 yield from ((question_id, number, png) for number in shown)
         if left:
             raise StudyError(f"{self.place} lacks the picture of {min(left)!r}.")
-
-    def frames(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, Frames]]:
-        """Yield nothing: no part of these pictures is covered."""
-        return iter(())
 
 
 def displayed_questions(question: StudyQuestion) -> list[dict[str, Any]]:

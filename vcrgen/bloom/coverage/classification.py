@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -47,7 +47,7 @@ class ClassifiedItem:
         self.category, self.reason = (category, "") if category else (None, ItemRejectReason.FITS_NONE.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ClassifiedSet:
     """The items of a set with their categories.
 
@@ -61,7 +61,7 @@ class ClassifiedSet:
     name: str
     by: str
     count: int
-    items: Sequence[ClassifiedItem]
+    items: list[ClassifiedItem]
     pictures: int | None = None
 
 
@@ -188,7 +188,7 @@ def classify_sets(
             run = _ModelRun(for_model, taxonomy, options)
             scheduler = RequestScheduler(ledger, run.names, models, options)
             missing = run.classify(scheduler, listener)
-            found |= {one.name: one for one in run.classified()}
+            found |= {one.name: one for one in run.classified}
             usage = scheduler.ledger_usage
     return Classification(
         taxonomy=taxonomy, sets=[found[one.name] for one in sets], missing=missing, usage=usage,
@@ -243,26 +243,20 @@ def _by_itself(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList | None) ->
     return ClassifiedSet(name=one.name, by=ITSELF, count=one.count, items=items)
 
 
-@dataclass(slots=True)
-class _ModelSet:
-    """A set whose items a model classifies."""
-
-    of: ItemSet
-    items: list[ClassifiedItem] = field(default_factory=list)
-    pictures: int = 0
-
-
 class _ModelRun:
-    """The items of sets on their way through one model or two."""
+    """The items of sets on their way through one model or two; ``classified`` has the sets after the run."""
 
     def __init__(self, sets: Sequence[ItemSet], taxonomy: Taxonomy, options: BloomCoverageOptions) -> None:
         assert options.model is not None
         self.names = [options.model, *options.judge_names]
-        self._sets, self._taxonomy = [_ModelSet(one) for one in sets], taxonomy
+        self._sets, self._taxonomy = sets, taxonomy
+        self.classified = [
+            ClassifiedSet(name=one.name, by=options.model, count=one.count, items=[], pictures=0) for one in sets
+        ]
 
     def classify(self, scheduler: RequestScheduler, listener: ProgressListener) -> MissingReplies:
         """Bring every item to a category, a reason, or a missing reply."""
-        listener.begin(sum(len(each.of.positions) for each in self._sets) * len(self.names), 0)
+        listener.begin(sum(len(each.positions) for each in self._sets) * len(self.names), 0)
         chains = self._chains(listener)
         missing: dict[int, tuple[str, MissingReply]] = {}
         for (number, item, role), outcome in scheduler.run(lambda: next(chains, None), listener):
@@ -280,14 +274,14 @@ class _ModelRun:
         """Yield the request of each item, one after another, so that few pictures are in memory."""
         numbers = count()
         categories = "\n".join(f"{number}. {path}" for number, path in enumerate(self._taxonomy.paths, start=1))
-        for each in self._sets:
-            for item in each.of.items(self._taxonomy, pictures=True):
+        for one, found in zip(self._sets, self.classified, strict=True):
+            for item in one.items(self._taxonomy, pictures=True):
                 classified = ClassifiedItem(name=item.name, own=item.path, reason=item.problem)
-                each.items.append(classified)
+                found.items.append(classified)
                 if item.problem:
                     listener.advance(len(self.names), 0, Counter({item.problem: len(self.names)}))
                     continue
-                each.pictures += bool(item.pictures)
+                found.pictures = (found.pictures or 0) + bool(item.pictures)
                 for role in range(len(self.names)):
                     steps = classify_item(item.question, item.options, item.pictures, categories, role)
                     yield (next(numbers), classified, role), steps
@@ -302,12 +296,3 @@ class _ModelRun:
         elif not role:
             rejected = isinstance(outcome, ItemRejected)
             item.reason = outcome.reason if rejected else ItemRejectReason.MISSING_REPLY
-
-    def classified(self) -> list[ClassifiedSet]:
-        """Return the sets after the run."""
-        return [
-            ClassifiedSet(
-                name=each.of.name, by=self.names[0], count=each.of.count, items=each.items, pictures=each.pictures
-            )
-            for each in self._sets
-        ]  # fmt: skip

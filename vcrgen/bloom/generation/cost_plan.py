@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from string import Template
 
 from vcrgen.bloom.generation.item_slots import assign_slots, read_themes
-from vcrgen.bloom.generation.prompts import PICTURE, category_values, prompt
+from vcrgen.bloom.generation.prompts import PICTURE, category_values, prompt, template
 from vcrgen.bloom.generation.scenario_files import read_scenarios
 from vcrgen.bloom.generation.stages import STAGES, TRIES, SetSize
 from vcrgen.bloom.taxonomy import load_taxonomy
@@ -19,22 +20,6 @@ from vcrgen.config.build import BuildConfig
 PICTURE_TOKENS = 1_000  # of a photograph; models differ from 250 to 3,000
 _CHARS_OF_TOKEN = 4
 _ITEM_TOKENS = 150  # of an item's texts in one language
-# Values of prompts beside those of a category, all empty: their tokens are counted apart.
-_VALUES = [
-    "theme",
-    "language",
-    "count",
-    "scenario",
-    "question",
-    "answer",
-    "options",
-    "target",
-    "item",
-    "wrong",
-    "others",
-    "form",
-    "key",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +46,11 @@ def plan_set(options: BloomGenerationOptions) -> list[StagePlan]:
         scenes=sum(len({slot.theme for slot in few}) for few in slots if few[0].path not in given),
         items=sum(map(len, slots)), targets=len(options.languages) - 1, judges=len(options.judge_names),
     )  # fmt: skip
-    values = dict.fromkeys(_VALUES, "") | category_values(taxonomy.paths[0])
+    category = category_values(taxonomy.paths[0])
     plans = []
     for name, stage in STAGES.items():
+        # The other values are empty: their tokens are counted apart.
+        values = dict.fromkeys(Template(template(name)).get_identifiers(), "") | category
         calls, tokens = stage.calls(size), len(prompt(name, values)) // _CHARS_OF_TOKEN
         tokens += stage.item_texts(size) * _ITEM_TOKENS + PICTURE_TOKENS * stage.with_picture
         most = calls * TRIES * (options.pictures if name == "fitness" else 1)

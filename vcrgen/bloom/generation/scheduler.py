@@ -135,7 +135,7 @@ class RequestScheduler:
         self._sent = 0  # requests that servers have
         self._calls: dict[str, Callable[[Request], Coroutine[Any, Any, Reply]]] = {}
         for key, _ in ledger.items():
-            self.ledger_usage.add("", _model_of(key), self._read(key)[0])
+            self.ledger_usage.add("", key.rpartition(" ")[0], self._read(key)[0])
 
     def run(
         self, next_chain: Callable[[], tuple[K, StageCoroutine[T]] | None], listener: ProgressListener
@@ -276,7 +276,3 @@ class RequestScheduler:
                 f"The ledger of the replies is damaged: what it keeps as {key[-80:]!r} is no reply; remove that line, "
                 "whose reply is then asked for again, or name another --ledger."
             ) from None
-
-
-def _model_of(key: str) -> str:
-    return key.rpartition(" ")[0]
