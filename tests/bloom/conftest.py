@@ -1,6 +1,6 @@
 """Small MCQ benchmarks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -43,4 +43,11 @@ def made_set(out: Path, rows: Sequence[dict[str, Any]], languages: Sequence[str]
     write_set(
         out, rows, languages=languages, taxonomy=default_taxonomy(), source="a test", config={}, rejects=RejectLog()
     )
+    return out
+
+
+def done(call: Callable[..., tuple[int, str, str]], *words: object) -> str:
+    """The output of a command that has to succeed; ``call`` runs it."""
+    code, out, err = call(*words)
+    assert code == 0, out + err
     return out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.bloom.author import good, stage_of
-from tests.bloom.conftest import made_set, png, row
+from tests.bloom.conftest import done, made_set, png, row
 from tests.models.fault_server import FaultServer
 from vcrgen.config.build import BuildConfig
 from vcrgen.config.hidden import HiddenOptions
@@ -92,8 +92,7 @@ def test_asking_in_all_orders_and_scoring(data: Path, run: Run, tmp_path: Path) 
         words = ["predict", data, "--endpoint", server.url, "--model", "m", "--lang", "en", "--out", "p.jsonl"]
         code, _, err = run(*words, "--rotations", 4)
         assert code == 2 and "has items with 10 options, and --rotations is 4" in err
-        code, out, err = run(*words, "--rotations", 10)
-        assert code == 0, out + err
+        done(run, *words, "--rotations", 10)
     lines = [json.loads(line) for line in Path("p.jsonl").read_text().splitlines()]
     assert len(lines) == 10 * sum(COUNTS) and max(line["rotation"] for line in lines) == 9
     result = score(Path("p.jsonl"), data=data, lang="en")
@@ -177,18 +176,15 @@ def test_a_table_of_ten_options_and_fewer(run: Run) -> None:
     ]  # fmt: skip
     lettered.append(lettered[0] | {"index": 2, "K": "eleven boats"})
     Path("u.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lettered))
-    code, out, err = run("bloom", "import", "u.jsonl", "--out", "set2")
-    assert code == 0, out + err
+    done(run, "bloom", "import", "u.jsonl", "--out", "set2")
     assert [item.options for item in items_in(Path("set2"))] == [10, 3]
 
 
 @pytest.mark.parametrize("form", ["vlmevalkit", "lmms-eval"])
 def test_exports_come_back(data: Path, run: Run, form: str) -> None:
-    code, out, err = run("export", data, "--to", form, "--out", "out")
-    assert code == 0, out + err
+    done(run, "export", data, "--to", form, "--out", "out")
     file = next(Path("out").rglob("BLOOM_EN*.tsv" if form == "vlmevalkit" else "bloom_en*.parquet"))
-    code, out, err = run("bloom", "import", file, "--out", "back")
-    assert code == 0, out + err
+    done(run, "bloom", "import", file, "--out", "back")
     before, after = (
         [(item.questions["en"], item.answer, item.trap) for item in items_in(folder)] for folder in (data, Path("back"))
     )
@@ -217,8 +213,7 @@ def test_generated_items_have_as_many_as_are_asked_for(run: Run) -> None:
     Path("few.csv").write_text("level,subcategory,leaf\nremember,core object recognition,animals\n")
     words = "bloom build samples:60 --model M --judge J --taxonomy few.csv --per-category 24 --options 6 --out six"
     with FaultServer(good) as server:
-        code, out, err = run(*words.split(), "--endpoint", server.url)
-        assert code == 0, out + err
+        done(run, *words.split(), "--endpoint", server.url)
         prompts = {stage_of(call): json.dumps(call.body) for call in server.calls}
     assert "Write five wrong answers" in prompts["options"] and "All six answers" in prompts["options"]
     assert "the six answers" in prompts["translation"] and "the five others are wrong" in prompts["verdict"]

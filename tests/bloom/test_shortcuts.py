@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.bloom.conftest import PATHS, png, row
+from tests.bloom.conftest import PATHS, done, png, row
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
@@ -61,8 +61,7 @@ def test_the_readers_learn_from_items_of_other_seeds_where_there_are_any(tmp_pat
 
 
 def test_built_in_and_generated_sets_pass_the_gate(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, out, err = run("bloom", "build", "-n", 120, "--out", tmp_path / "set")
-    assert code == 0, err
+    done(run, "bloom", "build", "-n", 120, "--out", tmp_path / "set")
     card = (tmp_path / "set" / CARD).read_text("utf-8")
     assert "| n-gram classifier | ar | 120 |" in card and "two that learn from items of other seeds" in card
     assert "the form of an item is that of its level, not the skill" in card
@@ -78,5 +77,4 @@ def test_built_in_and_generated_sets_pass_the_gate(run: Any, tmp_path: Path, mon
     monkeypatch.setattr("vcrgen.bloom.scenes.generator.option_order", lambda name, *_: [0, 1, 2, 3])
     code, _, err = run("bloom", "build", "-n", 46, "--out", tmp_path / "first")
     assert code == 2 and "always A, right in 100.0 % of 46 items in en" in err and not (tmp_path / "first").exists()
-    code, _, err = run("bloom", "build", "-n", 46, "--allow-shortcuts", "--out", tmp_path / "first")
-    assert code == 0, err
+    done(run, "bloom", "build", "-n", 46, "--allow-shortcuts", "--out", tmp_path / "first")

@@ -2,15 +2,18 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.config.build import load_build_config
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
 from vcrgen.hidden.forms import FormBuilder
+from vcrgen.samples import sample_pair
 from vcrgen.typeset.style import Style
 from vcrgen.work.progress import ProgressListener
 
@@ -48,6 +51,22 @@ def secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def other_secret_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The secret of somebody else."""
     return write_secret(tmp_path_factory.mktemp("secret") / "other.key", "0ddba11" * 8)
+
+
+def samples_of(numbers: Iterable[int], lang: str = "en") -> list[tuple[bytes, str]]:
+    """Picture and caption of built-in pairs."""
+    return [(pair.image, pair.caption) for pair in (sample_pair(lang, number) for number in numbers)]
+
+
+def table_of(pairs: Iterable[tuple[bytes, str | None]]) -> pa.Table:
+    images, captions = zip(*pairs, strict=True)
+    return pa.table({"image": pa.array(images, pa.binary()), "caption": captions})
+
+
+def write_pairs(file: Path, pairs: Iterable[tuple[bytes, str | None]], **options: Any) -> Path:
+    """Write a Parquet file of pairs."""
+    pq.write_table(table_of(pairs), file, **options)
+    return file
 
 
 def write_secret(file: Path, text: str) -> Path:

@@ -83,11 +83,6 @@ def test_white_rows_are_said_to_be_settled(
     assert code == 0 and f"restores {total} of {total} spans (100%)" in " ".join(said.split()) and "give these" in err
     code, said, err = run("hidden", "verify", by_bits, "--strips", 1, "--secret-file", secret_file)
     assert code == 0 and "Template baseline on 1 strip" in said and "give these" not in err
-
-
-def test_nothing_is_attacked_where_nothing_is_asked_or_where_it_cannot_be(
-    run: Callable[..., tuple[int, str, str]], by_bits: Path
-) -> None:
     assert "Template baseline" not in run("hidden", "verify", by_bits, "--strips", "0")[1]
 
 

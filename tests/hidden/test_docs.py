@@ -5,23 +5,19 @@ import json
 import re
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from tests.hidden.conftest import samples_of, write_pairs
 from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.builder.run import build
 from vcrgen.hidden.reference import caption_start
-from vcrgen.samples import sample_pair
 
 PAGE = Page("docs/hidden.md")
 
 
 def test_the_commands_of_the_page(run: Run) -> None:
     assert len(PAGE.commands) >= 4
-    pairs = [sample_pair("en", index) for index in range(40)]
-    images = pa.array([pair.image for pair in pairs], pa.binary())
-    pq.write_table(pa.table({"image": images, "caption": [pair.caption for pair in pairs]}), "pairs.parquet")
-    pq.write_table(pa.table({"image": images[:5], "caption": [pair.caption for pair in pairs[:5]]}), "known.parquet")
+    pairs = samples_of(range(40))
+    write_pairs(Path("pairs.parquet"), pairs)
+    write_pairs(Path("known.parquet"), pairs[:5])
     build("known.parquet", out=Path("data/my-vcr"))
     said = ""
     for line in PAGE.commands:

@@ -6,18 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.hidden.conftest import samples_of, write_pairs
 from vcrgen.errors import HiddenSetError, NoPairsError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.earlier import find_earlier_sets, picture_inside
 from vcrgen.hidden.near import MAX_DISTANCE
 from vcrgen.hidden.public import read_pixels
 from vcrgen.hidden.reference import difference_hash
-from vcrgen.samples import sample_pair
 
 Make = Callable[..., HiddenResult]
 Answers = Callable[[Path], list[dict[str, Any]]]
@@ -28,11 +26,9 @@ def views(folder: Path, question_id: str) -> list[np.ndarray]:
     return [read_pixels(folder / "public" / view / f"{question_id}.png") for view in VIEWS]
 
 
-@pytest.mark.parametrize("name", ["small"])
-def test_the_picture_is_found_without_the_key(request: pytest.FixtureRequest, name: str, answers: Answers) -> None:
-    folder = request.getfixturevalue(name)
-    for answer in answers(folder):
-        stacked, only_it = views(folder, answer["question_id"])
+def test_the_picture_is_found_without_the_key(small: Path, answers: Answers) -> None:
+    for answer in answers(small):
+        stacked, only_it = views(small, answer["question_id"])
         high = answer["strip_height"]
         expected = stacked[high + 1 :] if answer["strip"] == "above" else stacked[: -high - 1]
         found = picture_inside(stacked, only_it)
@@ -55,13 +51,11 @@ def test_pairs_of_an_earlier_set_are_refused(
     make: Make, answers: Answers, small: Path, other_secret_file: Path, tmp_path: Path, part: str
 ) -> None:
     numbers = sorted(int(answer["source_id"].removeprefix("en-")) for answer in answers(small))
-    rows = [sample_pair("en", number) for number in (*numbers, 50, 51)]
-    images = pa.array([row.image for row in rows], pa.binary())
-    source = tmp_path / "pairs.parquet"
-    pq.write_table(pa.table({"image": images, "caption": [row.caption for row in rows]}), source)
+    rows = samples_of((*numbers, 50, 51))
+    source = write_pairs(tmp_path / "pairs.parquet", rows)
     options = {"source": source, "secret": other_secret_file, "not_in": (str(small / part),), "fonts": ("lato",)}
     report = make(tmp_path / "out", items=2, **options).report
-    assert {answer["caption"] for answer in answers(tmp_path / "out")} == {row.caption for row in rows[-2:]}
+    assert {answer["caption"] for answer in answers(tmp_path / "out")} == {caption for _, caption in rows[-2:]}
     with pytest.raises(NoPairsError, match=r"2 usable pairs, and 3 .*in_reference 3"):
         make(tmp_path / "none", items=3, **options)
     assert set(report["set_aside"]) <= {"in_reference"}

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
+from tests.hidden.conftest import samples_of, table_of, write_pairs
 from vcrgen.builder.run import build
 from vcrgen.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
@@ -166,15 +167,9 @@ def test_a_reference_that_grows_finds_what_comparing_with_each_finds(monkeypatch
     assert max(compared) < 50
 
 
-def write_pairs(file: Path, pairs: Pairs) -> Path:
-    images, captions = zip(*pairs, strict=True)
-    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file)
-    return file
-
-
 @pytest.fixture(scope="module")
 def pairs() -> Pairs:
-    return [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(COUNT)]
+    return samples_of(range(COUNT))
 
 
 @pytest.fixture(scope="module")
@@ -255,38 +250,34 @@ def test_a_reference_that_is_damaged_within_leaves_nothing_behind(
 # A reference of several splits
 
 SPLITS = {"train": range(3), "validation": range(3, 6), "test": range(6, 9)}
-
-
-def table(numbers: range) -> pa.Table:
-    rows = [sample_pair("en", number) for number in numbers]
-    images = pa.array([row.image for row in rows], pa.binary())
-    return pa.table({"image": images, "caption": [row.caption for row in rows]})
+MODES = {"easy": ("train", "validation"), "hard": ("train", "test")}
 
 
 def as_saved_dictionary(folder: Path) -> None:
     from datasets import Dataset, DatasetDict
 
-    DatasetDict({name: Dataset(table(rows)) for name, rows in SPLITS.items()}).save_to_disk(folder)
+    DatasetDict({name: Dataset(table_of(samples_of(rows))) for name, rows in SPLITS.items()}).save_to_disk(folder)
 
 
 def as_saved_modes(folder: Path) -> None:
     from datasets import Dataset, DatasetDict
 
-    for mode, names in {"easy": ("train", "validation"), "hard": ("train", "test")}.items():
-        DatasetDict({name: Dataset(table(SPLITS[name])) for name in names}).save_to_disk(folder / mode)
+    for mode, names in MODES.items():
+        splits = {name: Dataset(table_of(samples_of(SPLITS[name]))) for name in names}
+        DatasetDict(splits).save_to_disk(folder / mode)
 
 
 def as_repository(folder: Path) -> None:
     (folder / "data").mkdir(parents=True)
     for name, rows in SPLITS.items():
-        pq.write_table(table(rows), folder / f"data/{name}-00000-of-00001.parquet")
+        write_pairs(folder / f"data/{name}-00000-of-00001.parquet", samples_of(rows))
 
 
 def as_modes(folder: Path) -> None:
-    for mode, names in {"easy": ("train", "validation"), "hard": ("train", "test")}.items():
+    for mode, names in MODES.items():
         (folder / mode).mkdir(parents=True)
         for name in names:
-            pq.write_table(table(SPLITS[name]), folder / f"{mode}/{name}-00000-of-00001.parquet")
+            write_pairs(folder / f"{mode}/{name}-00000-of-00001.parquet", samples_of(SPLITS[name]))
 
 
 def as_image_folders(folder: Path) -> None:
@@ -314,7 +305,7 @@ def test_every_split_and_mode_of_a_reference_is_read(
 ) -> None:
     """Only `train` of a folder was read: sets came from its other splits, and passed every check."""
     write(tmp_path / "known")
-    pq.write_table(table(range(11)), tmp_path / "pairs.parquet")
+    write_pairs(tmp_path / "pairs.parquet", samples_of(range(11)))
     options = {"source": tmp_path / "pairs.parquet", "not_in": (str(tmp_path / "known"),), "fonts": ("lato",)}
     report = make(tmp_path / "out", items=2, **options).report
     fresh = {sample_pair("en", number).caption for number in (9, 10)}

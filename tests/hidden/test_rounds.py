@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.hidden.conftest import samples_of, write_pairs
 from vcrgen.errors import NoPairsError
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.near import MAX_DISTANCE
@@ -22,12 +22,6 @@ from vcrgen.samples import sample_pair
 
 Make = Callable[..., HiddenResult]
 Answers = Callable[[Path], list[dict[str, Any]]]
-
-
-def write_pairs(file: Path, pairs: list[tuple[bytes, str]], group: int = 1000) -> Path:
-    images, captions = zip(*pairs, strict=True)
-    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file, row_group_size=group)
-    return file
 
 
 def test_forms_share_no_picture_and_no_caption(finished_other_pairs: Path, answers: Answers) -> None:
@@ -60,7 +54,7 @@ def test_forms_are_alike(make: Make, answers: Answers, tmp_path: Path) -> None:
 
 def test_near_copies_are_in_one_form_only(make: Make, answers: Answers, tmp_path: Path) -> None:
     """A small JPEG of a picture that is there, with words of its own, and a caption with another end."""
-    pairs = [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(6)]
+    pairs = samples_of(range(6))
     picture, buffer = Image.open(io.BytesIO(pairs[0][0])).convert("RGB"), io.BytesIO()
     picture.resize((picture.width // 2, picture.height // 2)).save(buffer, "JPEG", quality=60)
     copies = [(buffer.getvalue(), sample_pair("en", 20).caption)]
@@ -78,8 +72,8 @@ def test_near_copies_are_in_one_form_only(make: Make, answers: Answers, tmp_path
 def test_each_group_of_rows_is_read_once_for_many_candidates(
     make: Make, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pairs = [(sample_pair("en", index).image, sample_pair("en", index).caption) for index in range(24)]
-    source = write_pairs(tmp_path / "pairs.parquet", pairs, group=8)
+    pairs = samples_of(range(24))
+    source = write_pairs(tmp_path / "pairs.parquet", pairs, row_group_size=8)
     read = Counter[int]()
     real = pq.ParquetFile.iter_batches
 

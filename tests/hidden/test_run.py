@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
+from tests.hidden.conftest import samples_of, write_pairs
 from tests.standing import stands_at
 from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
 from vcrgen.hidden import HiddenResult, verify
@@ -48,11 +47,9 @@ def test_the_same_secret_gives_the_same_bytes(make: Make, tree: Tree, finished: 
 def test_another_secret_gives_another_set(
     make: Make, tree: Tree, answers: Answers, small: Path, other_secret_file: Path, tmp_path: Path
 ) -> None:
-    pairs = [sample_pair("en", number) for number in range(3)]
-    columns = {"image": pa.array([pair.image for pair in pairs], pa.binary()), "caption": [p.caption for p in pairs]}
-    pq.write_table(pa.table(columns), tmp_path / "pairs.parquet")
-    make(tmp_path / "out", secret=other_secret_file, source=tmp_path / "pairs.parquet", **SMALL)
-    make(tmp_path / "mine", source=tmp_path / "pairs.parquet", **SMALL)
+    source = write_pairs(tmp_path / "pairs.parquet", samples_of(range(3)))
+    make(tmp_path / "out", secret=other_secret_file, source=source, **SMALL)
+    make(tmp_path / "mine", source=source, **SMALL)
     mine, other = (answers(tmp_path / name) for name in ("mine", "out"))
     assert {a["source_id"] for a in mine} == {a["source_id"] for a in other}  # all pairs of the source
     assert not {a["question_id"] for a in mine} & {a["question_id"] for a in other}
@@ -416,16 +413,11 @@ def test_what_cannot_be_made(
     assert not any(tmp_path.iterdir())
 
 
-def write_pairs(file: Path, captions: list[str | None]) -> Path:
-    images = [sample_pair("en", index).image for index in range(len(captions))]
-    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file)
-    return file
-
-
 def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) -> None:
     good = sample_pair("en", 3).caption
     captions = [good, f"\U000131a0 {good}", f"水 {good}", "Two words", f"A massacre. {good}", f" {good} ", None]
-    source = write_pairs(tmp_path / "pairs.parquet", captions)
+    pairs = [(image, caption) for (image, _), caption in zip(samples_of(range(7)), captions, strict=True)]
+    source = write_pairs(tmp_path / "pairs.parquet", pairs)
     with pytest.raises(NoPairsError, match="1 usable pair, and 4") as caught:
         make(tmp_path / "out", source=source, items=4, fonts=("lato",))
     assert "no_glyph 2" in str(caught.value) and good[:10] not in str(caught.value)
@@ -436,14 +428,12 @@ def test_too_few_usable_pairs_are_counted_by_reason(make: Make, tmp_path: Path) 
 
 def test_a_pair_comes_once(make: Make, answers: Answers, tmp_path: Path) -> None:
     """Neither the same picture nor the same caption twice."""
-    pairs = [sample_pair("en", index) for index in range(4)]
-    rows = [(pair.image, pair.caption) for pair in pairs]
-    rows += [(pairs[0].image, sample_pair("en", 9).caption), (sample_pair("en", 10).image, pairs[1].caption), rows[2]]
-    images, captions = zip(*rows, strict=True)
-    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), tmp_path / "pairs.parquet")
+    rows = samples_of(range(4))
+    rows += [(rows[0][0], sample_pair("en", 9).caption), (sample_pair("en", 10).image, rows[1][1]), rows[2]]
+    source = write_pairs(tmp_path / "pairs.parquet", rows)
     with pytest.raises(NoPairsError, match=r"has 4 usable pairs, and 7 .*duplicate 3"):
-        make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=7)
-    make(tmp_path / "out", source=tmp_path / "pairs.parquet", items=4)
+        make(tmp_path / "out", source=source, items=7)
+    make(tmp_path / "out", source=source, items=4)
     assert len({answer["caption"] for answer in answers(tmp_path / "out")}) == 4
 
 

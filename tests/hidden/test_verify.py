@@ -739,11 +739,6 @@ def test_a_copy_without_times_is_told_how_to_copy(hidden_set: Path, tmp_path: Pa
     assert not checks[TIMES].ok and "cp -a" in checks[TIMES].detail
 
 
-def test_another_secret_does_not_seal(hidden_set: Path, other_secret_file: Path) -> None:
-    other = load_secret(other_secret_file, create=False)[0]
-    assert failing(verify(hidden_set, secret=other)) == {SEAL}
-
-
 @pytest.mark.parametrize("source_id", ["7", "000123", "ab12cd34ef", "", "en"])
 def test_an_id_that_is_found_by_chance_is_no_leak(hidden_set: Path, secret: Secret, source_id: str) -> None:
     """A short number stands somewhere in a random id; nobody learns a thing from it."""

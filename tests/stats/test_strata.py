@@ -22,14 +22,6 @@ def sizes() -> list[int]:
         return [int(row["count"]) for row in csv.DictReader(file)]
 
 
-def test_the_published_counts(sizes: list[int]) -> None:
-    counts = allocate(sizes, 969, 4)
-    assert len(counts) == 106 and sum(counts) == 969 and min(counts) >= 4
-    weights = [size / count for size, count in zip(sizes, counts, strict=True)]
-    assert sum(weight * count for weight, count in zip(weights, counts, strict=True)) == pytest.approx(7747)
-    assert max(weights) / min(weights) < 1.3  # in proportion
-
-
 @pytest.mark.parametrize(
     ("sizes", "total", "least", "counts"),
     [

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from tests.forked import Vcrgen
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
+from vcrgen.report.table import Table
 from vcrgen.study import source
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source, init_study
 from vcrgen.study.grading import question_of
 from vcrgen.study.raters import invite
 from vcrgen.study.records import RaterState, RaterStep, Response
+from vcrgen.study.report import StudyReport
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items
@@ -102,6 +105,19 @@ def people() -> Callable[..., list[str]]:
 def lines() -> Callable[[str], list[dict[str, Any]]]:
     """The objects of JSON Lines."""
     return lambda text: [json.loads(line) for line in text.splitlines()]
+
+
+def look(store: StudyStore, *read: Callable[[Connection], Any]) -> Any:
+    """What some functions, or one, read of a study."""
+    with store.reading() as connection:
+        found = [each(connection) for each in read]
+    return found if len(found) > 1 else found[0]
+
+
+def table_of(report: StudyReport, title: str) -> Table:
+    """The only table whose title begins so."""
+    (found,) = (table for table in report.document.sections[0].tables if table.title.startswith(title))
+    return found
 
 
 def write_consents(folder: Path) -> None:

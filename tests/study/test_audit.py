@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from tests.bloom.audit.conftest import line
 from tests.bloom.conftest import PATHS, made_set, row
+from tests.study.conftest import look
 from tests.study.test_browser import ENTER, Person, axe, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
 from vcrgen.bloom.audit.audit_report import write_report
@@ -110,8 +111,7 @@ def test_what_a_rater_leaves_goes_to_the_next_one(
     rater = started(store)
     assert rater.say(0, "A").json()["saved"] and rater.say(0, "A", "approve", revision=2).json()["saved"]
     rater.say(1, "B")  # without a verdict, so it is not done
-    with store.reading() as connection:
-        first = rater_by_name(read_raters(connection), "r1")
+    first = rater_by_name(look(store, read_raters), "r1")
     withdraw(store, first)
     kept = held(store, 1)
     assert len(kept) == 1
@@ -261,8 +261,7 @@ def test_two_raters_and_a_kill_lose_nothing(
     running.kill()
     killed.set()
     before = dict(acknowledged)
-    with store.reading() as connection:
-        there = {(place.rater, place.number): place.response for place in read_steps(connection)}
+    there = {(place.rater, place.number): place.response for place in look(store, read_steps)}
     assert 5 <= len(before) < ITEMS * (1 + OVERLAP)
     assert all(list(there[about].texts) == texts for about, texts in before.items())  # type: ignore[union-attr]
     running.start()
@@ -399,10 +398,7 @@ def test_an_audit_by_keyboard(
             visitor.at_step(2)
             visitor.wait("document.querySelectorAll('#choices button:disabled').length === 5")
             visitor.keys("9", ESCAPE, ENTER)
-    visitor.at("end")
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
-    visitor.at("thanks")
+    visitor.send()
     assert_judged(store, total)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, row
+from tests.study.conftest import table_of
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard.backup import backup
 from vcrgen.leaderboard.board import init_board
@@ -31,9 +32,7 @@ def test_the_scores_of_a_study_stand_on_the_board_of_its_data(
     text = report.render("json")
     assert "Zebra4711" not in text and "secret" not in text and "r1" not in text
     scores = json.loads(text)["scores"]
-    (table,) = (
-        table.texts() for table in report.document.sections[0].tables if table.title.startswith("People, exact")
-    )
+    table = table_of(report, "People, exact").texts()
     assert [f"{100 * score['exact']:.2f}" for score in scores] == [row[4] for row in table]
     assert [score["raters"] for score in scores] == [6, 6] and {score["items"] for score in scores} == {6}
     (tmp_path / "people.json").write_text(text)

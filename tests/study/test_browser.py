@@ -13,8 +13,8 @@ import pytest
 
 from tests.browsing import own_size, resize
 from vcrgen.study.assignment import StepKind
-from vcrgen.study.raters import SharedLink, invite
-from vcrgen.study.records import RaterState
+from vcrgen.study.raters import invite
+from vcrgen.study.records import Invitation, RaterState
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_frames, read_items
@@ -34,6 +34,7 @@ class Person:
         self.driver, self.url = driver, url
 
     def open(self, token: str) -> None:
+        self.token = token
         self.driver.get(f"{self.url}/r/{token}")
 
     def one(self, selector: str) -> Any:
@@ -76,14 +77,24 @@ class Person:
             self.keys(TAB)
         raise AssertionError(f"the keyboard does not reach {selector}")
 
+    def press(self, selector: str) -> None:
+        """Reach a button by the tab key, and press it."""
+        self.tab_to(selector)
+        self.keys(ENTER)
+
+    def send(self) -> None:
+        """Send everything at the end."""
+        self.at("end")
+        self.press("#send")
+        self.at("thanks")
+
     def begin(self, languages: str = "English") -> None:
         self.at("consent")
         self.tab_to("#languages")
         self.keys(languages)
         self.tab_to("#agree")
         self.keys(SPACE)
-        self.tab_to("#begin button")
-        self.keys(ENTER)
+        self.press("#begin button")
         self.at("step")
 
     def fields(self) -> int:
@@ -118,6 +129,9 @@ class Person:
             self.keys(ENTER)
 
 
+Begun = Callable[..., tuple[Person, StudyStore]]
+
+
 @pytest.fixture
 def person(chromium: Any, service: Callable[[StudyStore], Any]) -> Iterator[Callable[[StudyStore], Person]]:
     """Starts the service of a study, and gives a person in front of it; after the test, that no script failed."""
@@ -138,6 +152,20 @@ def person(chromium: Any, service: Callable[[StudyStore], Any]) -> Iterator[Call
     events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
     asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     assert all(url.startswith((*urls, "data:", "chrome:", "about:")) for url in asked)
+
+
+@pytest.fixture
+def begun(make: Callable[..., StudyStore], people: Any, person: Any) -> Begun:
+    """Lets somebody begin a study without training, checks and repeats."""
+
+    def begin(**options: Any) -> tuple[Person, StudyStore]:
+        store = make(**{"training": 0, "raters": 1, "checks": 0, "repeats": 0} | options)
+        visitor = person(store)
+        visitor.open(people(store, 1)[0])
+        visitor.begin()
+        return visitor, store
+
+    return begin
 
 
 def given_of(store: StudyStore, rater: int = 1) -> list[tuple[str, ...] | None]:
@@ -168,8 +196,7 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., StudyStore], people
             for place in range(visitor.fields()):
                 visitor.tab_to(f"#fields li:nth-child({place + 1}) [type=checkbox]")
                 visitor.keys(SPACE)
-            visitor.tab_to("#next")
-            visitor.keys(ENTER)
+            visitor.press("#next")
         else:
             visitor.fill(word) if word else visitor.compose(f"红色的狐狸 {number}")
         if number <= 2:
@@ -177,12 +204,8 @@ def test_a_whole_study_by_keyboard_alone(make: Callable[..., StudyStore], people
             visitor.keys(ENTER)
         elif (number - 2) % 5 == 0 and number < total:
             visitor.at("pause")
-            visitor.tab_to("#resume")
-            visitor.keys(ENTER)
-    visitor.at("end")
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
-    visitor.at("thanks")
+            visitor.press("#resume")
+    visitor.send()
     with store.reading() as connection:
         rater, places = read_raters(connection)[0], read_steps(connection, 1)
     assert rater.state is RaterState.SENT and rater.languages == "中文, English" and rater.consent
@@ -225,13 +248,8 @@ def test_an_input_method_and_its_enter(make: Callable[..., StudyStore], people: 
     assert given_of(store)[0] is not None and given_of(store)[0][last] == "红色的狐狸"  # type: ignore[index]
 
 
-def test_a_reload_shows_what_was_typed_and_back_is_possible(
-    make: Callable[..., StudyStore], people: Any, person: Any
-) -> None:
-    store = make(training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+def test_a_reload_shows_what_was_typed_and_back_is_possible(begun: Begun) -> None:
+    visitor, store = begun()
     visitor.at_step(1)
     visitor.fill("first <b>&amp; “quoted”</b>")
     visitor.at_step(2)
@@ -241,8 +259,7 @@ def test_a_reload_shows_what_was_typed_and_back_is_possible(
     visitor.driver.refresh()
     visitor.at_step(2)
     assert visitor.one("#text-0").get_attribute("value") == "half"
-    visitor.tab_to("#back")
-    visitor.keys(ENTER)
+    visitor.press("#back")
     visitor.at_step(1)
     assert visitor.one("#text-0").get_attribute("value") == "first <b>&amp; “quoted”</b>"
     visitor.tab_to("#text-0")
@@ -251,14 +268,8 @@ def test_a_reload_shows_what_was_typed_and_back_is_possible(
     assert given_of(store)[0][0] == "first <b>&amp; “quoted”</b>!"  # type: ignore[index]
 
 
-def test_without_a_connection_answers_are_kept_and_sent_once(
-    make: Callable[..., StudyStore], people: Any, person: Any
-) -> None:
-    store = make(training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    token = people(store, 1)[0]
-    visitor.open(token)
-    visitor.begin()
+def test_without_a_connection_answers_are_kept_and_sent_once(begun: Begun) -> None:
+    visitor, store = begun()
     visitor.at_step(1)
     visitor.wait("performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/step/1'))")
     offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
@@ -278,18 +289,14 @@ def test_without_a_connection_answers_are_kept_and_sent_once(
     assert visitor.driver.execute_script("return JSON.stringify(localStorage)").endswith('"{}"}')
 
 
-def test_what_cannot_be_saved_is_kept_and_told(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
+def test_what_cannot_be_saved_is_kept_and_told(begun: Begun) -> None:
     """Half of an emoji, as some input methods leave it: it survives a reload, and holds up the sending."""
-    store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+    visitor, store = begun(limit=2)
     for number in (1, 2):
         visitor.at_step(number)
         visitor.fill("typed")
     visitor.at("end")
-    visitor.tab_to("#change")
-    visitor.keys(ENTER)
+    visitor.press("#change")
     visitor.at_step(2)
     half = """
         const field = document.getElementById('text-0');
@@ -298,13 +305,11 @@ def test_what_cannot_be_saved_is_kept_and_told(make: Callable[..., StudyStore], 
     visitor.driver.execute_script(half)
     visitor.wait("!document.getElementById('refused').hidden")
     assert "half of a character" in visitor.one("#refused").text and visitor.one("#status").text == "Not saved"
-    visitor.tab_to("#next")
-    visitor.keys(ENTER)
+    visitor.press("#next")
     visitor.at("end")
     visitor.driver.refresh()
     visitor.at("end")
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
+    visitor.press("#send")
     visitor.at_step(2)
     assert visitor.driver.execute_script("return document.getElementById('text-0').value.length") == len("red x fox")
     assert visitor.one("#refused").is_displayed()
@@ -316,18 +321,16 @@ def test_what_cannot_be_saved_is_kept_and_told(make: Callable[..., StudyStore], 
     assert given_of(store)[1][0] == "red 🦊 fox"  # type: ignore[index]
     visitor.driver.execute_script(half)
     visitor.wait("!document.getElementById('refused').hidden")
-    visitor.tab_to("#drop")
-    visitor.keys(ENTER)
+    visitor.press("#drop")
     visitor.at("end")  # and the text that was saved is there again
-    visitor.tab_to("#change")
-    visitor.keys(ENTER)
+    visitor.press("#change")
     visitor.at_step(2)
     assert visitor.driver.execute_script("return document.getElementById('text-0').value.length") == len("red xx fox")
 
 
 def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[..., StudyStore], person: Any) -> None:
     store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
-    _, link = invite(store, 1, "en", SharedLink("C1A2", speaks=("English",), keeps_ids=True))
+    _, link = invite(store, 1, "en", Invitation(code="C1A2", speaks=("English",), keeps_ids=True))
     visitor = person(store)
     visitor.driver.get(f"{visitor.url}/join/{link}?PROLIFIC_PID=5f00")
     visitor.at("consent")
@@ -336,8 +339,7 @@ def test_a_visitor_of_prolific_agrees_and_sees_the_code_again(make: Callable[...
     visitor.keys("Deutsch")
     visitor.tab_to("#agree")
     visitor.keys(SPACE)
-    visitor.tab_to("#begin button")
-    visitor.keys(ENTER)
+    visitor.press("#begin button")
     visitor.at("unfit")
     assert visitor.one("#unfit").text.endswith("English")
     visitor.driver.refresh()
@@ -399,11 +401,8 @@ def test_the_part_that_has_the_keyboard_is_framed_and_its_length_told(
     visitor.told()
 
 
-def test_back_of_the_browser_is_a_step_back(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
-    store = make(training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+def test_back_of_the_browser_is_a_step_back(begun: Begun) -> None:
+    visitor, _ = begun()
     for number in (1, 2):
         visitor.at_step(number)
         visitor.fill(f"typed {number}")
@@ -437,13 +436,8 @@ LATE = """
     };"""
 
 
-def test_a_late_answer_does_not_bring_older_text_back(
-    make: Callable[..., StudyStore], people: Any, person: Any
-) -> None:
-    store = make(training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+def test_a_late_answer_does_not_bring_older_text_back(begun: Begun) -> None:
+    visitor, store = begun()
     visitor.at_step(1)
     visitor.driver.execute_script("window.fetch = () => Promise.reject(new TypeError())")
     visitor.tab_to("#text-0")
@@ -473,36 +467,28 @@ OVERTAKEN = """
     };"""
 
 
-def test_whoever_sends_at_once_is_thanked(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
-    store = make(limit=2, training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+def test_whoever_sends_at_once_is_thanked(begun: Begun) -> None:
+    visitor, store = begun(limit=2)
     visitor.driver.execute_script(OVERTAKEN)
     for number in (1, 2):
         visitor.at_step(number)
         visitor.fill("typed")
     visitor.at("end")
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
+    visitor.press("#send")
     visitor.wait("!document.getElementById('thanks').hidden || !document.getElementById('gone').hidden")
     assert visitor.one("#thanks").is_displayed()
     with store.reading() as connection:
         assert read_raters(connection)[0].state is RaterState.SENT
 
 
-def test_a_second_tab_cannot_answer_too(make: Callable[..., StudyStore], people: Any, person: Any) -> None:
-    store = make(training=0, raters=1, checks=0, repeats=0)
-    visitor = person(store)
-    token = people(store, 1)[0]
-    visitor.open(token)
-    visitor.begin()
+def test_a_second_tab_cannot_answer_too(begun: Begun) -> None:
+    visitor, store = begun()
     visitor.at_step(1)
     first = visitor.driver.current_window_handle
     visitor.driver.switch_to.new_window("tab")
     second = visitor.driver.current_window_handle
     try:
-        visitor.open(token)
+        visitor.open(visitor.token)
         visitor.at_step(1)
         visitor.driver.switch_to.window(first)
         visitor.tab_to("#text-0")
@@ -510,8 +496,7 @@ def test_a_second_tab_cannot_answer_too(make: Callable[..., StudyStore], people:
         visitor.driver.execute_cdp_cmd("Input.insertText", {"text": "of the first tab"})
         visitor.at("elsewhere")
         assert given_of(store)[0] is None
-        visitor.tab_to("#take")
-        visitor.keys(ENTER)
+        visitor.press("#take")
         visitor.at_step(1)
         visitor.saved()  # what was typed there is not lost
         assert visitor.one("#text-0").get_attribute("value") == "of the first tab"
@@ -525,14 +510,9 @@ def test_a_second_tab_cannot_answer_too(make: Callable[..., StudyStore], people:
         visitor.driver.switch_to.window(first)
 
 
-def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(
-    make: Callable[..., StudyStore], people: Any, person: Any
-) -> None:
+def test_pixels_of_the_picture_are_whole_pixels_of_the_screen(begun: Begun) -> None:
     """Rows of one or two pixels, all that is left of covered letters, vanish at other sizes (T12)."""
-    store = make(training=0, raters=1)
-    visitor = person(store)
-    visitor.open(people(store, 1)[0])
-    visitor.begin()
+    visitor, _ = begun()
     visitor.wait("document.getElementById('picture').complete")
     script = "const p = document.getElementById('picture'); return [p.naturalWidth, p.getBoundingClientRect().width]"
     for ratio, width, height, times in (

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from tests.study.conftest import look
 from vcrgen.builder.run import build
 from vcrgen.config.study import StudyOptions
 from vcrgen.errors import ConfigError, DatabaseError, OutputError, StudyError
@@ -46,8 +47,7 @@ def test_what_was_decided(make: Callable[..., StudyStore], pairs: Path) -> None:
 def test_the_file_has_no_answer_but_those_of_training(make: Callable[..., StudyStore], pairs: Path) -> None:
     """So a service cannot give one away."""
     store = make()
-    with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
+    design, items = look(store, read_design, read_items)
     questions = check_source(design).key.questions
     content = (store.folder / FILE).read_bytes()
     for item, question in zip(items, questions, strict=False):
@@ -61,8 +61,7 @@ def test_a_dataset_that_changed_is_refused(
     copy = tmp_path / "copy"
     shutil.copytree(pairs, copy)
     store = make(copy)
-    with store.reading() as connection:
-        design = read_design(connection)
+    design = look(store, read_design)
     assert check_source(design).signature == check_source(design, str(pairs)).signature == design.signature
     shutil.rmtree(copy)
     from vcrgen.builder.run import build
@@ -143,8 +142,7 @@ def test_few_items_leave_one_for_the_study(make: Callable[..., StudyStore]) -> N
 
 def test_training_items_of_another_dataset(make: Callable[..., StudyStore], dataset: Path) -> None:
     store = make(limit=100, training=3, training_data=str(dataset))
-    with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
+    design, items = look(store, read_design, read_items)
     assert (design.items, design.training) == (14, 2)  # its split `test` has two
     assert all(items[14 + number].answers for number in range(2))
 
@@ -173,8 +171,7 @@ def test_a_hidden_set_by_its_key(tmp_path: Path, make: Callable[..., StudyStore]
     make_hidden(options, out=tmp_path / "hidden", secret_file=tmp_path / "secret.key")
     for number, place in enumerate((tmp_path / "hidden", tmp_path / "hidden" / "key")):
         store = make(place, f"of-{number}", limit=4, training_data=str(pairs), training=1)
-        with store.reading() as connection:
-            design, items = read_design(connection), read_items(connection)
+        design, items = look(store, read_design, read_items)
         assert design.hidden and (design.items, design.training) == (4, 1)
         assert [condition.label for condition in design.conditions] == ["mixed, VI+TEI"]
         # Training item and worked example are of the built-in pairs, too, and may have the same words covered.
@@ -325,8 +322,7 @@ def test_a_full_disk_is_said(make: Callable[..., StudyStore], people: Any) -> No
 
 def test_options_are_kept(make: Callable[..., StudyStore]) -> None:
     store = make(seed=7, pause=9)
-    with store.reading() as connection:
-        options = read_design(connection).options
+    options = look(store, read_design).options
     assert StudyOptions(**options) == StudyOptions(limit=6, training=2, seed=7, pause=9)
     with pytest.raises(StudyError, match="is not a study"):
         StudyStore(store.folder / "nothing")

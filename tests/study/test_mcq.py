@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.bloom.conftest import made_set, row
+from tests.study.conftest import look, table_of
 from tests.study.test_browser import ENTER, SPACE, Person, axe, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
 from vcrgen.config.build import BuildConfig
@@ -34,6 +35,7 @@ from vcrgen.tasks.bloom import LETTERS
 from vcrgen.tasks.opening import open_task_dataset
 
 DOWN, RIGHT, TAB = "\ue015", "\ue014", "\ue004"
+PEOPLE = "People, right answers by regex-based answer extraction (RAE) in percent"
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +61,7 @@ def test_everybody_is_asked_in_one_language(make_mcq: Callable[..., StudyStore])
         invite(store, 1, "en")
     with pytest.raises(StudyError, match="asks nothing in 'zh'; choose --lang en or ar"):
         invite(store, 1, "zh")
-    with store.reading() as connection:
-        design, raters, places = read_design(connection), read_raters(connection), read_steps(connection)
+    design, raters, places = look(store, read_design, read_raters, read_steps)
     languages = {rater.number: rater.lang for rater in raters}
     asked = [place for place in places if place.step.kind is not StepKind.CHECK]
     assert [condition.label for condition in design.conditions] == ["en, Image", "ar, Image"]
@@ -97,8 +98,7 @@ def test_questions_without_their_pictures(make_mcq: Callable[..., StudyStore]) -
     with pytest.raises(StudyError, match=r"choose --lang en\.$"):
         invite(store, 1, "fr")
     clients = [Client(TestClient(make_app(store)), token) for token in invite(store, 2, "en")[0]]
-    with store.reading() as connection:
-        design, places = read_design(connection), read_steps(connection)
+    design, places = look(store, read_design, read_steps)
     assert [condition.label for condition in design.conditions] == ["en, Image", "en, Text only"]
     views: dict[int, set[int]] = {}
     for place in places:
@@ -117,17 +117,12 @@ def test_a_report_has_both_views(make_mcq: Callable[..., StudyStore], typing: An
     """With the picture all are right, without it nobody is."""
     store = make_mcq(view="both", raters=1, lang="en", repeats=0, checks=0)
     invite(store, 2, "en")
-    with store.reading() as connection:
-        items, places = read_items(connection), read_steps(connection)
+    items, places = look(store, read_items, read_steps)
     seen = {(place.rater, items[place.step.item].question_id) for place in places if place.step.condition == 0}
     typing(store, lambda rater, name, place, answer: answer if (rater, name) in seen else wrong_of(answer))
     rows = {texts[0]: texts[3] for texts in make_report(store).document.sections[0].tables[0].texts()}
     assert rows == {"en, Image": "100.00", "en, Text only": "0.00"}
-    (table,) = (
-        table
-        for table in make_report(store).document.sections[0].tables
-        if table.title == "People, Image \u2212 Text only, paired"
-    )
+    table = table_of(make_report(store), "People, Image \u2212 Text only, paired")
     assert table.heads == ("Asked in", "Questions", "Image", "Text only", "Image \u2212 Text only", "95 % interval")
     (texts,) = table.texts()
     assert texts[:5] == ["en", "6", "100.00", "0.00", "+100.00"] and texts[5].endswith(" to +100.00")
@@ -179,8 +174,7 @@ def test_who_sees_no_picture_says_nothing_of_the_key(make_mcq: Callable[..., Stu
 def test_a_set_that_changed_is_refused(make_mcq: Callable[..., StudyStore], tmp_path: Path) -> None:
     store = make_mcq()
     other = made_set(tmp_path / "other", [row(number, answer="D") for number in range(10)])
-    with store.reading() as connection:
-        design = read_design(connection)
+    design = look(store, read_design)
     check_source(design)
     with pytest.raises(StudyError, match="is not the dataset of this study any more"):
         check_source(design, str(other))
@@ -213,8 +207,7 @@ def test_what_raters_are_sent_does_not_hang_on_the_key(make_mcq: Callable[..., S
             rows = [row(number, answer=letter, trap="B", source=f"k{letter}") for number in range(8)]
             data = made_set(tmp_path / f"set-{lang}-{letter}", rows)
             store = make_mcq(data, f"study-{lang}-{letter}", raters=1)
-            with store.reading() as connection:
-                items = read_items(connection)
+            items = look(store, read_items)
             assert [item.answers for item in items if item.answers] == [(letter,)]
             sent.append(walk(store, lang)[0])
             assert f'"k{letter}"'.encode() not in (store.folder / FILE).read_bytes()
@@ -242,8 +235,7 @@ def test_only_letters_are_answers(make_mcq: Callable[..., StudyStore]) -> None:
 
 def test_training_names_the_right_option(make_mcq: Callable[..., StudyStore]) -> None:
     store = make_mcq()
-    with store.reading() as connection:
-        letter = read_items(connection)[-1].answers
+    letter = look(store, read_items)[-1].answers
     client = Client(TestClient(make_app(store)), invite(store, 1, "en")[0][0])
     client.begin()
     ((named, right),) = client.answer(0, "A", training=True).json()["answers"]
@@ -276,8 +268,7 @@ def finished_steps(make_mcq: Callable[..., StudyStore], typing: Any) -> StudySto
 
 
 def test_report(finished_steps: StudyStore, questions: Path, tmp_path: Path) -> None:
-    with finished_steps.reading() as connection:
-        items = read_items(connection)
+    items = look(finished_steps, read_items)
     lines = [
         {"question_id": f"item-{number:03d}", "lang": lang, "output": "A"}
         for number in range(10)
@@ -287,7 +278,7 @@ def test_report(finished_steps: StudyStore, questions: Path, tmp_path: Path) -> 
     report = make_report(finished_steps, compare=[tmp_path / "preds.jsonl"])
     tables = {table.title: table for table in report.document.sections[0].tables}
     assert sum(item.answers is None for item in items) == 6
-    people = tables["People, right answers by regex-based answer extraction (RAE) in percent"]
+    people = tables[PEOPLE]
     assert list(people.heads) == [
         "Language and view",
         "Questions",
@@ -316,8 +307,7 @@ def test_report(finished_steps: StudyStore, questions: Path, tmp_path: Path) -> 
 
 
 def test_pictures_are_resampled(finished_steps: StudyStore) -> None:
-    with finished_steps.reading() as connection:
-        design, items, places = read_design(connection), read_items(connection), read_steps(connection)
+    design, items, places = look(finished_steps, read_design, read_items, read_steps)
     graded = grade(check_source(design), items, places)
     assert {one.item for one in graded} == set(range(6)) and {one.cluster for one in graded} == {0, 1}
 
@@ -367,11 +357,7 @@ def test_causes(finished_steps: StudyStore) -> None:
     text = sheets.sheet.read_text("utf-8-sig")
     sheets.sheet.write_text("\n".join(line + "name" if "item-001" in line else line for line in text.splitlines()))
     assert adjudicate(finished_steps, "ada").marked == 1
-    tables = {table.title: table for table in make_report(finished_steps).document.sections[0].tables}
-    rows = {
-        texts[0]: texts
-        for texts in tables["People, right answers by regex-based answer extraction (RAE) in percent"].texts()
-    }
+    rows = {texts[0]: texts for texts in table_of(make_report(finished_steps), PEOPLE).texts()}
     assert rows["ar, Image"][6] == "100.00"
 
 
@@ -386,13 +372,10 @@ def test_causes_are_of_what_was_seen(make_mcq: Callable[..., StudyStore], typing
     assert sheets.errors == 2 and {line.split(",")[5] for line in text.splitlines()[1:]} == {"1"}
     sheets.sheet.write_text("\n".join(line + "name" if "item-00" in line else line for line in text.splitlines()))
     assert adjudicate(store, "ada").marked == 2
-    tables = {table.title: table for table in make_report(store).document.sections[0].tables}
-    rows = {
-        texts[0]: (texts[3], texts[6])
-        for texts in tables["People, right answers by regex-based answer extraction (RAE) in percent"].texts()
-    }
+    report = make_report(store)
+    rows = {texts[0]: (texts[3], texts[6]) for texts in table_of(report, PEOPLE).texts()}
     assert rows == {"en, Image": ("66.67", "100.00"), "en, Text only": ("66.67", "66.67")}
-    assert tables["Causes of errors"].texts() == [["name or date", "2"], ["not typed", "0"]]
+    assert table_of(report, "Causes of errors").texts() == [["name or date", "2"], ["not typed", "0"]]
 
 
 def test_without_pictures_there_are_no_causes(make_mcq: Callable[..., StudyStore], typing: Any) -> None:
@@ -410,8 +393,7 @@ def test_a_hidden_question_set_by_its_key(
     options = HiddenOptions(config=BuildConfig(source=str(questions)), items=6)
     make_hidden_mcq(open_task_dataset(questions), options, out=tmp_path / "hidden", secret_file=tmp_path / "secret.key")
     store = make_mcq(tmp_path / "hidden")
-    with store.reading() as connection:
-        design, items = read_design(connection), read_items(connection)
+    design, items = look(store, read_design, read_items)
     assert design.hidden and (design.items, design.training) == (6, 0) and not any(item.answers for item in items)
     invite(store, 2, "ar")
     typing(store)
@@ -470,8 +452,7 @@ def test_a_hint_stands_where_the_picture_would(make_mcq: Callable[..., StudyStor
 def test_what_others_left_is_offered_at_the_end(make_mcq: Callable[..., StudyStore], person: Any, axe: str) -> None:  # noqa: F811
     store = make_mcq(limit=3, view="both", lang="ar", raters=1, training=0, checks=0, repeats=0)
     token = invite(store, 3, "ar")[0][0]
-    with store.reading() as connection:
-        second = read_raters(connection)[1]
+    second = look(store, read_raters)[1]
     withdraw(store, second)
     visitor = person(store)
     visitor.resize(360, 740, 2)
@@ -485,15 +466,11 @@ def test_what_others_left_is_offered_at_the_end(make_mcq: Callable[..., StudySto
     visitor.wait("!document.getElementById('offer').hidden")
     assert visitor.wait("document.documentElement.scrollWidth") <= 360
     visitor.accessible(axe)
-    visitor.tab_to("#more")
-    visitor.keys(ENTER)
+    visitor.press("#more")
     visitor.at_step(3)
     visitor.wait("document.querySelectorAll('#fields [type=radio]').length === 5")
     visitor.keys("3", ENTER)
-    visitor.at("end")
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
-    visitor.at("thanks")
+    visitor.send()
     with store.reading() as connection:
         texts = [place.response.texts for place in read_steps(connection, 1) if place.response]
     assert texts == [("B",), ("B",), ("C",)]
@@ -515,8 +492,7 @@ def test_choosing_by_keyboard(make_mcq: Callable[..., StudyStore], person: Any, 
     assert visitor.wait(style) == ["rtl" if lang == "ar" else "ltr"] * 2
     assert visitor.wait("document.documentElement.scrollWidth") <= 360
     choose_all(visitor, store)
-    visitor.tab_to("#send")
-    visitor.keys(ENTER)
+    visitor.press("#send")
     visitor.at("thanks")
     with store.reading() as connection:
         places = read_steps(connection, 1)

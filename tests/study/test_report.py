@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.study.conftest import look, table_of
 from vcrgen.errors import StudyError
 from vcrgen.scorer import score
 from vcrgen.study.adjudicate import adjudicate, read_sheet, typed_errors
@@ -16,7 +17,7 @@ from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
 from vcrgen.study.grading import grade, typed_form
 from vcrgen.study.records import Response
-from vcrgen.study.report import StudyReport, make_report
+from vcrgen.study.report import make_report
 from vcrgen.study.scoring import exact_match, human_scores
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
@@ -44,10 +45,6 @@ def finished(make: Callable[..., StudyStore], people: Any, typing: Any) -> Study
     return store
 
 
-def table(report: StudyReport, title: str) -> list[list[str]]:
-    return next(table.texts() for table in report.document.sections[0].tables if table.title.startswith(title))
-
-
 def test_forms_that_typed_texts_are_compared_by() -> None:
     assert typed_form("“Ａ  Cat”") == typed_form("'a cat'") == "'acat'"
     assert typed_form("红色 的\u3000狐狸") == typed_form("红色的狐狸") and typed_form("STRASSE") == typed_form("straße")
@@ -56,8 +53,7 @@ def test_forms_that_typed_texts_are_compared_by() -> None:
 
 def test_scores_are_those_of_the_scorer(finished: StudyStore, pairs: Path, tmp_path: Path) -> None:
     """The file of a rater, scored as a model's, has the same share of right texts."""
-    with finished.reading() as connection:
-        design, items, places = read_design(connection), read_items(connection), read_steps(connection)
+    design, items, places = look(finished, read_design, read_items, read_steps)
     graded = grade(check_source(design), items, places)
     for rater in (1, 2, 3, 4):
         file = tmp_path / f"r{rater}.jsonl"
@@ -80,19 +76,18 @@ def test_scores_are_those_of_the_scorer(finished: StudyStore, pairs: Path, tmp_p
 
 def test_the_tables(finished: StudyStore) -> None:
     report = make_report(finished)
-    people = table(report, "People, exact match")
+    people = table_of(report, "People, exact match").texts()
     assert [row[:2] for row in people] == [["en", "easy, VI+TEI"], ["en", "hard, VI+TEI"]]
-    with finished.reading() as connection:
-        design, items, places = read_design(connection), read_items(connection), read_steps(connection)
+    design, items, places = look(finished, read_design, read_items, read_steps)
     easy = [one for one in grade(check_source(design), items, places) if one.condition == 0]
     found = human_scores(easy, exact_match, seed=0)
     assert people[0][2:6] == [str(found.spans), "6", f"{100 * found.mean.value:.2f}", f"{100 * (found.sd or 0):.2f}"]
-    raters = table(report, "Raters")
+    raters = table_of(report, "Raters").texts()
     assert [row[0] for row in raters] == [f"r{number}" for number in range(1, 7)]
     assert (
         raters[3][6:8] == ["100.00", "100.00"] and raters[0][7] == "100.00" and raters[3][10:12] == ["2 of 2", "4 of 4"]
     )
-    assert all(0 <= float(cell) <= 100 for cell in (row[2] for row in table(report, "Agreement")))
+    assert all(0 <= float(cell) <= 100 for cell in (row[2] for row in table_of(report, "Agreement").texts()))
     assert "excludes nobody" in report.document.limitations[0]
     assert any("nobody has marked causes" in note for note in report.document.limitations)
     assert not [one for one in report.document.sections[0].tables if one.title == "Answers that may be wrong"]
@@ -104,16 +99,8 @@ def test_every_form(finished: StudyStore, form: str) -> None:
     assert "People, exact match in percent" in text and HOSTILE not in text
 
 
-def test_nothing_to_report(make: Callable[..., StudyStore], people: Any) -> None:
-    store = make()
-    people(store, 2)
-    with pytest.raises(StudyError, match="nobody has finished an item yet"):
-        make_report(store)
-
-
 def test_models_on_the_same_spans(finished: StudyStore, pairs: Path, tmp_path: Path) -> None:
-    with finished.reading() as connection:
-        source = check_source(read_design(connection))
+    source = check_source(look(finished, read_design))
     file = tmp_path / "preds.jsonl"
     lines = [
         {"question_id": question.question_id, "output": "nothing", "mode": mode, "model": "My | VLM"}
@@ -122,8 +109,8 @@ def test_models_on_the_same_spans(finished: StudyStore, pairs: Path, tmp_path: P
     ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     report = make_report(finished, compare=[file])
-    rows = table(report, "People and My | VLM")
-    people = table(report, "People, exact match")
+    rows = table_of(report, "People and My | VLM").texts()
+    people = table_of(report, "People, exact match").texts()
     for row, human_row in zip(rows, people, strict=True):
         assert row[1] == human_row[2] and row[3] == "0.00" and row[4] == f"+{row[2]}"
         low, high = (float(end) for end in row[5].replace("+", "").split(" to "))
@@ -133,8 +120,7 @@ def test_models_on_the_same_spans(finished: StudyStore, pairs: Path, tmp_path: P
 def test_answers_that_may_be_wrong(make: Callable[..., StudyStore], people: Any, typing: Any) -> None:
     store = make()
     people(store, 6)
-    with store.reading() as connection:
-        suspect, nobody = (item.question_id for item in read_items(connection)[:2])
+    suspect, nobody = (item.question_id for item in look(store, read_items)[:2])
 
     def says(rater: int, question_id: str, place: int, answer: str) -> str:
         if place == 0 and question_id == suspect:
@@ -144,7 +130,7 @@ def test_answers_that_may_be_wrong(make: Callable[..., StudyStore], people: Any,
     typing(store, says)
     report = make_report(store)
     assert [(shown.question_id, shown.key.raters) for shown in report.suspects] == [(suspect, 6), (nobody, 6)]
-    rows = table(report, "Answers that may be wrong")
+    rows = table_of(report, "Answers that may be wrong").texts()
     assert rows[0][3] == "all agree on another" and rows[1][3] == "nobody recovers it"
     page = report.render("html")
     assert "A &lt;b&gt;fox&lt;/b&gt;" in page and page.count("data:image/png;base64,") == 2
@@ -176,11 +162,11 @@ def test_two_maintainers_mark_causes_blind_to_each_other(finished: StudyStore) -
     fill("bob", lambda row: "NAME " if row["typed"] == "in March" else "unreadable", between=";")
     adjudicate(finished, "bob")
     after = make_report(finished)
-    shown = table(after, "Causes of errors")
+    shown = table_of(after, "Causes of errors").texts()
     assert shown[0][0] == "name or date" and shown[1][0] == "none, or not agreed on"
-    assert table(after, "Agreement on causes")[0][0] == "ada, bob"
+    assert table_of(after, "Agreement on causes").texts()[0][0] == "ada, bob"
     for report in (before, after):
-        for row in table(report, "People, exact match"):
+        for row in table_of(report, "People, exact match").texts():
             assert float(row[7]) > float(row[4])  # what r2 typed is excused
 
 
@@ -220,8 +206,8 @@ def test_the_rule_excludes_raters_and_is_printed(make: Callable[..., StudyStore]
     report = make_report(store)
     rule = report.document.limitations[0]
     assert "fewer than 60 % of their attention checks right" in rule and rule.endswith("Excluded: r2.")
-    assert [row[3] for row in table(report, "Raters")] == ["", "excluded", "", "", "", ""]
-    assert [row[3] for row in table(report, "People, exact match")] == ["5", "5"]
+    assert [row[3] for row in table_of(report, "Raters").texts()] == ["", "excluded", "", "", "", ""]
+    assert [row[3] for row in table_of(report, "People, exact match").texts()] == ["5", "5"]
 
 
 def test_exports(finished: StudyStore, lines: Any) -> None:
@@ -255,13 +241,12 @@ def test_both_views_of_covered_texts(make: Callable[..., StudyStore], people: An
     """The picture helps with every second item: what was seen in TEI is wrong there."""
     store = make(view="both", modes="easy", raters=1, training=0)
     people(store, 2)
-    with store.reading() as connection:
-        items, places = read_items(connection), read_steps(connection)
+    items, places = look(store, read_items, read_steps)
     plain = {(one.rater, items[one.step.item].question_id) for one in places if one.step.condition == 1}
     suspect = {item.question_id for item in items if item.number % 2}
     typing(store, lambda rater, name, _, answer: "x" if name in suspect and (rater, name) in plain else answer)
     report = make_report(store)
-    (found,) = (one for one in report.document.sections[0].tables if one.title == "People, VI+TEI \u2212 TEI, paired")
+    found = table_of(report, "People, VI+TEI \u2212 TEI, paired")
     assert "1 rater for each item" in report.render("html")
     assert found.heads == ("Mode", "Spans", "VI+TEI", "TEI", "VI+TEI \u2212 TEI", "95 % interval")
     wrong = sum(item.fields for item in items if item.number % 2) / sum(item.fields for item in items)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from tests.study.conftest import write_consents
+from tests.study.conftest import look, write_consents
 from vcrgen.errors import StudyError
 from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
@@ -394,8 +394,7 @@ def test_codes_and_payments(make: Callable[..., StudyStore], attentive: bool) ->
         f"5f00,r1,sent,6,{'approve' if attentive else 'reject'}",
         "6f00,r2,working,0,",
     ]
-    with store.reading() as connection:
-        first = read_raters(connection)[0]
+    first = look(store, read_raters)[0]
     forget(store, first)
     assert "5f00" not in export(store, "payments")
     assert b"5f00" not in (store.folder / FILE).read_bytes()
@@ -447,8 +446,7 @@ def three(make: Callable[..., StudyStore]) -> Callable[..., tuple[list[Client], 
 
 def given(store: StudyStore) -> dict[int, list[Slot]]:
     """The items of each rater in order."""
-    with store.reading() as connection:
-        places = [place for place in read_steps(connection) if place.step.kind is StepKind.ITEM]
+    places = [place for place in look(store, read_steps) if place.step.kind is StepKind.ITEM]
     return {
         rater: [Slot(*place.step[1:4]) for place in places if place.rater == rater]
         for rater in sorted({place.rater for place in places})
@@ -635,8 +633,7 @@ def test_every_acknowledged_answer_is_there_once_after_kills(
     for thread in threads:
         thread.join(180)
     running.kill()
-    with store.reading() as connection:
-        there = {(place.rater, place.number): place.response for place in read_steps(connection)}
+    there = {(place.rater, place.number): place.response for place in look(store, read_steps)}
     assert len(acknowledged) >= 10
     for about, texts in acknowledged.items():
         response = there[about]

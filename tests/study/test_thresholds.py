@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.study.conftest import table_of
 from vcrgen.study.creation import check_source
 from vcrgen.study.grading import question_of
 from vcrgen.study.report import make_report
@@ -40,11 +41,7 @@ def finished(make: Callable[..., StudyStore], people: Any, typing: Any, ladder: 
 
 def test_people_have_thresholds_by_the_fit_of_models(finished: StudyStore) -> None:
     report = make_report(finished)
-    (found,) = (
-        table.texts()
-        for table in report.document.sections[0].tables
-        if table.title.startswith("Visible ink at which people")
-    )
+    found = table_of(report, "Visible ink at which people").texts()
     assert [row[0] for row in found] == ["Everybody", *(f"r{number}" for number in range(1, 9))]
     by_name = {row[0]: row[3] for row in found}
     assert by_name["r1"].startswith("<")

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.bloom.author import good, text_of
-from tests.bloom.conftest import PATHS, made_set, png, row
+from tests.bloom.conftest import PATHS, done, made_set, png, row
 from tests.browsing import lines_of_labels, shown_at
 from tests.models.fault_server import Answer, Call, FaultServer, Held
 from vcrgen.bloom.importing import RowReader
@@ -58,8 +58,7 @@ def categories_csv(lines: Sequence[Sequence[str]], heads: Sequence[str] = ("ques
 
 
 def coverage(run: Run, *words: object) -> dict[str, Any]:
-    code, out, err = run("bloom", "coverage", *words, "--format", "json")
-    assert code == 0, out + err
+    out = done(run, "bloom", "coverage", *words, "--format", "json")
     value: dict[str, Any] = json.loads(out)
     return value
 
@@ -363,8 +362,7 @@ def test_only_pictures_of_drawn_items_are_read(run: Run, server: FaultServer, mo
 def test_the_page_escapes_and_quotes_what_is_published(run: Run) -> None:
     name = "<img src=x onerror=1>"
     made_set(Path(name), [row(number) for number in range(4)])
-    code, out, err = run("bloom", "coverage", name, "--published", "--out", "page.html")
-    assert code == 0, out + err
+    done(run, "bloom", "coverage", name, "--published", "--out", "page.html")
     page = Path("page.html").read_text()
     assert "<img" not in page and "&lt;img src=x" in page and "Table 11" in page and "66.4" in page
     code, out, _ = run("bloom", "coverage", name)

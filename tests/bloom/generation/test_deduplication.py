@@ -1,7 +1,6 @@
 """Faults of a set as a whole."""
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,10 +15,7 @@ from vcrgen.bloom.generation.deduplication import (
     right_of_guesses,
     surplus_of_pictures,
 )
-from vcrgen.bloom.generation.item_checks import is_uneven, quotes_prompt
 from vcrgen.bloom.generation.item_records import Candidate, GeneratedItem, ItemSlot
-from vcrgen.bloom.generation.prompts import template
-from vcrgen.bloom.generation.stages import PROMPTS
 from vcrgen.bloom.rejects import ItemRejectReason
 from vcrgen.tasks.bloom import ChoiceQuestion
 
@@ -134,20 +130,3 @@ def test_lots_are_drawn_in_the_order_of_the_items() -> None:
     shared, long = [about(number, "a", 0) for number in range(9)], [item(number, 6) for number in range(9)]
     assert surplus_of_pictures(shared, 2, 0) != surplus_of_pictures(shared[::-1], 2, 0)
     assert longest_keys(long, 0) != longest_keys(long[::-1], 0)
-
-
-def test_options_are_of_one_kind_and_about_as_long() -> None:
-    assert is_uneven(["3", "4", "five boats", "6"])
-    assert is_uneven(["a", "b", "c", "a very long and careful option"])
-    assert not is_uneven(["3", "14", "2", "1,000"])
-    assert not is_uneven(["a boat", "two boats", "no boat", "a very old boat"])
-
-
-def test_what_a_prompt_says_is_known_again() -> None:
-    lines = [
-        line
-        for line in "\n".join(map(template, PROMPTS)).splitlines()
-        if len(re.findall(r"\w+", line)) > 8 and "$" not in line
-    ]
-    assert len(lines) > 10 and all(map(quotes_prompt, lines))
-    assert not quotes_prompt("What is the woman in the red coat holding in her left hand?")

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.bloom.author import good, said, stage_of, text_of
+from tests.bloom.conftest import done
 from tests.bloom.generation.test_generate_set import (
     CATEGORIES,
     WORDS,
@@ -94,8 +95,7 @@ def test_what_passes_is_tried_again(run: Run, whole: Whole) -> None:
         return Answer(fault="hang") if call.digest == hangs else faults[int(call.digest[:2], 16) % len(faults)]
 
     with FaultServer(troubled) as server:
-        code, out, err = build(run, server, "made", "--concurrency", 16, "--timeout", 2)
-    assert code == 0, out + err
+        done(build, run, server, "made", "--concurrency", 16, "--timeout", 2)
     assert files("made") == whole.files
     retries: Counter[str] = Counter()
     for line in Path("made.ledger").read_text().splitlines():
@@ -133,8 +133,7 @@ def test_a_flaw_changes_its_own_item_only(run: Run, whole: Whole) -> None:
         return good(call)
 
     with FaultServer(flawed) as server:
-        code, out, err = build(run, server, "made")
-    assert code == 0, out + err
+        done(build, run, server, "made")
     now, rows = rejects("made"), rows_of("made")
     assert {item: now[item] for item in flaws} == {item: FLAWS[name][2] for item, name in flaws.items()}
     for item in whole.rejects.keys() | whole.rows.keys() - flaws.keys():
@@ -157,8 +156,7 @@ def test_orders_in_a_picture_that_are_obeyed_change_its_own_items_only(run: Run,
         return Answer(text=json.dumps(value)) if value else good(call)
 
     with FaultServer(obedient) as server:
-        code, out, err = build(run, server, "made")
-    assert code == 0, out + err
+        done(build, run, server, "made")
     rows = rows_of("made")
     assert rows.get(item) != row
     for name in rows.keys() & whole.rows.keys():
@@ -417,8 +415,7 @@ def test_agreement_of_judges_is_what_one_counts_by_hand(run: Run) -> None:
 
     with FaultServer(strict) as server:
         words = "bloom build samples:12 --model M --judges A,B --taxonomy categories.csv --out made"
-        code, out, err = run(*words.split(), "--per-category", 10, "--endpoint", server.url)
-    assert code == 0, out + err
+        done(run, *words.split(), "--per-category", 10, "--endpoint", server.url)
     passed: dict[str, dict[str, bool]] = {}
     for call in server.calls:
         if stage_of(call) in ("answer", "verdict"):

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from tests.bloom.author import good, is_right, said, stage_of, text_of
+from tests.bloom.conftest import done
 from tests.bloom.generation.kills import asked_again, kill_at, slowly
 from tests.models.fault_server import Answer, Call, FaultServer, Held
 from vcrgen.bloom.generation.item_slots import read_themes
@@ -67,8 +68,7 @@ def opened(folder: str) -> Dataset:
 
 
 def test_a_set_is_made_and_is_one(run: Run, server: FaultServer) -> None:
-    code, built, err = build(run, server, "made", "--license", "CC BY 4.0 <b>")
-    assert code == 0, built + err
+    built = done(build, run, server, "made", "--license", "CC BY 4.0 <b>")
     items = list(read_items(opened("made")))
     assert len(items) + len(rejects("made")) == 8 and len(items) >= 5
     for item in items:
@@ -105,8 +105,7 @@ def test_what_is_set_aside_can_be_read(run: Run) -> None:
 
     words = "bloom build samples:12 --model M --judges A,B --taxonomy categories.csv --out made --per-category 12"
     with FaultServer(strict) as server:
-        code, out, err = run(*words.split(), "--endpoint", server.url)
-    assert code == 0, out + err
+        done(run, *words.split(), "--endpoint", server.url)
     lines = [json.loads(line) for line in Path("made/rejects.jsonl").read_text().splitlines()]
     refused = [line for line in lines if line["reason"] == "judge_rejects_options"]
     assert refused and all(line["path"].count("/") == 2 for line in lines)
@@ -139,8 +138,7 @@ def test_a_second_run_and_one_offline_ask_nobody_and_give_the_same_bytes(run: Ru
     assert build(run, server, "two", *more)[0] == 0
     assert len(server.calls) == asked
     before = Path("one.ledger").read_bytes()
-    code, out, err = run(*WORDS.split(), "--offline", "--ledger", "one.ledger", "--out", "three")
-    assert code == 0, out + err
+    done(run, *WORDS.split(), "--offline", "--ledger", "one.ledger", "--out", "three")
     assert files("one") == files("two") == files("three")
     assert Path("one.ledger").read_bytes() == before
     first, *others = before.splitlines(keepends=True)
@@ -159,8 +157,7 @@ def test_a_set_is_made_in_the_folder_where_one_is(
     Path("two").mkdir()
     monkeypatch.chdir("two")
     words = [*WORDS.replace("categories.csv", "../categories.csv").split(), "--out", ".", "--endpoint", server.url]
-    code, out, err = run(*words)
-    assert code == 0, out + err
+    done(run, *words)
     monkeypatch.chdir("..")
     assert files("one") == files("two") and Path("two.ledger").is_file()
 
@@ -259,8 +256,7 @@ def test_judges_of_the_command_line_take_the_place_of_a_recipes(
         f"source: samples:12\nmodel: M\n{recipe}\ntaxonomy: categories.csv\nper_category: 1\noffline: true\n"
     )
     words = f"bloom build --config own.yaml {option} --out made --endpoint {server.url}"
-    code, out, err = run(*words.split())
-    assert code == 0, out + err
+    done(run, *words.split())
     assert {call.body["model"] for call in server.calls} == asked
 
 
@@ -269,8 +265,7 @@ def test_a_set_without_some_items_says_all_that_its_card_said(run: Run, server: 
     assert build(run, server, "made")[0] == 0
     first = next(iter(read_items(opened("made"))))
     Path("list.txt").write_text(first.question_id)
-    code, out, err = run("bloom", "filter", "made", "--without", "list.txt", "--out", "less")
-    assert code == 0, out + err
+    done(run, "bloom", "filter", "made", "--without", "list.txt", "--out", "less")
     said_before = Path("made/README.md").read_text().partition("## How it was made")[2]
     assert said_before and said_before in Path("less/README.md").read_text()
     assert "|model:M|judges:J|prompts:" in str(opened("less").built.signature)
@@ -283,8 +278,7 @@ def test_a_set_is_rebuilt_without_what_an_audit_rejected(run: Run, server: Fault
     items = [item.question_id for item in read_items(opened("made"))]
     Path("without.txt").write_text(items[1] + "\n")
     words = [*WORDS.split(), "--offline", "--ledger", "made.ledger", "--without", "without.txt", "--out", "less"]
-    code, out, err = run(*words)
-    assert code == 0, out + err
+    done(run, *words)
     assert [item.question_id for item in read_items(opened("less"))] == [items[0], *items[2:]]
     assert rejects("less") == rejects("made") | {items[1]: "excluded"}
     assert f"| en | {len(items) - 1} |" in Path("less/README.md").read_text()
@@ -336,8 +330,7 @@ def test_more_items_are_paid_for_alone(run: Run, server: FaultServer) -> None:
 
     def asked(*more: object) -> list[str]:
         before = len(server.calls)
-        code, out, err = run(*words, "--endpoint", server.url, *more)
-        assert code == 0, out + err
+        done(run, *words, "--endpoint", server.url, *more)
         return sorted(call.digest for call in server.calls[before:])
 
     few = asked("--per-category", 2, "--out", "few")
@@ -367,8 +360,7 @@ def test_a_picture_has_few_items(run: Run, server: FaultServer) -> None:
         "bloom build samples:4 --model M --per-category 6 --pictures 1 --per-picture 1 --taxonomy categories.csv --out "
         "made"
     )
-    code, out, err = run(*words.split(), "--endpoint", server.url)
-    assert code == 0, out + err
+    out = done(run, *words.split(), "--endpoint", server.url)
     items = list(read_items(opened("made")))
     assert len({item.picture for item in items}) == len(items) <= 4
     assert "no_picture_left" in rejects("made").values()
@@ -385,8 +377,7 @@ def test_no_caption_is_sent(run: Run, server: FaultServer) -> None:
     lines = [{"file_name": f"{number}.png", "caption": order} for number in range(12)]
     Path("pairs/metadata.jsonl").write_text("\n".join(map(json.dumps, lines)))
     words = "bloom build pairs --image-column file_name --model M --per-category 2 --taxonomy categories.csv --out made"
-    code, out, err = run(*words.split(), "--endpoint", server.url)
-    assert code == 0, out + err
+    done(run, *words.split(), "--endpoint", server.url)
     assert not any("IGNORE" in text_of(call) for call in server.calls)
 
 
@@ -403,8 +394,7 @@ def test_each_item_has_the_licence_of_its_picture(run: Run, server: FaultServer)
         *CATEGORY_WORDS,
     ]
     own = ["--license", "all|rights*kept", "--license-column"]
-    code, out, err = run(*words, "made", "--endpoint", server.url, *own, "licence")
-    assert code == 0, out + err
+    done(run, *words, "made", "--endpoint", server.url, *own, "licence")
     sources = [row["source"] for row in pq.read_table(next(Path("made/data").iterdir())).to_pylist()]
     assert sources and all(
         source.endswith(f" (CC-BY|{number}.0 [Photographer](x))" if number % 2 else " (all|rights*kept)")
@@ -420,8 +410,7 @@ def test_each_item_has_the_licence_of_its_picture(run: Run, server: FaultServer)
 
 def test_judges_have_prices_of_their_own(run: Run, server: FaultServer) -> None:
     prices = ["--price", "1,10", "--judge-price", "100,1000"]
-    code, out, err = build(run, server, "made", *prices)
-    assert code == 0, out + err
+    out = done(build, run, server, "made", *prices)
     judged = sum(STAGES[stage_of(call)].judged for call in server.calls)
     millionth = (100 * 1 + 10 * 10) * (len(server.calls) - judged) + (100 * 100 + 10 * 1000) * judged
     assert (
@@ -503,8 +492,7 @@ def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> 
     assert code == 2 and "has no split 'train'; it has test" in err
     code, _, err = run(*words, "--source-split", "test", "--where", "kind")
     assert code == 2 and "'kind' is not of the form PATH=VALUE" in err
-    code, out, err = run(*words, "--source-split", "test", "--where", "kind=b")
-    assert code == 0, out + err
+    done(run, *words, "--source-split", "test", "--where", "kind=b")
     sources = pq.read_table("made/data").column("source").to_pylist()
     assert sources and all(int(re.findall(r"pair-(\d+)", source)[0]) % 2 for source in sources), sources
     config = json.loads(Path("made/manifest.json").read_text())["config"]
@@ -512,8 +500,7 @@ def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> 
 
 
 def test_the_plan_asks_nobody(run: Run) -> None:
-    code, out, err = run("bloom", "plan", "pairs.parquet", "--judge", "J", "--per-category", 20, "--price", "2.5,10")
-    assert code == 0, err
+    out = done(run, "bloom", "plan", "pairs.parquet", "--judge", "J", "--per-category", 20, "--price", "2.5,10")
     assert "2,120" in out and "Cost: about" in out
     assert "written in English, translated into Modern Standard Arabic." in out
     assert "Pictures needed: 530 at least, of which each has 4 items" in out and "has 1,060 or more" in out

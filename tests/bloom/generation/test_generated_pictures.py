@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 
 from tests.bloom.author import good, said, stage_of, text_of
+from tests.bloom.conftest import done
 from tests.bloom.generation.test_generate_set import Run, categories, files
 from tests.models.fault_server import Answer, Call, FaultServer, generated
 from vcrgen.bloom.generation.cost_plan import plan_set
@@ -52,8 +53,7 @@ def fit(call: Call) -> Answer:
 
 def test_a_set_of_generated_pictures(run: Run) -> None:
     with FaultServer(good) as server:
-        code, out, err = build(run, server, "one", "--license", "CC0", "--image-param", 'size="160x120"')
-        assert code == 0, out + err
+        out = done(build, run, server, "one", "--license", "CC0", "--image-param", 'size="160x120"')
         asked = Counter(map(stage_of, server.calls))
         assert asked["picture"] >= asked["fitness"] >= 6 and f"{asked['picture']} pictures" in out
         assert {call.body["model"] for call in server.calls if stage_of(call) == "picture"} == {"I"}
@@ -69,8 +69,7 @@ def test_a_set_of_generated_pictures(run: Run) -> None:
     shutil.copy("one.ledger", "away/l")
     shutil.copytree("one.ledger.pictures", "away/l.pictures")
     words = ["--image-param", 'size="160x120"', "--license", "CC0", "--ledger", "away/l", "--out", "three"]
-    code, out, err = run(*WORDS, "--offline", *words)
-    assert code == 0, out + err
+    done(run, *WORDS, "--offline", *words)
     assert files("one") == files("two") == files("three")
     rows = pq.read_table("one/data", columns=["image", "source"]).to_pylist()
     assert len({row["image"]["bytes"] for row in rows}) == len(rows) >= 3  # a picture for each
@@ -89,19 +88,17 @@ def test_a_set_of_generated_pictures(run: Run) -> None:
 def test_what_cannot_be_used_is_passed_over(run: Run) -> None:
     fault = "bomb"
     with FaultServer(faulty(fault, lambda call: int(call.digest[0], 16) < 6)) as server:
-        code, out, err = build(run, server, "made", "--pictures", 8)
-    assert code == 0, out + err
+        done(build, run, server, "made", "--pictures", 8)
     assert "| oversized_image |" in Path("made/README.md").read_text()
     with FaultServer(faulty(fault)) as server:
-        code, out, err = build(run, server, "none")
+        code, _, err = build(run, server, "none")
         assert Counter(map(stage_of, server.calls))["picture"] == 6 * 3 and not Path("none").exists()
     assert code == 2 and "no_fitting_picture 6" in err and "Traceback" not in err
 
 
 def test_a_refused_scene_is_dropped(run: Run) -> None:
     with FaultServer(faulty("refusal", lambda call: "fish" in text_of(call))) as server:
-        code, out, err = build(run, server, "made", "--per-category", 10)
-        assert code == 0, out + err
+        done(build, run, server, "made", "--per-category", 10)
         assert reasons("made")["filtered"] == 2  # one of ten scenes of each category
         assert Counter("fish" in text_of(call) for call in server.calls if stage_of(call) == "picture")[True] == 2
 
@@ -120,8 +117,7 @@ def test_pictures_that_are_nearly_the_same_are_kept_once(run: Run) -> None:
         return Answer(body=json.dumps(body).encode())
 
     with FaultServer(alike) as server:
-        code, out, err = build(run, server, "made")
-    assert code == 0, out + err
+        done(build, run, server, "made")
     assert (
         len(list(read_items(open_task_dataset(Path("made"))))) == 1 and reasons("made")["near_duplicate_picture"] >= 3
     )
@@ -147,8 +143,7 @@ def test_limits_count_pictures(run: Run) -> None:
         most = len(server.calls) + 4
         code, _, err = build(run, server, "made", "--max-calls", most, *prices)
         assert code == 3 and len(server.calls) == most and f"--max-calls {most} is reached" in err
-        code, out, err = build(run, server, "made", *prices)
-        assert code == 0, out + err
+        out = done(build, run, server, "made", *prices)
         assert len({call.digest for call in server.calls}) == len(server.calls)
     pictures = len(list(Path("made.ledger.pictures").iterdir()))
     words = (len(server.calls) - pictures) * 110 / 1_000_000
@@ -167,8 +162,7 @@ def test_the_plan_counts_what_a_build_asks(run: Run) -> None:
         calls = sum(stage_of(call) == stage for call in server.calls)
         assert calls <= plan.most_calls and (calls == plan.calls or stage == "verdict"), stage
     words = ["bloom", "plan", "--image-model", "I", "--per-category", "20", "--price", "2,10"]
-    code, out, err = run(*words, "--image-price", "0.04")
-    assert code == 0, err
+    out = done(run, *words, "--image-price", "0.04")
     assert "picture" in out and "6,360" in out  # at most, three for each of 2,120 items
     cheap = costs(out)
     dear = costs(run(*words, "--image-price", "1.04")[1])
@@ -234,8 +228,7 @@ def test_another_server_with_its_own_key(run: Run, monkeypatch: pytest.MonkeyPat
 
     keys = ["--key-env", "KEY_OF_WORDS", "--image-key-env", "KEY_OF_IMAGES"]
     with FaultServer(fit) as words, FaultServer(good) as images, FaultServer(echo) as echoing:
-        code, out, err = build(run, words, "made", "--image-endpoint", images.url, *keys)
-        assert code == 0, out + err
+        done(build, run, words, "made", "--image-endpoint", images.url, *keys)
         assert {call.headers["authorization"] for call in images.calls} == {"Bearer sk-images-secret-2"}
         assert {call.headers["authorization"] for call in words.calls} == {"Bearer sk-words-secret-1"}
         assert all(stage_of(call) == "picture" for call in images.calls)

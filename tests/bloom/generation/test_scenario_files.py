@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bloom.author import good, stage_of
+from tests.bloom.conftest import done
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.generation.scenario_files import read_scenarios
 from vcrgen.bloom.taxonomy import default_taxonomy
@@ -85,8 +86,7 @@ def test_a_set_takes_scenes_from_files_and_asks_for_the_others(run: Callable[...
     calls = [next(line for line in run(*text.split())[1].splitlines() if "scenario" in line).split()[1:]
              for text in (plan, f"{plan} --scenarios scenarios")]  # fmt: skip
     with FaultServer(good) as server:
-        code, out, err = run(*words.split(), "--endpoint", server.url)
-        assert code == 0, out + err
+        done(run, *words.split(), "--endpoint", server.url)
         assert Counter(map(stage_of, server.calls))["scenario"] == 1
         asked = [call for call in server.calls if stage_of(call) == "fitness"]
         assert any("Scene 0 of create" in str(call.body) for call in asked)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.bloom import known_scenes as known
+from tests.bloom.conftest import done
 from tests.bloom.small_model import AUTHOR, JUDGE, KnownScene, teach
 from tests.bloom.small_server import SmallServer, read_prompt
 from tests.models.fault_server import FaultServer
@@ -156,8 +157,7 @@ def test_a_model_that_was_taught_makes_a_set_that_is_mostly_true(run: Run, monke
     with FaultServer(SmallServer({"M": model}).answer) as running:
         asked = [*words, "--endpoint", running.url, "--out", "made"]
         assert run(*asked, "--max-calls", "20")[0] == 3
-        code, out, err = run(*asked)
-        assert code == 0, out + err
+        done(run, *asked)
         assert len(running.calls) == len(Path("made.ledger").read_text().splitlines())
     assert run(*words, "--offline", "--ledger", "made.ledger", "--out", "again")[0] == 0
     files = [path.relative_to("made") for path in Path("made").rglob("*") if path.is_file()]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.bloom.audit.conftest import exported
 from tests.bloom.author import stage_of
+from tests.bloom.conftest import done
 from tests.bloom.spanish import answering, in_spanish, spanish
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.audit.draw import read_draw
@@ -40,8 +41,7 @@ def test_spanish_from_the_author_to_the_audit(run: Run) -> None:
     with FaultServer(spanish) as server:
         assert run(*BUILD.format("en,ar", "two", server.url).split())[0] == 0
         before = Counter(map(stage_of, server.calls))
-        code, out, err = run(*BUILD.format("en,ar,es", "three", server.url).split())
-        assert code == 0, out + err
+        done(run, *BUILD.format("en,ar,es", "three", server.url).split())
         paid = Counter(map(stage_of, server.calls)) - before
     assert set(paid) <= {"translation", "answer", "verdict"}  # nothing is written anew for a third language
     items, rejected = items_of("three"), [*map(json.loads, Path("three/rejects.jsonl").read_text().splitlines())]
@@ -72,8 +72,7 @@ def _audit(run: Run, missed: set[str]) -> None:
     assert run("bloom", "audit", "draw", "three", "--items", 1000, "--overlap", 0)[0] == 0
     draw = read_draw(Path("three-audit/draw.json"))
     exported(draw, Path(), lambda item, _: "translation" if item.question_id in missed else "approve")
-    code, _, err = run("bloom", "audit", "report", "three", "verdicts.jsonl")
-    assert code == 0, err
+    done(run, "bloom", "audit", "report", "three", "verdicts.jsonl")
     report = Path("three-audit/report.md").read_text()
     assert "translation" in report
     assert set(Path("three-audit/without.txt").read_text().split()) == missed
