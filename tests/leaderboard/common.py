@@ -8,7 +8,8 @@ from typing import Any
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import Event, Submission
+from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.records import BoardTable, Event, Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 
@@ -35,6 +36,12 @@ def statuses(board: Board) -> Counter[str]:
     """How many submissions are in each state."""
     with board.reading() as connection:
         return Counter(one.status.value for one in submissions.list_submissions(connection))
+
+
+def table_of(board: Board) -> BoardTable:
+    """The first table of the hidden set."""
+    with board.reading() as connection:
+        return next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET)
 
 
 def until(look: Callable[[], Any], seconds: float = 180) -> Any:

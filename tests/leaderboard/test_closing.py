@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.forked import Forked
-from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, until
+from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, table_of, until
 from vcrgen.dataset.key import FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import closing, commands, maintainers
@@ -46,9 +46,7 @@ def filled(guess: Guess, facts: Facts, submit: Submit) -> Callable[[Board], list
 
 
 def ranking(board: Board) -> Ranking | None:
-    with board.reading() as connection:
-        (table, *_) = [each for each in BoardQueries(board, connection).tables() if each.track.set == SET]
-    return table.rankings[0] if table.rankings else None
+    return next(iter(table_of(board).rankings), None)
 
 
 def final_runs(board: Board) -> int:

@@ -1,5 +1,6 @@
 """Teams take turns, a file that cannot be scored stops no closing, and at closing a team has few models."""
 
+import io
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.leaderboard.common import SET, Facts, Find, Guess, Submit
+from tests.leaderboard.common import SET, Facts, Find, Guess, Submit, table_of
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import checking, closing
 from vcrgen.leaderboard.board import Board
@@ -90,17 +91,11 @@ def test_a_check_names_the_limit_that_holds(
 ) -> None:
     monkeypatch.setattr(checking, "MAX_BYTES", 1 << 20)
     with pytest.raises(LeaderboardError, match="larger than 1 MiB, which is the most a check takes"):
-        checking.check_in_subprocess(stepped, SET, _zeros(1 << 21), name="x")
+        checking.check_in_subprocess(stepped, SET, io.BytesIO(b"0" * (1 << 21)), name="x")
     monkeypatch.setattr(checking, "MAX_SECONDS", 0)
     with hand(hidden_key).open("rb") as stream:
         (problem,) = checking.check_in_subprocess(stepped, SET, stream, name="x")
     assert problem == "Looking at the file took longer than 0 seconds, the most that a check gets."
-
-
-def _zeros(size: int) -> Any:
-    import io
-
-    return io.BytesIO(b"0" * size)
 
 
 def test_only_the_text_that_is_scored_is_hashed(
@@ -134,9 +129,7 @@ def test_rejected_files_count_for_the_group(
 
 
 def ranked(board: Board) -> list[str]:
-    with board.reading() as connection:
-        table = next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET)
-    return sorted(row.facts.model for ranking in table.rankings for row in ranking.rows)
+    return sorted(row.facts.model for ranking in table_of(board).rankings for row in ranking.rows)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit
+from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit, table_of
 from vcrgen.dataset.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError
@@ -38,8 +38,7 @@ def told(board: Board, submission: Submission) -> LadderFeedback:
 
 
 def ladder_rows(board: Board) -> tuple[LadderRow, ...]:
-    with board.reading() as connection:
-        return next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET).ladder_rows
+    return table_of(board).ladder_rows
 
 
 def test_climbing() -> None:

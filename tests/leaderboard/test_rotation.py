@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.leaderboard.common import SET, Facts, Guess, Submit
+from tests.leaderboard.common import SET, Facts, Guess, Submit, table_of
 from vcrgen.dataset.key import read_key
 from vcrgen.errors import HiddenSetError, LeaderboardError, OutputError
 from vcrgen.leaderboard import rotation
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Feedback, SetLifecycle
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.scorer.answers import load_answers
@@ -36,8 +35,7 @@ def test_a_set_takes_the_place_of_another(
     with pytest.raises(LeaderboardError, match="The set 'hidden-en' was retired on"):
         submit(stepped, guess("b", {}), facts("Two"), set_name=SET)
     submit(stepped, guess("b", {}), facts("Two"), set_name="second")
-    with stepped.reading() as connection:
-        table = next(each for each in BoardQueries(stepped, connection).tables() if each.track.set == SET)
+    table = table_of(stepped)
     assert [row.facts.model for row in table.rankings[0].rows] == ["One"] and table.track.lifecycle.phase == "retired"
     with pytest.raises(LeaderboardError, match="is retired already"):
         rotation.retire(stepped, SET)

@@ -10,6 +10,7 @@ import hashlib
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -243,7 +244,7 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
         scores.append([parse_number(row[task], f"{place}, column {task!r}") for task in tasks])
         if len(models) > MAX_MODELS:
             raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
-    if doubled := _first_double(models):
+    if doubled := next((model for model, rows_of in Counter(models).items() if rows_of > 1), None):
         raise AnalysisError(f"{source}: the model {doubled!r} has two rows; keep one, or give them two names.")
     return _validate(
         ScoreTable(
@@ -351,15 +352,6 @@ def _negate(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
     sign = np.where([task in tasks for task in table.tasks], -1.0, 1.0)
     turned = f"Lower is better for {', '.join(dict.fromkeys(tasks))}: the scores are turned around."
     return replace(table, scores=table.scores * sign, notes=(*table.notes, turned))
-
-
-def _first_double(names: Sequence[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 # Saved scores and boards

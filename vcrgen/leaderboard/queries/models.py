@@ -47,13 +47,7 @@ class ModelQueries(BoardState):
             return []
         last = results.last_run(self.connection, one.id, split=self.sets[one.set].lifecycle.split)
         private = results.evidence(self.connection, last.id) if last is not None else {}
-        return [self._private_cell(of.cell) for of in private.values()]
-
-    def _private_cell(self, cell: AnyRow) -> records.ModelCell:
-        track = self.track(cell.set, cell.mode, cell.view)
-        return records.ModelCell(
-            track=track, rank=0, worst_rank=0, models=0, estimates=disclosed_estimates(cell.estimates, track.step)
-        )
+        return [self._model_cell(of.cell, {}) for of in private.values()]
 
     def ladder_feedback(self, submission: Submission) -> records.LadderFeedback | None:
         """Return the ladder feedback of a scored file; None for other files."""
@@ -121,8 +115,9 @@ class ModelQueries(BoardState):
 
     def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
         track = self.track(cell.set, cell.mode, cell.view)
-        models = self._ranking_sizes[results.CellKey(cell.set, cell.mode, cell.view, cell.short)]
-        rank, worst_rank = rank_range(cell.better, cell.worse, models)
+        ranked = cell.better is not None  # a private file is not
+        models = self._ranking_sizes[results.CellKey(cell.set, cell.mode, cell.view, cell.short)] if ranked else 0
+        rank, worst_rank = rank_range(cell.better, cell.worse, models) if ranked else (0, 0)
         detail = {} if track.hidden else details.get(scorer_cell(cell), {})
         return records.ModelCell(
             track=track, rank=rank, worst_rank=worst_rank, models=models,

@@ -153,8 +153,11 @@ def sending_events(board: Board) -> Iterator[None]:
             write_text(file, secrets.token_hex(32))
             file.chmod(0o600)
         hook = Webhook(board.settings.webhook, file.read_text("utf-8").strip().encode())
-        tell = partial(_tell_hook, hook)
-        senders.append(EventSender(board, tell, events=WEBHOOK_EVENTS, state_file=LAST_SENT_FILE))
+        senders.append(
+            EventSender(
+                board, lambda event: hook.send(as_json(event)), events=WEBHOOK_EVENTS, state_file=LAST_SENT_FILE
+            )
+        )
     if board.settings.smtp:
         MailServer(board.settings.smtp, board.settings.mail_from)  # a wrong address is told now
         senders.append(EventSender(board, partial(mail_team, board), events=MAIL_EVENTS, state_file=LAST_MAIL_FILE))
@@ -165,7 +168,3 @@ def sending_events(board: Board) -> Iterator[None]:
     finally:
         for sender in senders:
             sender.stop()
-
-
-def _tell_hook(hook: Webhook, event: Event) -> None:
-    hook.send(as_json(event))

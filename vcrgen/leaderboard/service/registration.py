@@ -57,7 +57,9 @@ class RegistrationRoutes:
         else:
             self._rate.record(client)
             try:
-                token = await to_thread.run_sync(self._register, values, limiter=self._mails)
+                token = await to_thread.run_sync(
+                    register, self._board, values["team"], values["mail"], limiter=self._mails
+                )
             except LeaderboardError as refusal:
                 problem, status = str(refusal), 400
             except OSError as fault:
@@ -79,9 +81,6 @@ class RegistrationRoutes:
         except LeaderboardError as problem:
             problems = [str(problem)]
         return self._page(await run_in_threadpool(self._pages.confirm, "", problems, team), 400 if problems else 200)
-
-    def _register(self, values: dict[str, str]) -> str:
-        return register(self._board, values["team"], values["mail"])
 
     @staticmethod
     def _page(text: str | None, status: int = 200) -> Response:
