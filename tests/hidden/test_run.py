@@ -62,12 +62,16 @@ def test_another_secret_gives_another_set(
 
 
 def test_which_pairs_come_into_the_set_is_secret(
-    make: Make, answers: Answers, finished: Path, other_secret_file: Path, tmp_path: Path
+    make: Make, answers: Answers, secret_file: Path, other_secret_file: Path, tmp_path: Path
 ) -> None:
-    make(tmp_path / "out", secret=other_secret_file)
-    mine, other = ({a["source_id"] for a in answers(folder)} for folder in (finished, tmp_path / "out"))
-    assert mine != other
-    assert mine != {f"en-{index:06d}" for index in range(6)}  # not the first ones
+    pairs = samples_of(range(15))
+    source = write_pairs(tmp_path / "pairs.parquet", pairs)
+    chosen = []
+    for number, secret in enumerate((secret_file, other_secret_file)):
+        make(out := tmp_path / f"out-{number}", secret=secret, source=source, **SMALL)
+        chosen.append({answer["caption"] for answer in answers(out)})
+    assert chosen[0] != chosen[1]
+    assert all(captions != {caption for _, caption in pairs[:3]} for captions in chosen)
 
 
 # Balance

@@ -100,6 +100,8 @@ def test_the_quick_look_for_quotations_misses_none() -> None:
 
 def test_lengths_may_differ_three_times_and_twelve_characters() -> None:
     assert not is_uneven(["ab", "ab", "ab", "a" * 18]) and is_uneven(["ab", "ab", "ab", "a" * 19])
+    assert not is_uneven(["a boat", "two boats", "no boat", "a very old boat"])
+    assert is_uneven(["a", "b", "c", "a very long and careful option"])
 
 
 @pytest.mark.parametrize(
