@@ -80,7 +80,6 @@ MUTATIONS: tuple[Mutation, ...] = (
       "tests/models/test_balancing.py"),
     M("models", "log-probabilities of one server prove those of all", 'self._trusted.add((option, host))',
       'self._trusted |= {(option, each.address.host) for each in self._servers._servers}', "tests/models/test_balancing.py"),
-    M("hidden", "pairs of a set in the order of the source", 'key=lambda row: secret.token("order", f"{row[0]}/{row[1]}"))', "key=lambda row: row)", "tests/hidden/test_run.py"),
     M("hidden", "covers of a font are calibrated for every item", "self._style = cache(self._make_style)",
       "self._style = self._make_style", "tests/hidden/test_forms.py"),
     M("bands", "white rows are all filtered as the second one", "np.repeat(rows[-1:], self.height", "np.repeat(rows[:1], self.height",
