@@ -332,8 +332,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("stream", "a schedule that begins late", "share = (step - first) / (last - first)", "share = (step - first) / (last - first + 1)", "stream"),
     M("stream", "coarser shares of ink", "INK_DIGITS = 2", "INK_DIGITS = 1", "stream"),
     M("stream", "another version of states", "STATE_VERSION = 2", "STATE_VERSION = 3", "stream"),
-    M("stream", "ranks dealt otherwise", "islice(share.done.left(found, order), share.index, None, share.count)",
-      "islice(share.done.left(found, order), share.count - 1 - share.index, None, share.count)", "stream"),
+    M("stream", "ranks dealt otherwise", "islice(share.done.left(found, order), index, None, number)",
+      "islice(share.done.left(found, order), number - 1 - index, None, number)", "stream"),
     M("stream", "answers in one line", 'return "\\n".join(example["answers"])', 'return " ".join(example["answers"])', "stream"),
     # Scores.
     M("scorer", "the first rule is named without trying it", "if found[place].exact != was), _SEVERAL)", "), _SEVERAL)",

@@ -42,7 +42,8 @@ class Share:
     share: tuple[Number, Number]  # its number, from 0 on, and the number of shares
 
     def __post_init__(self) -> None:
-        if self.share[0] >= self.share[1]:
+        index, number = self.share
+        if index >= number:
             raise ValueError("no share")
 
 
@@ -64,7 +65,8 @@ class Position:
         first = self.shares[0].done if self.shares else self.done
         found: Iterator[tuple[int, int]] = ((window, 0) for window in count(first.start))
         for share in self.shares:
-            found = islice(share.done.left(found, order), share.share[0], None, share.share[1])
+            index, number = share.share
+            found = islice(share.done.left(found, order), index, None, number)
         return self.done.left(found, order)
 
     def share(self, index: int, count: int) -> Self:

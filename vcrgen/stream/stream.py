@@ -289,7 +289,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
 
     def _max_empty_rows(self, place: Position) -> float:
         """Return the number of rows without a usable pair after which the stream gives up."""
-        if all(share.share[1] == 1 for share in place.shares):
+        if all(share.share == (0, 1) for share in place.shares):
             return self._order.rows
         return MAX_EMPTY_EPOCHS * self._order.rows if place.until is None else math.inf
 
