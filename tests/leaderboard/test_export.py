@@ -1,26 +1,20 @@
 """A board as files, and not a word of a hidden set's answers in any of them."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.leaderboard.common import Facts, Hand, Place, Run, Submit
 from vcrgen.errors import OutputError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.export import KINDS, export_site, export_tables
-from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.schema import events
+from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 
-Facts = Callable[..., ModelFacts]
-Hand = Callable[..., Path]
-Submit = Callable[..., Submission]
-Place = Callable[..., Submission]
-Run = Callable[..., tuple[int, str, str]]
 EASY = ("easy", "stacked")
 
 
@@ -74,8 +68,6 @@ def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
         submit(board, hand(public_key, right=right, note=model), facts(model))
     for number, file in enumerate(holding_answers(hidden_key, tmp_path)):
         submit(board, file, facts(f"Holds answers {number}", f"Team {number}"), set_name="hidden-en")
-    from vcrgen.leaderboard.worker import Worker
-
     worker = Worker(board)  # with its own log, on standard error
     with worker.exclusive(wait=5):
         while worker.score_next():

@@ -1,11 +1,8 @@
 """The pages in a browser. The fixture ``browser`` also checks the console and the network after every test."""
 
 import dataclasses
-import importlib.util
-import sys
 from collections.abc import Iterator
 from datetime import date
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,27 +10,13 @@ from typing import Any
 import pytest
 
 from tests.browsing import own_size, resize
+from tests.leaderboard import examples
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
 
 pytestmark = pytest.mark.browser
-
-TESTS = Path(__file__).resolve().parents[1]
-
-
-@cache
-def _load(file: str) -> Any:
-    specification = importlib.util.spec_from_file_location(file.replace("/", "_").removesuffix(".py"), TESTS / file)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
-
-
-examples = _load("leaderboard/examples.py")
 
 
 @pytest.fixture
@@ -237,7 +220,7 @@ def everything(pages: Pages) -> dict[str, str]:
     } | {row.name: pages.page(row, rows.get(row.name, ())) for row in QUERY_PAGES}
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
 def test_no_page_scrolls_sideways(browser: Any, pages: Pages, tmp_path: Path, width: int) -> None:
     resize(browser, width)
     for kind, html in everything(pages).items():
@@ -346,7 +329,7 @@ return [...document.querySelectorAll("a, button, summary, input, select")].filte
 """
 
 
-@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
 def test_every_page_can_be_pressed_read_aloud_and_reached_by_keys(
     browser: Any, pages: Pages, tmp_path: Path, width: int
 ) -> None:
@@ -396,7 +379,7 @@ def test_columns_are_chosen(board: Page) -> None:
     assert len(shown()) < len(before) and wide <= 0, "no column is cut"
 
 
-@pytest.mark.parametrize("name", ["model", "compare", "about", "board"])
+@pytest.mark.parametrize("name", ["model", "compare", "about", "board", "history"])
 def test_no_table_is_cut_on_a_telephone(name: str, browser: Any, tmp_path: Path) -> None:
     pages = Pages(examples.site())
     html = {
@@ -404,6 +387,7 @@ def test_no_table_is_cut_on_a_telephone(name: str, browser: Any, tmp_path: Path)
         "compare": lambda: pages.compare(examples.compare_page()),
         "about": lambda: pages.page(BOARD_PAGES[names.ABOUT]),
         "board": lambda: pages.board(examples.table()),
+        "history": lambda: pages.page(BOARD_PAGES["history.html"], examples.events()),
     }
     resize(browser, 390)
     page = Page(browser, html[name](), tmp_path / "page.html")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import Facts, Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Submission, Track
+from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Track
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
@@ -21,11 +21,6 @@ from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.log import record
 from vcrgen.scorer.answer_key import AnswerKey
 
-Facts = Callable[..., ModelFacts]
-Hand = Callable[..., Path]
-Submit = Callable[..., Submission]
-Place = Callable[..., Submission]
-Drain = Callable[[Board], int]
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
 
 
@@ -304,15 +299,10 @@ def test_every_line_of_the_history_is_on_a_page_of_a_service(board: Board) -> No
 
 
 def test_limits_are_those_of_the_settings(make_board: Callable[..., Board]) -> None:
-    limits = look(
-        make_board(hidden_scores_per_day=7, failed_files_per_day=8), lambda views: views.site(live=True)
-    ).settings
-    assert (limits.file_mb, limits.files_per_day, limits.hidden_scores_per_day, limits.failed_files_per_day) == (
-        64,
-        20,
-        7,
-        8,
-    )
+    own = {"hidden_scores_per_day": 7, "failed_files_per_day": 8}
+    limits = look(make_board(**own), lambda views: views.site(live=True)).settings
+    found = {name: getattr(limits, name) for name in ("file_mb", "files_per_day", *own)}
+    assert found == {"file_mb": 64, "files_per_day": 20, **own}
 
 
 def test_what_is_shown_of_a_set_is_not_where_it_lies(scored: Board, hidden: Path, public: Path) -> None:

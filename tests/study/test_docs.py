@@ -4,13 +4,13 @@ import json
 import re
 import shlex
 import shutil
-import time
+import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 from tests.bloom.conftest import made_set, row
-from tests.forked import Vcrgen
 from tests.pages import Page, Run, succeed
 from tests.study.conftest import write_consents
 from vcrgen.study.records import Response
@@ -21,15 +21,15 @@ PAGES = ("study.md", "study-mcq.md", "study-report.md")
 COMMANDS = [line for name in PAGES for line in Page(f"docs/{name}").commands]
 
 
-def test_commands(run: Run, pairs: Path, typing: Any, tmp_path: Path) -> None:
+def test_commands(run: Run, pairs: Path, typing: Any) -> None:
     shutil.copytree(pairs, "data/my-vcr")
     made_set(Path("data/my-bloom"), [row(number) for number in range(6)])
     seen = {}
-    for number, line in enumerate(COMMANDS):
+    for line in COMMANDS:
         _, *words = shlex.split(line)
         if words[1] == "serve":
             write_consents(Path(words[2]))
-            serves(line, tmp_path / f"service-{number}.log")
+            serves(line)
             if words[2] == "audit-study":
                 with StudyStore(Path(words[2])) as store, store.writing() as connection:
                     said = Response(("A", "approve", ""), (False,) * 3, 5.0, True, 1)
@@ -62,18 +62,19 @@ def test_commands(run: Run, pairs: Path, typing: Any, tmp_path: Path) -> None:
     assert {json.loads(line)["model"] for line in Path("r2.jsonl").read_text("utf-8").splitlines()} == {"r2"}
 
 
-def serves(line: str, log: Path) -> None:
+def serves(line: str) -> None:
     """The service answers, and stops when it is told to."""
     _, *words = shlex.split(line.replace("--port 8000", "--port 0"))
-    words[2] = str(Path(words[2]).absolute())
-    service, end = Vcrgen(*words, log=log), time.monotonic() + 120
-    while not (told := re.search(r'"url": "([^"]+)"', log.read_text("utf-8") if log.exists() else "")):
-        assert service.poll() is None and time.monotonic() < end
-        time.sleep(0.02)
-    with urllib.request.urlopen(f"{told[1]}health", timeout=120) as answer:
-        assert json.load(answer) == {"status": "ok"}
-    service.terminate()
-    assert service.wait() == 0
+    with subprocess.Popen([sys.executable, "-m", "vcrgen", *words], stderr=subprocess.PIPE, text=True) as service:
+        assert service.stderr is not None
+        try:
+            url = json.loads(service.stderr.readline())["url"]
+            with urllib.request.urlopen(f"{url}health", timeout=120) as answer:
+                assert json.load(answer) == {"status": "ok"}
+        finally:
+            service.terminate()
+            service.communicate(timeout=120)
+    assert service.returncode == 0
 
 
 def test_one_of_a_thing_is_no_plural(run: Run, pairs: Path) -> None:

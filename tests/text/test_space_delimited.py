@@ -89,7 +89,7 @@ def test_each_piece_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(space_delimited, "MAX_STRINGS", 10)
     tokenizer = WordTokenizer(lambda: spacy.blank("en"))
-    for number in range(25):
+    for number in range(50):
         assert len(tokenizer(f"word{number} other{number}")[0]) == 2
         tokenizer(", . " * (number % 12) + ".")  # no string that spaCy has not seen
     assert len(tokenizer._strings) < len(spacy.blank("en").vocab.strings) + 30

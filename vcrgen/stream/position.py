@@ -95,7 +95,7 @@ class Position:
                 break
         assert start is not None
         before_this = {window: done for window, done in self.done.rows.items() if window >= start}
-        return replace(self, done=Progress(start=start, rows=before_this | rows))
+        return replace(self, done=Progress(start=start, rows=dict(sorted((before_this | rows).items()))))
 
 
 POSITIONS = TypeAdapter(Position)

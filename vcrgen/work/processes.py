@@ -102,7 +102,7 @@ def _one_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        del os.environ["OPENBLAS_NUM_THREADS"]
+        os.environ.pop("OPENBLAS_NUM_THREADS", None)  # another thread may have taken it away
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import pickle
-import tarfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.making import tar_of
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.store.submissions import list_submissions
@@ -35,10 +35,7 @@ def workbook() -> bytes:
 
 
 def tar() -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        archive.addfile(tarfile.TarInfo("../../preds.jsonl"))
-    return out.getvalue()
+    return tar_of([("../../preds.jsonl", b"")])
 
 
 PACKED: dict[str, tuple[Callable[[], bytes], str]] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.leaderboard.common import Run, events
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting
 from vcrgen.leaderboard.disclosure import rounding_step
@@ -95,8 +96,11 @@ def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
     }  # fmt: skip
 
 
-def everything(desk: Any, folder: Path) -> str:
-    """All that anybody can see of a board, without what only whoever knows a submission's id sees."""
+def everything(desk: Any, folder: Path, run: Run) -> str:
+    """All that anybody can see of a board, without what only whoever knows a submission's id sees.
+
+    And what maintainers are told on the command line.
+    """
     paths = [
         "/",
         "/history.html",
@@ -115,6 +119,8 @@ def everything(desk: Any, folder: Path) -> str:
     export_site(desk.board, folder)
     said += [file.read_text("utf-8") for file in folder.rglob("*") if file.is_file()]
     said += [export_tables(desk.board, form) for form in ("md", "csv", "latex", "json")]
+    said += map(str, run("leaderboard", "log", desk.board.folder))
+    said += [repr(line) for line in events(desk.board)]
     return "\n".join(said)
 
 
@@ -128,7 +134,7 @@ def leaked(key: AnswerKey, text: str, sent: bytes) -> list[str]:
 
 
 def test_no_answer_is_ever_said(
-    make_board: Any, open_desk: Any, hidden_key: AnswerKey, tmp_path: Path, capfd: Any
+    make_board: Any, open_desk: Any, hidden_key: AnswerKey, tmp_path: Path, capfd: Any, run: Run
 ) -> None:
     board = make_board(
         hidden_scores_per_day=1000, hidden_scores_lifetime=1000, failed_files_per_day=1000, requests_per_minute=10_000
@@ -150,8 +156,9 @@ def test_no_answer_is_ever_said(
         told = json.dumps(found, ensure_ascii=False) + desk.client.get(response.json()["page"]).text
         assert leaked(hidden_key, told, files[name][1]) == [], name
     assert statuses["all right"] == "scored" and {*statuses.values()} == {"scored", "failed"}
-    seen = everything(desk, tmp_path / "site")
     logged = "".join(capfd.readouterr())
+    seen = everything(desk, tmp_path / "site", run)
+    logged += "".join(capfd.readouterr())
     assert leaked(hidden_key, seen + logged, b"") == []
     board.engine.dispose()
 
