@@ -49,9 +49,11 @@ def map_tasks() -> None:
         rng = np.random.default_rng(0)
         shared = rng.standard_normal((models, 3))[:, rng.integers(0, 3, tasks)]
         table = ScoreTable(
-            source="made", models=tuple(f"m{number}" for number in range(models)),
-            tasks=tuple(f"t{number}" for number in range(tasks)), scores=shared + rng.standard_normal(shared.shape),
-        )  # fmt: skip
+            source="made",
+            models=tuple(f"m{number}" for number in range(models)),
+            tasks=tuple(f"t{number}" for number in range(tasks)),
+            scores=shared + rng.standard_normal(shared.shape),
+        )
         took = seconds(lambda table=table: make_map(table, draws=500), 3)  # type: ignore[misc]
         print(f"map: {models:,} x {tasks}, 500 resamples: {took:.2f} s of the processor (at most {most})")
 
@@ -82,9 +84,11 @@ def prune() -> None:
     scores = abilities.repeat(14, axis=1) * rng.uniform(0.2, 2.5, 84) + rng.standard_normal((190, 84))
     tasks = tuple(f"t{number:02}" for number in range(84))
     table = ScoreTable(
-        source="made", models=tuple(f"m{number}" for number in range(190)), tasks=(*tasks, "human"),
+        source="made",
+        models=tuple(f"m{number}" for number in range(190)),
+        tasks=(*tasks, "human"),
         scores=np.column_stack([scores, abilities.sum(axis=1) + rng.standard_normal(190)]),
-    )  # fmt: skip
+    )
     named = {f"A{k}": tasks[14 * k : 14 * k + 14] for k in range(6)}
     start = time.perf_counter()
     found = evaluate_pruning(table, FactorSpec(abilities=named, anchor="human"), repeats=200)
@@ -140,8 +144,12 @@ def classical() -> None:
 
 
 PARTS: Mapping[str, Callable[[], None]] = {
-    "map": map_tasks, "bootstrap": bootstrap, "prune": prune, "items": items, "classical": classical,
-}  # fmt: skip
+    "map": map_tasks,
+    "bootstrap": bootstrap,
+    "prune": prune,
+    "items": items,
+    "classical": classical,
+}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

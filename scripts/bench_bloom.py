@@ -114,9 +114,12 @@ def models(folder: Path, per_category: int, runs: int) -> None:
     """Make a set of the 106 categories with models that take 50 ms a call, and again of the replies that are there."""
     photographs(folder / "pairs.parquet", 600)
     options: dict[str, Any] = {
-        "source": str(folder / "pairs.parquet"), "model": "M", "judge": "J", "per_category": per_category,
+        "source": str(folder / "pairs.parquet"),
+        "model": "M",
+        "judge": "J",
+        "per_category": per_category,
         "concurrency": 16,
-    }  # fmt: skip
+    }
     command = [sys.executable, "-m", "tests.bloom.author", str(CALL_SECONDS)]
     for run in range(runs):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:

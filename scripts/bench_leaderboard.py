@@ -175,9 +175,13 @@ def grown_board(folder: Path, models: int) -> tuple[Board, float]:
     times: list[float] = []
     for number in range(models):
         facts = check_facts(
-            team=f"Team {number % 40}", model=f"Model {number}", size=f"{rng.integers(1, 900)}B", access="open",
-            released=f"20{rng.integers(20, 27)}-0{rng.integers(1, 10)}-11", link=f"https://example.org/{number}",
-        )  # fmt: skip
+            team=f"Team {number % 40}",
+            model=f"Model {number}",
+            size=f"{rng.integers(1, 900)}B",
+            access="open",
+            released=f"20{rng.integers(20, 27)}-0{rng.integers(1, 10)}-11",
+            link=f"https://example.org/{number}",
+        )
         skill = rng.uniform(0.1, 0.95)
         for name in ("set-0", "set-1"):
             cells = []
@@ -188,17 +192,27 @@ def grown_board(folder: Path, models: int) -> tuple[Board, float]:
                 estimates = {"exact": three, "jaccard": three}
                 cells.append(
                     CellOutcome(
-                        mode="any", view=view, estimates=estimates, difference=estimates if view == "stacked" else None,
-                        means={"exact": means.to_bytes(), "jaccard": means.to_bytes()}, hits=bytes(8),
+                        mode="any",
+                        view=view,
+                        estimates=estimates,
+                        difference=estimates if view == "stacked" else None,
+                        means={"exact": means.to_bytes(), "jaccard": means.to_bytes()},
+                        hits=bytes(8),
                     )
-                )  # fmt: skip
+                )
             outcome = ScoringOutcome(signature="metric:made|seed:0", result={"scores": []}, cells=tuple(cells))
             started = time.perf_counter()
             with board.writing() as connection:
                 one = Submission(
-                    id=secrets.token_hex(16), set=name, facts=facts, file=secrets.token_hex(32), file_name="made.jsonl",
-                    bytes=1, channel="api", received=now(),
-                )  # fmt: skip
+                    id=secrets.token_hex(16),
+                    set=name,
+                    facts=facts,
+                    file=secrets.token_hex(32),
+                    file_name="made.jsonl",
+                    bytes=1,
+                    channel="api",
+                    received=now(),
+                )
                 submissions.add(connection, one)
                 if number < models - 10:  # quickly: their ranks are not counted
                     results.add_run(connection, one.id, name, outcome)
@@ -250,9 +264,12 @@ class Bench:
         lines = ({"question_id": f"q{n}", "crossed_text": [a], "language": "en"} for n, a in enumerate(self.answers))
         self.key.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
         settings = Settings(
-            title="Bench", database=database, files_per_day=10**6, failed_files_per_day=10**6,
+            title="Bench",
+            database=database,
+            files_per_day=10**6,
+            failed_files_per_day=10**6,
             requests_per_minute=10**9,
-        )  # fmt: skip
+        )
         self.board: Board = init_board(folder / "board", [f"{SET}:{self.key}"], settings, with_reported=True)
         self.tokens = [give_token(self.board, f"Team {n}", "bench") for n in range(clients)]
 
@@ -343,9 +360,7 @@ class Bench:
         return {**os.environ, **(fake if library and days else {})}
 
     @contextmanager
-    def server(
-        self, port: int = 0, *, kills: bool = False, environment: dict[str, str] | None = None
-    ) -> Iterator[str]:  # fmt: skip
+    def server(self, port: int = 0, *, kills: bool = False, environment: dict[str, str] | None = None) -> Iterator[str]:
         """A server of the board, killed or stopped at the end; gives its address."""
         command = [sys.executable, "-m", "vcrgen", "leaderboard", "serve", str(self.board.folder), "--port", str(port)]
         log = self.folder / "log"
@@ -392,9 +407,7 @@ class Bench:
             seconds.append(time.perf_counter() - start)
         return min(seconds)
 
-    def read(
-        self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9, resting: bool = False
-    ) -> None:  # fmt: skip
+    def read(self, url: str, into: Fetched, stop: threading.Event, most: int = 10**9, resting: bool = False) -> None:
         """Fetch pages one after another, as a visitor does who never rests; or, resting, half a second between them."""
         connection, rng = connect(url), random.Random(1)
         paths = ["/index.html", "/history.html", "/compare.html", "/about.html", "/board.csv"]
@@ -417,9 +430,15 @@ class Bench:
                 time.sleep(0.5 * rng.random() + 0.25)
 
     def report(
-        self, ids: list[str], failures: Counter[Any], accepting: float, scoring: float, busy: Fetched, idle: Fetched,
+        self,
+        ids: list[str],
+        failures: Counter[Any],
+        accepting: float,
+        scoring: float,
+        busy: Fetched,
+        idle: Fetched,
         exclusive: float,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Print the figures; the exit code."""
         bad, line = self.outcome(ids)
         faults = sum(
@@ -521,9 +540,7 @@ def outputs(answers: list[str], seed: int) -> bytes:
     return "\n".join(lines).encode()
 
 
-def hand_in(
-    url: str, tokens: list[str], count: int, answers: list[str], queue: Any, patient: bool = False
-) -> None:  # fmt: skip
+def hand_in(url: str, tokens: list[str], count: int, answers: list[str], queue: Any, patient: bool = False) -> None:
     """In a process of its own: every client hands in its share, one file after another; a patient one tries again."""
     bodies = [form({"set": SET, "model": f"Model {n}", "size": "7B"}, outputs(answers, n)) for n in range(count)]
     ids: list[str] = []

@@ -185,8 +185,10 @@ def main(arguments: list[str]) -> int:
             reason = NOT_COMPUTED[paper].get(key)
             verdict = "not computed" if reason else "agrees" if computed and computed.agrees else "WRONG"
             wrong += verdict == "WRONG"
-            print(f"{paper}: {' / '.join(key)}: printed {row['printed']!r}, right {row['right']!r}: "
-                  f"{verdict} ({reason or (computed.text if computed else 'no computation')})")  # fmt: skip
+            print(
+                f"{paper}: {' / '.join(key)}: printed {row['printed']!r}, right {row['right']!r}: "
+                f"{verdict} ({reason or (computed.text if computed else 'no computation')})"
+            )
         for key in set(found) - set(keys):
             wrong += 1
             print(f"{paper}: {' / '.join(key)}: computed, and not in the list")

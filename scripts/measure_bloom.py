@@ -39,9 +39,7 @@ def generated(items: int, seed: int, rejects: RejectLog) -> Found:
 
 def as_items(found: Found) -> list[ChoiceItem]:
     """Return the items, each with the number of its picture."""
-    return [
-        replace(item_of(row, QUESTION_LANGUAGES), picture=str(index)) for index, rows in found for row in rows
-    ]  # fmt: skip
+    return [replace(item_of(row, QUESTION_LANGUAGES), picture=str(index)) for index, rows in found for row in rows]
 
 
 def print_readers(figures: list[ReaderFigure]) -> None:

@@ -87,11 +87,18 @@ def print_sizes(observers: int) -> None:
         true, found = kind.threshold, np.zeros(4)
         for number in range(observers):
             curve = fit_curve(draw(kind._replace(images=images), np.array(LADDERS[levels]), number)[0], seed=number)
-            found += (holds(curve, true), curve.high.value - curve.low.value, curve.between is not None,
-                      (curve.fit_p or 1) < 0.05)  # fmt: skip
+            found += (
+                holds(curve, true),
+                curve.high.value - curve.low.value,
+                curve.between is not None,
+                (curve.fit_p or 1) < 0.05,
+            )
         full, width, between, rejected = 100 * found / observers
-        print(f"| {levels} | {images} | {true:.3f} | {kind.scale} | {full:.1f} % | {width:.1f} | {between:.1f} % "
-              f"| {rejected:.1f} % |", flush=True)  # fmt: skip
+        print(
+            f"| {levels} | {images} | {true:.3f} | {kind.scale} | {full:.1f} % | {width:.1f} | {between:.1f} % "
+            f"| {rejected:.1f} % |",
+            flush=True,
+        )
 
 
 def print_shapes(observers: int) -> None:
@@ -127,11 +134,18 @@ def print_staircases(levels: int, observers: int) -> None:
         true, found = kind.threshold, np.zeros(4)
         for number in range(observers):
             curve, quick = observe(kind, np.array(LADDERS[levels]), number)
-            found += (holds(curve, true), curve.high.value - curve.low.value,
-                      curve.low.value <= quick.threshold.value <= curve.high.value, holds(quick, true))  # fmt: skip
+            found += (
+                holds(curve, true),
+                curve.high.value - curve.low.value,
+                curve.low.value <= quick.threshold.value <= curve.high.value,
+                holds(quick, true),
+            )
         full, width, near, own = 100 * found / observers
-        print(f"| {kind.images} | {true:.3f} | {kind.scale} | {kind.guess} | {kind.lapse} | {kind.spread} "
-              f"| {full:.1f} % | {width:.1f} | {near:.1f} % | {own:.1f} % |", flush=True)  # fmt: skip
+        print(
+            f"| {kind.images} | {true:.3f} | {kind.scale} | {kind.guess} | {kind.lapse} | {kind.spread} "
+            f"| {full:.1f} % | {width:.1f} | {near:.1f} % | {own:.1f} % |",
+            flush=True,
+        )
 
 
 def draw(

@@ -139,9 +139,12 @@ def environment() -> dict[str, str]:
 def made_with_a_kill(folder: Path, words: Sequence[str], server: FaultServer, kill_at: int) -> str:
     """Build, kill it at a number of calls, build again; says what was asked, and what of it twice."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "vcrgen", *words], cwd=folder, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        [sys.executable, "-m", "vcrgen", *words],
+        cwd=folder,
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
         env=environment(),
-    )  # fmt: skip
+    )
     while len(server.calls) < kill_at and process.poll() is None:
         time.sleep(0.01)
     assert process.poll() is None, "it was done before it could be killed"
@@ -201,9 +204,11 @@ def _good(item: str, key: str, scene: KnownScene) -> dict[str, bool]:
     true = known.true_options(scene.kind, scene.facts, english, options)
     arabic = [known.in_arabic(text) for text in (english, *options)]
     return {
-        "picture": true is not None, "question": known.level_of(english) is not None,
-        "options": true == [LETTERS.index(key)], "translation": all(arabic == other for other in others),
-    }  # fmt: skip
+        "picture": true is not None,
+        "question": known.level_of(english) is not None,
+        "options": true == [LETTERS.index(key)],
+        "translation": all(arabic == other for other in others),
+    }
 
 
 class Fact(NamedTuple):
@@ -264,14 +269,21 @@ def audit(folder: Path, facts: Mapping[str, Fact]) -> None:
     said = {
         (item.question_id, rater): (rng_for(0, f"rater {rater}", item.question_id).random() < RATERS_RIGHT)
         == facts[item.question_id].good
-        for item in draw.items for rater in item.raters
-    }  # fmt: skip
+        for item in draw.items
+        for rater in item.raters
+    }
     for rater in (1, 2):
         lines = [
-            {"audit": draw.name, "rater": rater, "question_id": name, "answer": facts[name].right,
-             "verdict": "approve" if approves else "choices"}
-            for (name, who), approves in said.items() if who == rater
-        ]  # fmt: skip
+            {
+                "audit": draw.name,
+                "rater": rater,
+                "question_id": name,
+                "answer": facts[name].right,
+                "verdict": "approve" if approves else "choices",
+            }
+            for (name, who), approves in said.items()
+            if who == rater
+        ]
         (folder / f"rater-{rater}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     print("\n" + vcrgen(folder, "bloom", "audit", "report", "made", "rater-1.jsonl", "rater-2.jsonl"))
     report = json.loads((folder / "made-audit" / "report.json").read_text())
@@ -281,8 +293,10 @@ def audit(folder: Path, facts: Mapping[str, Fact]) -> None:
     known_ac1 = (same - 2 * yes * (1 - yes)) / (1 - 2 * yes * (1 - yes))
     found = report["agreement"]
     assert (found["items"], found["same"]) == (len(both), same) and abs(found["ac1"] - known_ac1) < 1e-9
-    print(f"agreement of the raters: {same:.3f}, AC1 {known_ac1:.3f}; the report has both (expected of raters like "
-          f"these: {RATERS_RIGHT**2 + (1 - RATERS_RIGHT) ** 2:.2f})")  # fmt: skip
+    print(
+        f"agreement of the raters: {same:.3f}, AC1 {known_ac1:.3f}; the report has both (expected of raters like "
+        f"these: {RATERS_RIGHT**2 + (1 - RATERS_RIGHT) ** 2:.2f})"
+    )
     vcrgen(folder, "bloom", "filter", "made", "--without", "made-audit/without.txt", "--out", "audited")
 
 

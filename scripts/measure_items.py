@@ -200,8 +200,13 @@ def keys() -> None:
 
 def main() -> None:
     parts: Mapping[str, Callable[[], None]] = {
-        "irt": irt, "mirt": against_mirt, "mixed": mixed, "keys": keys, "shorten": shorter, "rubbish": rubbish,
-    }  # fmt: skip
+        "irt": irt,
+        "mirt": against_mirt,
+        "mixed": mixed,
+        "keys": keys,
+        "shorten": shorter,
+        "rubbish": rubbish,
+    }
     for name in sys.argv[1:] or parts:
         parts[name]()
 

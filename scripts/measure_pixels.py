@@ -47,12 +47,14 @@ def measure(dataset: Path, mode: str, limit: int | None, font: str | None, lm: l
     bits = [span["bits"] for line in lines for span in line["spans"] if span["bits"] is not None]
     row = score(outputs, dataset, limit)
     return [
-        dataset.name, mode, str(row["spans"]),
+        dataset.name,
+        mode,
+        str(row["spans"]),
         f"{100 * row['metrics']['exact']['value']:.1f}",
         f"{statistics.median(bits):.2f}" if bits else "-",
         f"{sum(value < 1 for value in bits) / len(bits):.0%}" if bits else "-",
         seconds,
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:

@@ -48,9 +48,13 @@ def differences() -> Iterator[Row]:
                 for images in IMAGES:
                     value = round(power(images, accuracy / 100, points / 100, alike, PAIRS), 4)
                     yield {
-                        "question": "difference", "accuracy": accuracy, "alike": alike, "difference": points,
-                        "images": images, "value": value,
-                    }  # fmt: skip
+                        "question": "difference",
+                        "accuracy": accuracy,
+                        "alike": alike,
+                        "difference": points,
+                        "images": images,
+                        "value": value,
+                    }
 
 
 def power(images: int, accuracy: float, points: float, alike: float, pairs: int) -> float:
@@ -86,9 +90,12 @@ def thresholds() -> Iterator[Row]:
                     curve = fit_curve(answers, seed=number)
                     widths.append((curve.high.value - curve.low.value) / 2)
                 yield {
-                    "question": "threshold", "levels": levels, "scale": round(100 * kind.scale), "images": images,
+                    "question": "threshold",
+                    "levels": levels,
+                    "scale": round(100 * kind.scale),
+                    "images": images,
                     "value": round(100 * float(np.mean(widths)), 3),
-                }  # fmt: skip
+                }
 
 
 def people() -> Iterator[Row]:
@@ -98,9 +105,12 @@ def people() -> Iterator[Row]:
         for raters in RATERS:
             for images in HUMAN_IMAGES:
                 yield {
-                    "question": "human", "accuracy": accuracy, "raters": raters, "images": images,
+                    "question": "human",
+                    "accuracy": accuracy,
+                    "raters": raters,
+                    "images": images,
                     "value": round(100 * human_width(raters, images, middle, STUDIES), 3),
-                }  # fmt: skip
+                }
 
 
 def human_width(raters: int, images: int, middle: float, studies: int) -> float:

@@ -30,28 +30,63 @@ SPANISH_ITEMS = 908
 MMMU_ITEMS = 1080
 # What BloomBench prints wrongly, beside the figures that `found_errata` works out: where, of what, printed, right, why.
 ERRATA = (
-    ("Equation 2", "LBS of every model", "the mean log-probability of an option's tokens", "not known",
-     "The published code puts the option at the end of the user's turn and scores as many tokens from the end of the "
-     "prompt as the option adds. With a template that closes with s tokens, the first s tokens of the option are never "
-     "scored. Whether the printed scores came from that code is not known."),
-    ("Text", "Bias of the mean over tokens", "more tokens a word lower it", "no fixed sign",
-     "Later pieces of a word are likely, so the mean may rise as well. LBS does not rank languages."),
+    (
+        "Equation 2",
+        "LBS of every model",
+        "the mean log-probability of an option's tokens",
+        "not known",
+        "The published code puts the option at the end of the user's turn and scores as many tokens from the end of the "
+        "prompt as the option adds. With a template that closes with s tokens, the first s tokens of the option are never "
+        "scored. Whether the printed scores came from that code is not known.",
+    ),
+    (
+        "Text",
+        "Bias of the mean over tokens",
+        "more tokens a word lower it",
+        "no fixed sign",
+        "Later pieces of a word are likely, so the mean may rise as well. LBS does not rank languages.",
+    ),
     ("Text", "Highest RAE", "Gemma3-27B, 0.883", "Gemma4-31B, 0.898", "Table 1."),
     ("Text", "Smallest drop from English to Arabic", "not Gemma4-31B", "Gemma4-31B, 0.022", "RAE of Table 1."),
-    ("Text", "LBS falls as Gemma 3 grows", "in general", "in English only",
-     "Table 1, Arabic: 0.408, 0.398, 0.440 for 4B, 12B, 27B."),
+    (
+        "Text",
+        "LBS falls as Gemma 3 grows",
+        "in general",
+        "in English only",
+        "Table 1, Arabic: 0.408, 0.398, 0.440 for 4B, 12B, 27B.",
+    ),
     ("Text", "Arabic is below English", "always", "not LBS of Gemma3-27B", "0.336 in English, 0.440 in Arabic."),
-    ("Text", "Level with the smallest drop to Arabic", "Understand", "Evaluate",
-     "Mean drop of RAE over the eight models of Table 2: 0.035 against 0.038. Over the numbers of right items that the "
-     "scores of categories stand for, of six models: 0.042 against 0.045."),
-    ("Table 11", "Categories that MMMU covers", "61 of 106", "61 or fewer",
-     "The published code counts by the name of a category, and 85 names stand for 106 categories: a hit on one covers "
-     "all of that name."),
-    ("Appendix B", "Items of Analyze / texture", "", "76",
-     "The row is missing; 76 is what the level's total leaves, and all 22 scores of the category are k/76."),
-    ("Appendix B", "Names of categories", "newletter, commonsense reasooning, visual stroytelling",
-     "newsletter, commonsense reasoning, visual storytelling", "Misspelt."),
-)  # fmt: skip
+    (
+        "Text",
+        "Level with the smallest drop to Arabic",
+        "Understand",
+        "Evaluate",
+        "Mean drop of RAE over the eight models of Table 2: 0.035 against 0.038. Over the numbers of right items that the "
+        "scores of categories stand for, of six models: 0.042 against 0.045.",
+    ),
+    (
+        "Table 11",
+        "Categories that MMMU covers",
+        "61 of 106",
+        "61 or fewer",
+        "The published code counts by the name of a category, and 85 names stand for 106 categories: a hit on one covers "
+        "all of that name.",
+    ),
+    (
+        "Appendix B",
+        "Items of Analyze / texture",
+        "",
+        "76",
+        "The row is missing; 76 is what the level's total leaves, and all 22 scores of the category are k/76.",
+    ),
+    (
+        "Appendix B",
+        "Names of categories",
+        "newletter, commonsense reasooning, visual stroytelling",
+        "newsletter, commonsense reasoning, visual storytelling",
+        "Misspelt.",
+    ),
+)
 
 
 def quote(folder: Path, target: Path) -> Path:

@@ -36,10 +36,19 @@ TEST_SETS = {"full": 5000, "first500": 500, "first100": 100}
 BENCHMARKS = TARGET.parent / "benchmarks"
 # The tasks of GOLD's Table IX; those of MMMU have 30 questions.
 GOLD_TASKS = {
-    "color": "Color", "count": "Count", "ocr": "OCR", "artwork": "Artwork", "landmark": "Landmark",
-    "bmk": "Basic Medical Science", "biology": "Biology", "cs": "Computer Science", "economics": "Economics",
-    "electronics": "Electronics", "math": "Math", "human": "Human",
-}  # fmt: skip
+    "color": "Color",
+    "count": "Count",
+    "ocr": "OCR",
+    "artwork": "Artwork",
+    "landmark": "Landmark",
+    "bmk": "Basic Medical Science",
+    "biology": "Biology",
+    "cs": "Computer Science",
+    "economics": "Economics",
+    "electronics": "Electronics",
+    "math": "Math",
+    "human": "Human",
+}
 MMMU_TASKS = ("bmk", "biology", "cs", "economics", "electronics", "math")
 BLANKS_500 = {"English": 805, "Chinese": 1002}
 

@@ -38,14 +38,23 @@ QUESTION = (
 )
 PICTURES = {"stacked": (300, 240), "strip": (300, 45), "hidden": (700, 520)}  # px
 CHAT_REPLY = {
-    "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+    "id": "1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
     "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "words"}}],
     "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-}  # fmt: skip
+}
 MESSAGE_REPLY = {
-    "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn", "stop_sequence": None,
-    "content": [{"type": "text", "text": "words"}], "usage": {"input_tokens": 1, "output_tokens": 1},
-}  # fmt: skip
+    "id": "1",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "content": [{"type": "text", "text": "words"}],
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
 
 
 def main() -> None:
@@ -124,9 +133,12 @@ def without_pictures(value: Any) -> Any:
     data = base64.b64decode(text, validate=True)
     image = Image.open(io.BytesIO(data))
     return {
-        "start": start, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data), "format": image.format,
+        "start": start,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "format": image.format,
         "size": list(image.size),
-    }  # fmt: skip
+    }
 
 
 def clients() -> dict[str, str]:
@@ -184,9 +196,14 @@ def vlmevalkit(url: str, folder: Path | None) -> Iterator[Route]:
     wrapper = importlib.import_module("vlmeval.api.gpt").OpenAIWrapper
     for route, settings in {"gpt-high": (-1, "high"), "gpt-low": (512, "low")}.items():
         model = wrapper(
-            model="m", key="none", api_base=f"{url}/v1/chat/completions", temperature=0, retry=1,
-            img_size=settings[0], img_detail=settings[1],
-        )  # fmt: skip
+            model="m",
+            key="none",
+            api_base=f"{url}/v1/chat/completions",
+            temperature=0,
+            retry=1,
+            img_size=settings[0],
+            img_detail=settings[1],
+        )
         for name in PICTURES:
             asked = [
                 {"type": "image", "value": str(REQUESTS / f"{name}.png")},

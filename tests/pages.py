@@ -38,16 +38,6 @@ class Page:
         return [line for kind, text in self.blocks if kind == "bash" for line in text.splitlines() if line]
 
     @property
-    def sentences(self) -> list[str]:
-        """The sentences of running text and lists: no code, no table, and of a link only its text."""
-        prose = re.sub(r"^```.*?^```$", "\n\n", self.text, flags=re.MULTILINE | re.DOTALL)
-        blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*#|>]|\d+\.) )", prose)
-        texts = (
-            re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", block) for block in blocks if not block.lstrip().startswith("|")
-        )
-        return [sentence for text in texts for sentence in re.split(r"(?<=[.!?])[)*\"]*\s+(?=[^a-z])", text)]
-
-    @property
     def opening(self) -> list[str]:
         """The lines of the output with which the page begins, without their blanks; none where it begins otherwise."""
         kind, text = self.blocks[0]

@@ -93,27 +93,49 @@ def make(
         size={"height": side, "width": side}, do_center_crop=False, image_mean=[0.5] * 3, image_std=[0.5] * 3
     )
     processor = LlavaProcessor(
-        image_processor=images, tokenizer=tokenizer, patch_size=PATCH, vision_feature_select_strategy="full",
-        chat_template=template, image_token=IMAGE, num_additional_image_tokens=0,
-    )  # fmt: skip
+        image_processor=images,
+        tokenizer=tokenizer,
+        patch_size=PATCH,
+        vision_feature_select_strategy="full",
+        chat_template=template,
+        image_token=IMAGE,
+        num_additional_image_tokens=0,
+    )
     pad, bos, eos = (tokenizer.convert_tokens_to_ids(token) for token in (PAD, BOS, EOS))
     eyes = SiglipVisionConfig(
-        hidden_size=96, intermediate_size=192, num_hidden_layers=2, num_attention_heads=4, image_size=side,
-        patch_size=PATCH, vision_use_head=False,
-    )  # fmt: skip
+        hidden_size=96,
+        intermediate_size=192,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        image_size=side,
+        patch_size=PATCH,
+        vision_use_head=False,
+    )
     words = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=128, intermediate_size=256, num_hidden_layers=3, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=1024, pad_token_id=pad, bos_token_id=bos, eos_token_id=eos,
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=256,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=1024,
+        pad_token_id=pad,
+        bos_token_id=bos,
+        eos_token_id=eos,
         tie_word_embeddings=True,
-    )  # fmt: skip
+    )
     torch.manual_seed(seed)
     model = LlavaForConditionalGeneration(
         LlavaConfig(
-            vision_config=eyes, text_config=words, image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
-            image_seq_length=(side // PATCH) ** 2, vision_feature_layer=-1, vision_feature_select_strategy="full",
+            vision_config=eyes,
+            text_config=words,
+            image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
+            image_seq_length=(side // PATCH) ** 2,
+            vision_feature_layer=-1,
+            vision_feature_select_strategy="full",
             tie_word_embeddings=True,
         )
-    )  # fmt: skip
+    )
     ends = model.generation_config
     ends.pad_token_id, ends.bos_token_id, ends.eos_token_id = pad, bos, eos
     return model.eval(), processor
@@ -132,9 +154,12 @@ def _tokenizer(texts: Iterable[str]) -> Any:
     )
     bpe.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(
-        tokenizer_object=bpe, bos_token=BOS, eos_token=EOS, pad_token=PAD,
+        tokenizer_object=bpe,
+        bos_token=BOS,
+        eos_token=EOS,
+        pad_token=PAD,
         additional_special_tokens=[USER, END_OF_USER, BOT, IMAGE],
-    )  # fmt: skip
+    )
 
 
 def teach(
@@ -156,9 +181,12 @@ def teach(
     import torch
 
     encoded = processor.apply_chat_template(
-        [example.messages for example in examples], tokenize=True, return_dict=True, return_assistant_tokens_mask=True,
+        [example.messages for example in examples],
+        tokenize=True,
+        return_dict=True,
+        return_assistant_tokens_mask=True,
         processor_kwargs={"padding": True, "padding_side": "right", "return_tensors": "pt"},
-    )  # fmt: skip
+    )
     labels = encoded["input_ids"].masked_fill(~torch.as_tensor(encoded.pop("assistant_masks")).bool(), -100)
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, total_steps=steps, pct_start=0.1)

@@ -80,8 +80,11 @@ def test_prune_writes_a_folder(gold_files: Run, monkeypatch: pytest.MonkeyPatch)
     assert gold_files("analyze", "factors", scores, "--spec", "pruned/kept.yaml", "--resamples", 100)[0] == 0
     assert gold_files(*command, "--batch", "--format", "md")[0] == 0
     assert sorted(file.name for file in Path("pruned").iterdir()) == [
-        ".vcrgen-analysis", "kept.yaml", "log.csv", "report.md",
-    ]  # fmt: skip
+        ".vcrgen-analysis",
+        "kept.yaml",
+        "log.csv",
+        "report.md",
+    ]
     code, text, _ = gold_files("analyze", "prune", "--example", "gold-made", "--resamples", 20, "--loading-min", 0.8)
     assert code == 0 and re.search(r"1 +Artwork +Memory +loading", text) and "Agreement with the anchor" in text
 

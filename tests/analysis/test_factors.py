@@ -24,12 +24,15 @@ def table_of(scores: np.ndarray) -> ScoreTable:
 @pytest.mark.parametrize(
     ("ends", "limits", "verdict"),
     [
-        ((0.6, 0.7), {"least": 0.5}, "passed"), ((0.6, 0.7), {"least": 0.8}, "failed"),
-        ((0.6, 0.7), {"least": 0.65}, "inconclusive"), ((0.6, 0.7), {"most": 0.8}, "passed"),
-        ((0.6, 0.7), {"most": 0.5}, "failed"), ((0.6, 0.7), {"most": 0.6}, "inconclusive"),
+        ((0.6, 0.7), {"least": 0.5}, "passed"),
+        ((0.6, 0.7), {"least": 0.8}, "failed"),
+        ((0.6, 0.7), {"least": 0.65}, "inconclusive"),
+        ((0.6, 0.7), {"most": 0.8}, "passed"),
+        ((0.6, 0.7), {"most": 0.5}, "failed"),
+        ((0.6, 0.7), {"most": 0.6}, "inconclusive"),
         ((np.nan, np.nan), {"most": 0.5}, "no interval"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_inside_the_interval_cannot_be_told(
     ends: tuple[float, float], limits: dict[str, float], verdict: str
 ) -> None:

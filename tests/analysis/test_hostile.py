@@ -20,10 +20,31 @@ from vcrgen.errors import VcrgenError
 from vcrgen.report.document import Document, render
 
 NAMES = (
-    "<script>alert(1)</script>", "</title><img src=x onerror=y>", "=1+1", "@SUM(A1)", "-2+3", "a|b", "`code`",
-    "x" * 5000, "\u202eabc", "\ud7a3" * 30, "{{ 7*7 }}", "$x_1$ & \\input{x}", "]]>", "", " ", "model", "task",
-    "score", "nan", "*", "0", "\x00", "a\nb", "é" * 81,
-)  # fmt: skip
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=y>",
+    "=1+1",
+    "@SUM(A1)",
+    "-2+3",
+    "a|b",
+    "`code`",
+    "x" * 5000,
+    "\u202eabc",
+    "\ud7a3" * 30,
+    "{{ 7*7 }}",
+    "$x_1$ & \\input{x}",
+    "]]>",
+    "",
+    " ",
+    "model",
+    "task",
+    "score",
+    "nan",
+    "*",
+    "0",
+    "\x00",
+    "a\nb",
+    "é" * 81,
+)
 CELLS = (
     "nan",
     "inf",
@@ -42,9 +63,25 @@ CELLS = (
     "\x00",
 )
 VALUES: tuple[Any, ...] = (
-    None, True, 0, -1, 10**400, float("nan"), "x" * 5000, [], {}, [[]], {"a": {}}, "A", "path", ["*"],
-    {"loading": "much"},    {"vif": float("inf")}, "two-stage", "chain",
-)  # fmt: skip
+    None,
+    True,
+    0,
+    -1,
+    10**400,
+    float("nan"),
+    "x" * 5000,
+    [],
+    {},
+    [[]],
+    {"a": {}},
+    "A",
+    "path",
+    ["*"],
+    {"loading": "much"},
+    {"vif": float("inf")},
+    "two-stage",
+    "chain",
+)
 KEYS = ("abilities", "anchor", "layout", "mode", "scheme", "limits", "floor", "other", "", 1, None)
 TRIES = 400
 

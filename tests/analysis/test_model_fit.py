@@ -106,9 +106,11 @@ def test_every_value_lies_in_its_interval(models: int) -> None:
     for seed in range(5):
         result = fit_factors(table_of(drawn(factor_model(), models, seed)), SPEC, seed=seed, draws=100)
         figures = (
-            (lambda of: of.quality.vif, LOGARITHM), (lambda of: of.fit.r2[:, 2:], FISHER),
-            (lambda of: of.quality.srmr[:, None], SQUARE), (lambda of: of.quality.d_valid[:, None], LOGARITHM),
-        )  # fmt: skip
+            (lambda of: of.quality.vif, LOGARITHM),
+            (lambda of: of.fit.r2[:, 2:], FISHER),
+            (lambda of: of.quality.srmr[:, None], SQUARE),
+            (lambda of: of.quality.d_valid[:, None], LOGARITHM),
+        )
         for figure, scale in figures:
             for each in result.estimates(figure, scale):
                 assert each.low <= each.value <= each.high or np.isnan(each.low)

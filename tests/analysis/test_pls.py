@@ -137,9 +137,16 @@ def slow_fit(scores: Floats, structure: Structure, scheme: str) -> dict[str, Flo
             implied = loadings[i] * loadings[j] * (1 if own[i] == own[j] else corr(y[own[i]], y[own[j]]))
             squares += (corr(x[:, i], x[:, j]) - implied) ** 2
     return {
-        "weights": np.concatenate(weights), "loadings": loadings, "cross": cross, "paths": paths, "r2": r2, "vif": vif,
-        "alpha": alpha, "rho_a": rho_a, "srmr": np.array(math.sqrt(squares / (tasks * (tasks + 1) / 2))),
-    }  # fmt: skip
+        "weights": np.concatenate(weights),
+        "loadings": loadings,
+        "cross": cross,
+        "paths": paths,
+        "r2": r2,
+        "vif": vif,
+        "alpha": alpha,
+        "rho_a": rho_a,
+        "srmr": np.array(math.sqrt(squares / (tasks * (tasks + 1) / 2))),
+    }
 
 
 @pytest.mark.parametrize("mode", MODES)

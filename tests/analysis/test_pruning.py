@@ -140,9 +140,7 @@ def test_what_a_pruning_is_worth(with_abilities: MadeScores, of_sixty: PruneEval
 
 def test_too_many_models_to_compare_in_pairs() -> None:
     scores = np.random.default_rng(0).standard_normal((1001, 4))
-    table = ScoreTable(
-        source="t", models=tuple(map(str, range(1001))), tasks=("a", "b", "c", "d"), scores=scores
-    )  # fmt: skip
+    table = ScoreTable(source="t", models=tuple(map(str, range(1001))), tasks=("a", "b", "c", "d"), scores=scores)
     with pytest.raises(AnalysisError, match=r"1,001 models; at most 1,000 are compared in pairs"):
         evaluate_pruning(table, FactorSpec(abilities={"A": ("a", "b"), "B": ("c", "d")}))
 

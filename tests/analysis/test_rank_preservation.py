@@ -19,8 +19,13 @@ def test_the_figures_of_a_set(unit: np.ndarray) -> None:
     sets = np.array([[1.0] * 8, [1, 1, 1, 0, 0, 0, 0, 0]])
     found = rank_preservation(unit, sets)
     assert (found.spearman[0], found.kendall[0], found.pairs[0], found.flips[0], found.largest[0], found.top[0]) == (
-        pytest.approx(1), 1, 1, 0, 0, 1,
-    )  # fmt: skip
+        pytest.approx(1),
+        1,
+        1,
+        0,
+        0,
+        1,
+    )
     whole, part = unit.mean(axis=1), unit[:, :3].mean(axis=1)
     assert found.spearman[1] == pytest.approx(stats.spearmanr(whole, part).statistic)
     assert found.kendall[1] == pytest.approx(stats.kendalltau(whole, part).statistic)

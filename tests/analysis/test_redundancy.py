@@ -46,9 +46,7 @@ def test_predictions_are_those_of_a_ridge_regression_without_the_model(two_group
             shrink = penalty * np.diag([0.0] + [1.0] * 5)
             beta = np.linalg.solve(design.T @ design + shrink, design.T @ y[rest])
             missed[number, model] = y[model] - beta @ [1, *others[model]]
-    chosen = [
-        missed[np.argmin((np.delete(missed, model, axis=1) ** 2).sum(axis=1)), model] for model in range(20)
-    ]  # fmt: skip
+    chosen = [missed[np.argmin((np.delete(missed, model, axis=1) ** 2).sum(axis=1)), model] for model in range(20)]
     from_mean = [y[model] - np.delete(y, model).mean() for model in range(20)]
     expected = 1 - np.square(chosen).sum() / np.square(from_mean).sum()
     assert predicted_r2(scores)[0] == pytest.approx(expected, abs=1e-9)

@@ -51,9 +51,10 @@ def test_widths_of_people_are_those_of_the_simulation(simulation: Any, monkeypat
 
 def test_everything_is_measured_once_and_grows_as_it_should() -> None:
     for question, names in (
-        ("difference", {"accuracy", "alike", "difference"}), ("threshold", {"levels", "scale"}),
+        ("difference", {"accuracy", "alike", "difference"}),
+        ("threshold", {"levels", "scale"}),
         ("human", {"accuracy", "raters"}),
-    ):  # fmt: skip
+    ):
         found = measured(question)
         assert found and names <= set(COLUMNS)
         for curve in found:

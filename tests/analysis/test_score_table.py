@@ -251,10 +251,12 @@ def test_saved_scores_of_several_models(tmp_path: Path) -> None:
 
 def board(kind: str, metric: str = "exact") -> str:
     rows = [
-        ("S1", "hard", "m1", "T", 0.5, "sig1"), ("S1", "hard", "m2", "T", 0.25, "sig1"),
-        ("S1", "easy", "m1", "T", 0.75, "sig1"), ("S1", "hard", "m1", "U", 0.125, "sig1"),
+        ("S1", "hard", "m1", "T", 0.5, "sig1"),
+        ("S1", "hard", "m2", "T", 0.25, "sig1"),
+        ("S1", "easy", "m1", "T", 0.75, "sig1"),
+        ("S1", "hard", "m1", "U", 0.125, "sig1"),
         ("S1", "hard", "m3", "T", 0.25, "sig2"),
-    ]  # fmt: skip
+    ]
     if kind == "csv":
         heads = f"kind,set,mode,view,signature,model,team,{metric},{metric}_low,{metric}_high"
         lines = [f"ranked,{s},{m},stacked,{g},{n},{t},{e},{e - 0.1},{e + 0.1}" for s, m, n, t, e, g in rows]

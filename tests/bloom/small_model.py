@@ -270,9 +270,11 @@ class SmallModel:
                     break
                 mask = torch.cat([mask, torch.ones(len(jobs), 1, dtype=mask.dtype)], 1)
                 out = self.model(
-                    input_ids=torch.tensor(chosen)[:, None], attention_mask=mask, past_key_values=out.past_key_values,
+                    input_ids=torch.tensor(chosen)[:, None],
+                    attention_mask=mask,
+                    past_key_values=out.past_key_values,
                     use_cache=True,
-                )  # fmt: skip
+                )
         return [
             (self._tokens.decode(row, skip_special_tokens=True), len(asked), len(row))
             for asked, row in zip(rows, written, strict=True)
@@ -294,9 +296,15 @@ class SmallModel:
 
 
 def teach(
-    course: Sequence[str], scenes: Sequence[KnownScene], *, steps: int, seed: int = 0, paths: Sequence[str] = PATHS,
-    progress: Callable[[int, dict[str, float]], None] | None = None, every: int = 100,
-) -> SmallModel:  # fmt: skip
+    course: Sequence[str],
+    scenes: Sequence[KnownScene],
+    *,
+    steps: int,
+    seed: int = 0,
+    paths: Sequence[str] = PATHS,
+    progress: Callable[[int, dict[str, float]], None] | None = None,
+    every: int = 100,
+) -> SmallModel:
     """Make a model and teach it what an author or a judge has to know; the same arguments give the same weights.
 
     Args:

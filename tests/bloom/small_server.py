@@ -175,7 +175,8 @@ class _Asked:
             *(self._likely(f"arabic: {english}", text) for text in others),
         )
         return {
-            "picture": {seen} == {*others_seen} and NOTHING not in seen, "question": skill == level,
+            "picture": {seen} == {*others_seen} and NOTHING not in seen,
+            "question": skill == level,
             "options": keyed > _LEAST_KEY,
             "translation": all(chances[0] > _LEAST_SAME for chances in same),
-        }  # fmt: skip
+        }

@@ -23,9 +23,14 @@ FIRST = defaultdict(lambda: "approve", c="choices")
 PAGES = [
     Page(f"docs/{name}")
     for name in (
-        "bloom.md", "bloom-generate.md", "bloom-pictures.md", "bloom-import.md", "bloom-audit.md", "bloom-coverage.md",
+        "bloom.md",
+        "bloom-generate.md",
+        "bloom-pictures.md",
+        "bloom-import.md",
+        "bloom-audit.md",
+        "bloom-coverage.md",
     )
-]  # fmt: skip
+]
 COMMANDS = [line for page in PAGES for line in page.commands]
 SERVED = [text for page in PAGES for kind, text in page.blocks if kind == "sh"]
 

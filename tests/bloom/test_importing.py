@@ -150,10 +150,12 @@ def test_rows_of_vlmevalkit_that_share_a_picture(folder: Path) -> None:
     """The picture stands once; later rows hold the index of its row, also where that row itself is rejected."""
     red, green = (base64.b64encode(png(colour)).decode() for colour in ("red", "green"))
     rows = [
-        table_row(1, index="1", image=red), table_row(2, index="2", image="1"),
-        table_row(3, index="3", image=green, answer="E"), table_row(4, index="4", image="3"),
+        table_row(1, index="1", image=red),
+        table_row(2, index="2", image="1"),
+        table_row(3, index="3", image=green, answer="E"),
+        table_row(4, index="4", image="3"),
         table_row(5, index="5", image="9"),
-    ]  # fmt: skip
+    ]
     items, drops = read(folder, write_table(folder, "shared.tsv", rows))
     assert drops == {"bad_key": 1, "no_picture": 1} and len({item.picture for item in items}) == 2
     assert [item.picture for item in items[:2]] == [items[0].picture] * 2 and len(items) == 3

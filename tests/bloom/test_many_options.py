@@ -144,9 +144,13 @@ def test_likelihoods_are_one_for_each_option(data: Path, tmp_path: Path) -> None
         means = [-3.0] * len(item["options_en"])
         means[LETTERS.index(item["answer"])] = -1.0
         lines.append(
-            {"question_id": item["question_id"], "lang": "en", "logprobs": [[mean, mean] for mean in means],
-             "label_logprobs": means}
-        )  # fmt: skip
+            {
+                "question_id": item["question_id"],
+                "lang": "en",
+                "logprobs": [[mean, mean] for mean in means],
+                "label_logprobs": means,
+            }
+        )
     lines[0]["logprobs"].pop()
     file = tmp_path / "l.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -160,10 +164,16 @@ def test_a_table_of_ten_options_and_fewer(run: Run) -> None:
     """As MMMU-Pro writes them: a list in Python's form, from two to ten options."""
     Path("red.png").write_bytes(png())
     rows = [
-        {"id": number, "image": "red.png", "question": f"How many? ({number})", "answer": LETTERS[count - 1],
-         "options": repr(ENGLISH[:count]), "category": "poem"}
+        {
+            "id": number,
+            "image": "red.png",
+            "question": f"How many? ({number})",
+            "answer": LETTERS[count - 1],
+            "options": repr(ENGLISH[:count]),
+            "category": "poem",
+        }
         for number, count in enumerate((10, 5, 2, 1))
-    ]  # fmt: skip
+    ]
     rows.append(rows[0] | {"id": 9, "options": repr([*ENGLISH, "eleven boats"])})
     Path("t.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
     code, out, err = run("bloom", "import", "t.jsonl", "--out", "set")
@@ -171,9 +181,10 @@ def test_a_table_of_ten_options_and_fewer(run: Run) -> None:
     assert [(item.options, item.answer) for item in items_in(Path("set"))] == [(10, 9), (5, 4), (2, 1)]
     lettered = [
         {"index": number, "image": "red.png", "question": "How many?", "answer": "B", "category": "poem"}
-        | dict.fromkeys("ABCDEFGHIJK", "") | dict(zip(LETTERS, ENGLISH[:count], strict=False))
+        | dict.fromkeys("ABCDEFGHIJK", "")
+        | dict(zip(LETTERS, ENGLISH[:count], strict=False))
         for number, count in enumerate((10, 3))
-    ]  # fmt: skip
+    ]
     lettered.append(lettered[0] | {"index": 2, "K": "eleven boats"})
     Path("u.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lettered))
     done(run, "bloom", "import", "u.jsonl", "--out", "set2")

@@ -29,9 +29,16 @@ def rows(count: int, *, longest: bool) -> list[dict[str, Any]]:
 
 def write(out: Path, found: list[dict[str, Any]], gate: ShortcutGate | None) -> str:
     write_set(
-        out, found, languages=("en",), taxonomy=default_taxonomy(), source="a test", config={}, rejects=RejectLog(),
-        notes="\n## More\n", gate=gate,
-    )  # fmt: skip
+        out,
+        found,
+        languages=("en",),
+        taxonomy=default_taxonomy(),
+        source="a test",
+        config={},
+        rejects=RejectLog(),
+        notes="\n## More\n",
+        gate=gate,
+    )
     return (out / CARD).read_text("utf-8")
 
 

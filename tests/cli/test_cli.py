@@ -285,9 +285,13 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
     """It was "1 of 1 pairs", "1 rows in 1 file(s)" and so on."""
     told = {}
     for words in (
-        "plan samples:1", "build samples:1 --mode hard --out one", "inspect one", "preview one --out one.html",
-        "export one --to webdataset --out shards", "build samples:1 --mode hard --splits train=3,test=... --out x",
-    ):  # fmt: skip
+        "plan samples:1",
+        "build samples:1 --mode hard --out one",
+        "inspect one",
+        "preview one --out one.html",
+        "export one --to webdataset --out shards",
+        "build samples:1 --mode hard --splits train=3,test=... --out x",
+    ):
         _, out, err = run(*words.split())
         told[words.split()[0]] = " ".join((out + err).split())
     assert "1 row in 1 file, read as 1 shard of" in told["plan"] and "In 1 process like this one" in told["plan"]

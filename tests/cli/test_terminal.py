@@ -60,12 +60,23 @@ WIDE = Table(
     [
         (46, [["Mode      Exact 95 % interval Boot p Holm p", "ink-0.05 100.00 91.00..100.00  0.125  0.250"]]),
         (42, [["Mode      Exact 95 % interval     p     p", "ink-0.05 100.00 91.00..100.00 0.125 0.250"]]),
-        (40, [["Mode      Exact 95 % interval", "ink-0.05 100.00 91.00..100.00"],
-              ["Mode     Boot p Holm p", "ink-0.05  0.125  0.250"]]),
-        (28, [["Mode      Exact", "ink-0.05 100.00"], ["Mode     95 % interval", "ink-0.05 91.00..100.00"],
-              ["Mode     Boot p Holm p", "ink-0.05  0.125  0.250"]]),
+        (
+            40,
+            [
+                ["Mode      Exact 95 % interval", "ink-0.05 100.00 91.00..100.00"],
+                ["Mode     Boot p Holm p", "ink-0.05  0.125  0.250"],
+            ],
+        ),
+        (
+            28,
+            [
+                ["Mode      Exact", "ink-0.05 100.00"],
+                ["Mode     95 % interval", "ink-0.05 91.00..100.00"],
+                ["Mode     Boot p Holm p", "ink-0.05  0.125  0.250"],
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_table_that_is_too_wide_loses_no_digit(width: int, blocks: list[list[str]]) -> None:
     """At 60 columns a score of 38.57 was printed as "38.5", and at 80 "Holm p" as "Holm"."""
     lines = [line.rstrip() for line in printed(draw(WIDE, ()), width=width)]
@@ -110,5 +121,6 @@ def test_heads_are_texts_too() -> None:
     """A model called "[bold]" had a head without a name, and one with a control code moved the terminal."""
     table = Table(title="", heads=("Leaf", "[bold] en", "\x1b[31m"), labels=1, rows=[("x", 1, 2)])
     assert [line.rstrip() for line in printed(draw(table, ()))][-2:] == [
-        "Leaf [bold] en \\x1b[31m", "x            1        2",
-    ]  # fmt: skip
+        "Leaf [bold] en \\x1b[31m",
+        "x            1        2",
+    ]

@@ -37,9 +37,12 @@ def whole(study: Any, hidden: Any) -> ContaminationReport:
 
     canary = study.lines("c.jsonl", [{"question_id": "line", "output": DIGITS, "model": HOSTILE}])
     return examine(
-        [outputs(ours, 0.9)], ours, against=[(outputs(fresh, 0.3), fresh)], redraw=[(outputs(again, 0.85), again)],
+        [outputs(ours, 0.9)],
+        ours,
+        against=[(outputs(fresh, 0.3), fresh)],
+        redraw=[(outputs(again, 0.85), again)],
         canary=[(canary, public)],
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
@@ -87,8 +90,12 @@ def test_csv_and_json(whole: ContaminationReport) -> None:
     rows = list(csv.DictReader(io.StringIO(render(document, "csv"))))
     assert tuple(rows[0]) == CSV_COLUMNS
     assert [row["part"] for row in rows] == [
-        *["guessed"] * 2, *["all", "not guessed"] * 2, *["fresh"] * 3, *["redrawn"] * 3, *["canary"] * 5,
-    ]  # fmt: skip
+        *["guessed"] * 2,
+        *["all", "not guessed"] * 2,
+        *["fresh"] * 3,
+        *["redrawn"] * 3,
+        *["canary"] * 5,
+    ]
     assert {row["signature"] for row in rows} == {whole.signature}
     fresh = next(row for row in rows if row["part"] == "fresh")
     assert float(fresh["percent"]) == pytest.approx(100 * whole.fresh[0].value) and fresh["verdict"] == "more"

@@ -231,9 +231,12 @@ def test_a_canary(study: Any, public: Path) -> None:
     assert (report.model, report.data) == ("m", "")
     outcomes = {each.way: each.outcome for each in report.canary}
     assert outcomes == {
-        "line": CanaryOutcome.REPEATED, "half": CanaryOutcome.SILENT, "readme": CanaryOutcome.REPEATED,
-        "row": CanaryOutcome.REPEATED, "question": CanaryOutcome.NO_REPLY,
-    }  # fmt: skip
+        "line": CanaryOutcome.REPEATED,
+        "half": CanaryOutcome.SILENT,
+        "readme": CanaryOutcome.REPEATED,
+        "row": CanaryOutcome.REPEATED,
+        "question": CanaryOutcome.NO_REPLY,
+    }
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [

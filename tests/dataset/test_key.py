@@ -33,9 +33,17 @@ Put = Callable[..., Path]
 def manifest(folder: Path, **changes: Any) -> dict[str, Any]:
     hashes = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (ANSWERS, REPORT)}
     values = {
-        "version": VERSION, "language": "en", "items": 1, "canary": "c", "nonce": "0" * 32, "fingerprint": "f",
-        "signature": "vcrgen:0|lang:en", "files": hashes, "public": "0" * 64, "seal": "1" * 64,
-    }  # fmt: skip
+        "version": VERSION,
+        "language": "en",
+        "items": 1,
+        "canary": "c",
+        "nonce": "0" * 32,
+        "fingerprint": "f",
+        "signature": "vcrgen:0|lang:en",
+        "files": hashes,
+        "public": "0" * 64,
+        "seal": "1" * 64,
+    }
     return values | changes
 
 

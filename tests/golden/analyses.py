@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from tests.golden.bench import Bench, digest, golden
@@ -74,8 +73,10 @@ def study(bench: Bench) -> Any:
         for text in (texts[0 if (item + place) % 3 and person != 3 else (item + person) % 4],)
     ]
     rights = {
-        "strict": scoring.exact_match, "filtered": scoring.filtered_match, "typed": scoring.lenient_match,
-    }  # fmt: skip
+        "strict": scoring.exact_match,
+        "filtered": scoring.filtered_match,
+        "typed": scoring.lenient_match,
+    }
     model = {(one.item, one.place): one.item % 2 == 0 for one in graded}
     return {
         "orders": {str(person): [" ".join(map(str, step)) for step in steps] for person, steps in orders.items()},
@@ -86,17 +87,3 @@ def study(bench: Bench) -> Any:
         "odd keys": scoring.suspect_keys(graded),
         "typed": {text: typed_form(text) for text in ("“Ａ  Cat”", "STRASSE", "红色 的\u3000狐狸", "it's")},
     }
-
-
-@golden("help", "typer", "rich")
-def help_texts(bench: Bench) -> Any:
-    """The options of every command with their defaults."""
-    names = ("build", "score", "validate", "calibrate", "export", "preview", "inspect", "hidden make", "hidden verify")
-    names += ("leaderboard init", "leaderboard add", "leaderboard export", "baseline ocr")
-    names += ("analyze map", "analyze factors", "analyze prune", "analyze items", "analyze shorten", "profile")
-    names += ("study init", "bloom build", "bloom import", "bloom coverage")
-    found = {}
-    for name in names:
-        words = [re.sub(r"[│╭╮╰╯─]+", " ", line).split() for line in bench.run(*name.split(), "--help")]
-        found[name] = [" ".join(line) for line in words if line[:1] and line[0].startswith(("-", "*"))]
-    return found

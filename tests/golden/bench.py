@@ -205,8 +205,9 @@ def bitmap(seed: int, width: int, height: int) -> bytes:
         + bytes(-3 * width % 4)
         for y in range(height)
     )
-    head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + len(rows), 0, 0, 54, 40, width, height, 1, 24, 0, len(rows),
-                       2835, 2835, 0, 0)  # fmt: skip
+    head = struct.pack(
+        "<2sIHHIIiiHHIIiiII", b"BM", 54 + len(rows), 0, 0, 54, 40, width, height, 1, 24, 0, len(rows), 2835, 2835, 0, 0
+    )
     return head + rows
 
 

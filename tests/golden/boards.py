@@ -182,9 +182,16 @@ def divided_key(path: Path) -> None:
     (path / REPORT).write_text("{}", "utf-8")
     hashes = {name: sha256_file(path / name) for name in (ANSWERS, REPORT)}
     key = KeyManifest(
-        version=VERSION, language="en", items=len(items), canary="c", nonce="0", fingerprint="f", public="",
-        signature="vcrgen:0|lang:en", files=hashes,
-    )  # fmt: skip
+        version=VERSION,
+        language="en",
+        items=len(items),
+        canary="c",
+        nonce="0",
+        fingerprint="f",
+        public="",
+        signature="vcrgen:0|lang:en",
+        files=hashes,
+    )
     (path / KEY_FILE).write_text(json.dumps(asdict(key)), "utf-8")
 
 

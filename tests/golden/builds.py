@@ -286,10 +286,13 @@ def sources(bench: Bench) -> Any:
     writer.writerows([base64.b64encode(tall[at]).decode(), texts[at], "ab"[at % 2]] for at in tall)
     (bench.folder / "sources/pairs.csv").write_text(table.getvalue(), "utf-8")
     nested = [
-        {"question_id": f"q{at}", "image": {"bytes": tall[at], "path": "x"}, "facts": [
-            {"language": "de", "text": "Ein Boot liegt im Sand."}, {"language": "en", "text": texts[at]}]}
+        {
+            "question_id": f"q{at}",
+            "image": {"bytes": tall[at], "path": "x"},
+            "facts": [{"language": "de", "text": "Ein Boot liegt im Sand."}, {"language": "en", "text": texts[at]}],
+        }
         for at in tall
-    ]  # fmt: skip
+    ]
     pq.write_table(pa.Table.from_pylist(nested), bench.folder / "sources/nested.parquet")
     with tarfile.open(bench.folder / "sources/shard.tar", "w") as archive:
         for at, data in tall.items():

@@ -146,9 +146,11 @@ def cover_bits(bench: Bench) -> Any:
         for file, row in rows_of(built):
             ink = [span["visible_ink"] for span in row["spans"]]
             found[f"{file.partition('/')[0]} {lang} {row['source_id']}"] = {
-                "spans": row["crossed_text"], "bits": row["pixel_bits"], "ink": ink,
+                "spans": row["crossed_text"],
+                "bits": row["pixel_bits"],
+                "ink": ink,
                 "mask": of_image(row["cover_mask"]["bytes"]),
-            }  # fmt: skip
+            }
         manifest = json.loads((built / "manifest.json").read_text("utf-8"))
         found[f"signature {lang}"] = manifest["signature"]
     return found

@@ -67,7 +67,7 @@ def choices(bench: Bench) -> Any:
         said = [ItemResponse(LETTERS[(number - r) % 4], r, None if r else logprobs, letters) for r in range(4)]
         scored = score_item(
             ("قطة", "cat", "بقرة", "cows"), answer, said, requested=asked, trap=(answer + 1) % 4, text_only=blind
-        )  # fmt: skip
+        )
         scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
     ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
     return {
@@ -99,9 +99,11 @@ def questions(bench: Bench) -> Any:
     secret, _ = load_secret(secret_file(bench), create=False)
     line = hidden_item(item_of(rows[0], ("en", "ar")), secret)
     return {
-        "items": texts, "digest": digest(canonical_json(rows).encode()), "hidden": line,
+        "items": texts,
+        "digest": digest(canonical_json(rows).encode()),
+        "hidden": line,
         "readers": readers(rows[:320]),
-    }  # fmt: skip
+    }
 
 
 def readers(rows: list[Any]) -> dict[str, str]:
@@ -168,8 +170,10 @@ def flawed_item(en: dict[int, str], ar: dict[int, str]) -> dict[str, Any]:
     """A good item, but for the texts that are given by their place."""
     from vcrgen.tasks.bloom import ChoiceQuestion
 
-    texts = {lang: [own.get(at, text) for at, text in enumerate(good)]
-             for lang, good, own in (("en", ITEM_EN, en), ("ar", ITEM_AR, ar))}  # fmt: skip
+    texts = {
+        lang: [own.get(at, text) for at, text in enumerate(good)]
+        for lang, good, own in (("en", ITEM_EN, en), ("ar", ITEM_AR, ar))
+    }
     return {lang: ChoiceQuestion(stem, tuple(options)) for lang, (stem, *options) in texts.items()}
 
 
@@ -221,13 +225,17 @@ def making(bench: Bench) -> Any:
     path, scene = "apply/a/b", Scenario(text="a boat", keywords=("boat",))
     lengths: Any = [
         GeneratedItem(
-            slot=SimpleNamespace(name=f"item-{at}"), picture=None, answer=0, trap=1, votes=(True,),  # type: ignore[arg-type]
+            slot=SimpleNamespace(name=f"item-{at}"),
+            picture=None,
+            answer=0,
+            trap=1,
+            votes=(True,),  # type: ignore[arg-type]
             questions={
                 "en": ChoiceQuestion("?", ("long" if at < 6 else "a", "tall" if at % 3 == 0 else "b", "c", "d"))
             },
         )
         for at in range(12)
-    ]  # fmt: skip
+    ]
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     options = BloomGenerationOptions(model="M", image_model="I", offline=True, image_param=('size="9x9"',))
     place = ItemSlot(name="leaf-001-0001", path=path, number=0, theme="anywhere")
@@ -242,8 +250,7 @@ def making(bench: Bench) -> Any:
     mixed = {"en": flawless["en"], "es": flawless["en"]._replace(options=SPANISH)}
     return {
         "pictures": [
-            [one.stage, one.role, one.request.id, encode_request(one.request, address, "I").decode()]
-            for one in asked
+            [one.stage, one.role, one.request.id, encode_request(one.request, address, "I").decode()] for one in asked
         ],
         "validators": {name: checked(check_item, flawed_item(*own), "here") for name, own in FLAWS.items()}
         | {"left in English": checked(check_item, mixed, "here")},
@@ -261,7 +268,7 @@ def making(bench: Bench) -> Any:
             for count in (4, 9)
         },
         "near": near_duplicates([" ".join(words), " ".join(words[1:]), " ".join(words[3:])]),
-    }  # fmt: skip
+    }
 
 
 def mcq_rows() -> list[dict[str, Any]]:

@@ -426,10 +426,20 @@ def signatures(bench: Bench) -> Any:
     )
     found["dataset, other options"] = of(
         bench.build(
-            "by-options", bench.pairs("en"), mask="percentage", percentage=0.25, ngram_size=4, font="lato",
-            font_size=31, width=512, max_lines=3, max_share=0.4, seed=99, **few,
+            "by-options",
+            bench.pairs("en"),
+            mask="percentage",
+            percentage=0.25,
+            ngram_size=4,
+            font="lato",
+            font_size=31,
+            width=512,
+            max_lines=3,
+            max_share=0.4,
+            seed=99,
+            **few,
         )
-    )  # fmt: skip
+    )
     key = json.loads((hidden_set(bench) / "form-1/key/key.json").read_text("utf-8"))
     found["hidden set"] = normal(key["signature"])
     for lang in LANGUAGES:

@@ -80,9 +80,15 @@ def make(secret_file: Path) -> Make:
     """Makes a set: six items of forty built-in pairs in three fonts under rows, if nothing else is asked for."""
 
     def call(
-        out: Path, *, source: Path | str = "samples:40", lang: str = "en", secret: Path = secret_file,
-        listener: ProgressListener | None = None, config: Mapping[str, Any] | None = None, **options: Any,
-    ) -> HiddenResult:  # fmt: skip
+        out: Path,
+        *,
+        source: Path | str = "samples:40",
+        lang: str = "en",
+        secret: Path = secret_file,
+        listener: ProgressListener | None = None,
+        config: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> HiddenResult:
         build_config = load_build_config(None, {"source": str(source), "lang": lang, **(config or {})})
         # One secret makes the sets of all tests.
         values = {"items": 6, "fonts": FONTS, "reuse_secret": True, "cover": "rows"} | options

@@ -179,7 +179,7 @@ def picture_with_more(folder: Path) -> None:
         (picture_with_more, "images: pixels and canary"),
         (lambda folder: (folder / "public" / "image" / "key.png").write_bytes(b""), "only the files that belong there"),
     ],
-)  # fmt: skip
+)
 def test_a_planted_leak_is_found(hidden: Path, tmp_path: Path, leak: Callable[[Path], None], name: str) -> None:
     shutil.copytree(hidden / "set", tmp_path / "set")
     leak(tmp_path / "set")

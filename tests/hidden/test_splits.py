@@ -21,11 +21,12 @@ def items(count: int, seed: int = 0) -> list[dict[str, Any]]:
     rng = random.Random(seed)
     return [
         {
-            "strip": ("above", "below")[number % 2], "font": f"font {number % 6}",
+            "strip": ("above", "below")[number % 2],
+            "font": f"font {number % 6}",
             "spans": [{"cover": rng.choice(("easy", "hard"))} for _ in range(rng.randint(1, 4))],
         }
         for number in range(count)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(("count", "feedback"), [(1, 0), (1, 1), (6, 2), (40, 13), (40, 0), (90, 30), (7, 7)])

@@ -228,9 +228,14 @@ def stepped(make_board: MakeBoard) -> Board:
 
 @pytest.fixture(scope="session")
 def scored(
-    board_in: MakeBoard, facts: Callable[..., ModelFacts], submit: Submit, drain: Callable[[Board], int],
-    public_key: AnswerKey, hidden_key: AnswerKey, tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Board]:  # fmt: skip
+    board_in: MakeBoard,
+    facts: Callable[..., ModelFacts],
+    submit: Submit,
+    drain: Callable[[Board], int],
+    public_key: AnswerKey,
+    hidden_key: AnswerKey,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Board]:
     """A board that is only read: one model is right, one half right, one wrong with one view of the hidden set."""
     folder = tmp_path_factory.mktemp("scored")
     made = board_in(folder / "board")
@@ -252,9 +257,15 @@ def board(request: pytest.FixtureRequest, make_board: MakeBoard) -> Board:
 
 
 def write_outputs(
-    folder: Path, key: AnswerKey, *, right: int = 1, views: Sequence[str] = ("stacked", "tei"),
-    modes: Sequence[str | None] = (), note: str = "nothing", name: str = "preds.jsonl",
-) -> Path:  # fmt: skip
+    folder: Path,
+    key: AnswerKey,
+    *,
+    right: int = 1,
+    views: Sequence[str] = ("stacked", "tei"),
+    modes: Sequence[str | None] = (),
+    note: str = "nothing",
+    name: str = "preds.jsonl",
+) -> Path:
     """Write a complete file of outputs that recovers every ``right``-th question (0: none).
 
     ``note`` is a word that makes wrong outputs differ from those of other files.
@@ -293,9 +304,15 @@ def submit() -> Submit:
     ) -> Submission:
         with file.open("rb") as stream:
             return accept(
-                board, facts, stream, set_name=set_name, name=file.name, actor=f"team {facts.team}", limited=limited,
+                board,
+                facts,
+                stream,
+                set_name=set_name,
+                name=file.name,
+                actor=f"team {facts.team}",
+                limited=limited,
                 channel="api" if limited else BY_MAINTAINERS,
-            )  # fmt: skip
+            )
 
     return call
 
@@ -352,18 +369,28 @@ def place(facts: Callable[..., ModelFacts]) -> Place:
             estimates = {"exact": value, "jaccard": value}
             cells.append(
                 CellOutcome(
-                    mode=mode, view=view, estimates=estimates, difference=estimates if view == "stacked" else None,
-                    means={"exact": packed, "jaccard": packed}, hits=hits,
+                    mode=mode,
+                    view=view,
+                    estimates=estimates,
+                    difference=estimates if view == "stacked" else None,
+                    means={"exact": packed, "jaccard": packed},
+                    hits=hits,
                 )
-            )  # fmt: skip
+            )
         content = f"{model} {team} {set_name} {secrets.token_hex(8)}".encode()
         with board.writing() as connection:
             for waiting in submissions.list_submissions(connection, SubmissionStatus.QUEUED):
                 raise AssertionError(f"{waiting.id} waits")
         submission = accept(
-            board, facts(model, team), io.BytesIO(content), set_name=set_name, name="made.jsonl", channel="api",
-            actor="test", limited=False,
-        )  # fmt: skip
+            board,
+            facts(model, team),
+            io.BytesIO(content),
+            set_name=set_name,
+            name="made.jsonl",
+            channel="api",
+            actor="test",
+            limited=False,
+        )
         scores = [{"mode": mode, "view": view, "images": 8, "outcomes": {}, "groups": []} for mode, view in means]
         result = {"scores": scores}
         finish(board, submission, ScoringOutcome(signature=signature, result=result, cells=tuple(cells)))

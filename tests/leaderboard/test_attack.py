@@ -64,9 +64,16 @@ def write_key(world: Any, folder: Path) -> Path:
     (folder / ANSWERS).write_text("".join(json.dumps(item) + "\n" for item in items))
     (folder / REPORT).write_text("{}")
     key = KeyManifest(
-        version=VERSION, language="en", items=len(items), canary="c", nonce="0", fingerprint="f", public="",
-        signature="vcrgen:0|lang:en", files={name: sha256_file(folder / name) for name in (ANSWERS, REPORT)},
-    )  # fmt: skip
+        version=VERSION,
+        language="en",
+        items=len(items),
+        canary="c",
+        nonce="0",
+        fingerprint="f",
+        public="",
+        signature="vcrgen:0|lang:en",
+        files={name: sha256_file(folder / name) for name in (ANSWERS, REPORT)},
+    )
     (folder / KEY_FILE).write_text(json.dumps({name: getattr(key, name) for name in key.__slots__}))
     return folder
 
@@ -103,12 +110,15 @@ class WholeBoard:
         )
         part = self._set.lifecycle.split
         finish(
-            self.board, submission,
+            self.board,
+            submission,
             score_file(
-                session_of(self._set), self.board.vault.path(submission.file), shown_as="p.jsonl",
+                session_of(self._set),
+                self.board.vault.path(submission.file),
+                shown_as="p.jsonl",
                 split_session=session_of(self._set, part, self._set.lifecycle.view) if part else None,
             ),
-        )  # fmt: skip
+        )
         with self.board.reading() as connection:
             views_of_board = BoardQueries(self.board, connection)
             found = submissions.find(connection, submission.id)

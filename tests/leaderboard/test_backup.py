@@ -42,9 +42,18 @@ def rows(board: Board) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize(("source", "target"), [("sqlite", "pg"), ("pg", "sqlite")])
 def test_a_board_moves_from_one_database_to_another(
-    source: str, target: str, make_board: Callable[..., Board], request: pytest.FixtureRequest, hand: Hand, facts: Facts,  # noqa: E501
-    submit: Submit, drain: Drain, public_key: AnswerKey, hidden_key: AnswerKey, tmp_path: Path,
-) -> None:  # fmt: skip
+    source: str,
+    target: str,
+    make_board: Callable[..., Board],
+    request: pytest.FixtureRequest,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    public_key: AnswerKey,
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+) -> None:
     def database(kind: str) -> str:
         return request.getfixturevalue("postgres")() if kind == "pg" else ""
 
@@ -232,31 +241,47 @@ CHANGES: dict[str, tuple[Callable[[Members], Members], str]] = {
     "a way out below": (lambda m: [*m, (member("files/../../out"), b"x")], "which no backup does"),
     "an absolute path": (lambda m: [*m, (member("/tmp/out"), b"x")], "which no backup does"),
     "a table that is none": (lambda m: [*m, (member("tables/other.jsonl"), b"")], "which no backup does"),
-    "a link": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.SYMTYPE, "/etc/passwd"), b"")], "which no backup does"),  # noqa: E501
-    "a hard link": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.LNKTYPE, "backup.json"), b"")], "which no backup"),  # noqa: E501
+    "a link": (
+        lambda m: [*m, (member("files/" + "0" * 64, tarfile.SYMTYPE, "/etc/passwd"), b"")],
+        "which no backup does",
+    ),
+    "a hard link": (
+        lambda m: [*m, (member("files/" + "0" * 64, tarfile.LNKTYPE, "backup.json"), b"")],
+        "which no backup",
+    ),
     "a folder": (lambda m: [*m, (member("files", tarfile.DIRTYPE), b"")], "which no backup does"),
     "a device": (lambda m: [*m, (member("files/" + "0" * 64, tarfile.CHRTYPE), b"")], "which no backup does"),
     "another name": (lambda m: [*m, (member("files/" + "0" * 64), b"x")], "is not what its name says"),
     "a changed file": (in_file, "is not what its name says"),
     "a missing file": (lambda m: [one for one in m if not one[0].name.startswith("files/")], "is missing"),
-    "a missing table": (lambda m: [one for one in m if one[0].name != "tables/cells.jsonl"], "the table cells is missing"),  # noqa: E501
+    "a missing table": (
+        lambda m: [one for one in m if one[0].name != "tables/cells.jsonl"],
+        "the table cells is missing",
+    ),
     "nothing but a head": (lambda m: m[:1], "is missing"),
     "a changed event": (
         lambda m: edited(m, "tables/events.jsonl", lambda content: content.replace(b'"accepted"', b'"refused"')),
         "of the log was changed",
     ),
     "a missing event": (
-        lambda m: edited(m, "tables/events.jsonl", lambda content: content.split(b"\n", 1)[1]), "of the log was changed",  # noqa: E501
+        lambda m: edited(m, "tables/events.jsonl", lambda content: content.split(b"\n", 1)[1]),
+        "of the log was changed",
     ),
     "a row of rubbish": (lambda m: edited(m, "tables/runs.jsonl", lambda content: b"{\n"), "is damaged: table runs"),
-    "a row that is a list": (lambda m: edited(m, "tables/runs.jsonl", lambda content: b"[]\n"), "is damaged: table runs"),  # noqa: E501
-    "a row without a column": (lambda m: edited(m, "tables/runs.jsonl", lambda _: b'{"id": 1}\n'), "is damaged: table runs"),  # noqa: E501
+    "a row that is a list": (
+        lambda m: edited(m, "tables/runs.jsonl", lambda content: b"[]\n"),
+        "is damaged: table runs",
+    ),
+    "a row without a column": (
+        lambda m: edited(m, "tables/runs.jsonl", lambda _: b'{"id": 1}\n'),
+        "is damaged: table runs",
+    ),
     "a row twice": (lambda m: edited(m, "tables/sets.jsonl", lambda content: content * 2), "cannot be used"),
     "rows of nothing": (
         lambda m: edited(m, "tables/cells.jsonl", lambda content: content.replace(b'"run":1,', b'"run":77,')),
         "cannot be used",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)

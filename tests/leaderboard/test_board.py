@@ -22,14 +22,28 @@ from vcrgen.tasks.task import VCR_TASK
 def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:
     first, second = open_board(board.folder).sets
     assert first == records.TestSet(
-        name="public", path=str(public), hidden=False, language="en", questions=12, spans=first.spans,
-        modes=("easy", "hard"), signature=first.signature, white_rows=True,
-    )  # fmt: skip
-    assert second == records.TestSet(
-        name="hidden-en", path=str(hidden / "key"), hidden=True, language="en", questions=8, spans=second.spans,
-        modes=("mixed",), signature=second.signature, lifecycle=make_lifecycle(feedback="instant"),
+        name="public",
+        path=str(public),
+        hidden=False,
+        language="en",
+        questions=12,
+        spans=first.spans,
+        modes=("easy", "hard"),
+        signature=first.signature,
         white_rows=True,
-    )  # fmt: skip
+    )
+    assert second == records.TestSet(
+        name="hidden-en",
+        path=str(hidden / "key"),
+        hidden=True,
+        language="en",
+        questions=8,
+        spans=second.spans,
+        modes=("mixed",),
+        signature=second.signature,
+        lifecycle=make_lifecycle(feedback="instant"),
+        white_rows=True,
+    )
     assert first.spans >= 12 and second.spans >= 8 and first.signature != second.signature
     with board.reading() as connection:
         told = [(line.actor, line.what, line.subject, line.facts) for line in read_log(connection)]

@@ -42,15 +42,24 @@ def check(tmp_path: Path) -> Check:
     """Attack a board of one hidden set in some ways; findings by the name of the attack."""
 
     def run(
-        *attacks: str, feedback: str = "ladder", protocol: str | None = None, key: Path | None = None,
-        against: BuildConfig | None = None, known: Sequence[ChoiceItem] = (), **limits: Any,
-    ) -> Mapping[str, Finding]:  # fmt: skip
+        *attacks: str,
+        feedback: str = "ladder",
+        protocol: str | None = None,
+        key: Path | None = None,
+        against: BuildConfig | None = None,
+        known: Sequence[ChoiceItem] = (),
+        **limits: Any,
+    ) -> Mapping[str, Finding]:
         key = key or write_key(make_world(40, 55, 4, 0), tmp_path / "key")
         lifecycle = make_lifecycle(feedback=feedback)
         board = init_board(
-            tmp_path / "board", [f"{SET}:{key}"], Settings(**limits), with_reported=False, lifecycle=lifecycle,
+            tmp_path / "board",
+            [f"{SET}:{key}"],
+            Settings(**limits),
+            with_reported=False,
+            lifecycle=lifecycle,
             protocol=protocol,
-        )  # fmt: skip
+        )
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(checks, "ATTACKS", {name: checks.ATTACKS[name] for name in attacks})
             try:
@@ -181,15 +190,18 @@ def questions(source: Path, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_each_attack_on_questions_is_run_or_says_why_not(
-    check: Check, questions: Callable[..., Path]
-) -> None:  # fmt: skip
+def test_each_attack_on_questions_is_run_or_says_why_not(check: Check, questions: Callable[..., Path]) -> None:
     found = check(*checks.ATTACKS, key=questions(), ladder_minutes=10)
     assert list(found) == [
         *(f"scores, {who}: {split} split" for who in ("1 team", "10 teams") for split in ("feedback", "final")),
-        "clock, time of scoring", "clock, moment of the answer", "lists: all options", "search by perceptual hash",
-        "search by question", "pixels: template baseline", "texts without pictures",
-    ]  # fmt: skip
+        "clock, time of scoring",
+        "clock, moment of the answer",
+        "lists: all options",
+        "search by perceptual hash",
+        "search by question",
+        "pixels: template baseline",
+        "texts without pictures",
+    ]
     not_run = {name for name, one in found.items() if one.verdict == NOT_RUN}
     assert not_run == {"search by perceptual hash", "search by question", "pixels: template baseline"}
     assert all(found[name].note for name in not_run)
@@ -208,9 +220,7 @@ def test_questions_are_found_in_their_source_only(
     assert (found.verdict, found.wins, found.chance, found.count) == (verdict, wins, 0.25, 60)
 
 
-def test_right_options_that_are_longest_are_read(
-    check: Check, questions: Callable[..., Path], tmp_path: Path
-) -> None:  # fmt: skip
+def test_right_options_that_are_longest_are_read(check: Check, questions: Callable[..., Path], tmp_path: Path) -> None:
     rows = [row(number, languages=["en"]) for number in range(120)]
     for number, each in enumerate(rows):
         each["options_en"] = [f"{'very ' * (at == number % 4)}odd {at}" for at in range(4)]

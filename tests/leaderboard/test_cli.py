@@ -20,9 +20,23 @@ from vcrgen.scorer.answers import load_answers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard-service.md"
 COMMANDS = [
-    "init", "serve", "add", "export", "import", "token", "list", "remove", "choose", "close", "check", "rescore", "log",
-    "backup", "restore", "maintainer",
-]  # fmt: skip
+    "init",
+    "serve",
+    "add",
+    "export",
+    "import",
+    "token",
+    "list",
+    "remove",
+    "choose",
+    "close",
+    "check",
+    "rescore",
+    "log",
+    "backup",
+    "restore",
+    "maintainer",
+]
 
 
 def examples(command: str) -> list[list[str]]:
@@ -191,7 +205,8 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "no set": ("init new", "Name the sets that the board scores with --data NAME:PATH"),
     "instant feedback": ("init new --data a:{public} --feedback instant", "or say --unsafe where you trust"),
     "no database": (
-        "init new --data a:{public} --database postgresql+psycopg://u:open-sesame@127.0.0.1:1/n", "cannot be used",
+        "init new --data a:{public} --database postgresql+psycopg://u:open-sesame@127.0.0.1:1/n",
+        "cannot be used",
     ),
     "a picture": ("add {board} {png} --model M --team T", "p.png, line 1: not UTF-8"),
     "an archive": ("add {board} {zip} --model M --team T --set public", "boards take plain text only"),
@@ -206,7 +221,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a table that is not there": ("import {board} nothing.csv", "nothing.csv is not a file"),
     "a table that is none": ("import {board} {png}", "not UTF-8"),
     "no backup": ("restore {png} new", "cannot be read as a backup"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -231,10 +246,15 @@ def test_a_mistake_is_one_sentence(
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command not in ("init", "restore")])
 def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> None:
     more = {
-        "add": ["p.jsonl", "--model", "M", "--team", "T"], "export": ["--to", "md"], "import": ["q.csv"],
-        "remove": ["ff", "--reason", "r"], "backup": ["b.tar.gz"], "choose": ["ff"], "close": ["hidden-en"],
+        "add": ["p.jsonl", "--model", "M", "--team", "T"],
+        "export": ["--to", "md"],
+        "import": ["q.csv"],
+        "remove": ["ff", "--reason", "r"],
+        "backup": ["b.tar.gz"],
+        "choose": ["ff"],
+        "close": ["hidden-en"],
         "maintainer": ["Ada"],
-    }  # fmt: skip
+    }
     code, out, err = run("leaderboard", command, "nowhere", *more.get(command, []))
     assert code == 2 and out == ""
     assert (

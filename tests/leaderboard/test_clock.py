@@ -42,9 +42,12 @@ def scored(board: Board, file: Path) -> Any:
     (one,) = (each for each in board.sets if each.name == SET)
     split, view = one.lifecycle.split, one.lifecycle.view
     return score_file(
-        session_of(one), file, shown_as="x", split_session=session_of(one, split, view),
+        session_of(one),
+        file,
+        shown_as="x",
+        split_session=session_of(one, split, view),
         other_splits=[session_of(one, other, view) for other in one.lifecycle.splits if other != split],
-    )  # fmt: skip
+    )
 
 
 def test_every_question_is_read_as_often_whatever_its_split(
@@ -98,10 +101,16 @@ def test_an_output_that_is_not_read_to_its_end_is_refused(
 
 @pytest.mark.parametrize(("took", "left"), [(0, 60), (1.5, 58.5), (59, 1), (61, 59), (150, 30), (-86400, 60)])
 def test_a_ladder_answers_at_fixed_moments(
-    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts], find: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch,
-    took: float, left: float,
-) -> None:  # fmt: skip
+    stepped: Board,
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+    submit: Callable[..., Submission],
+    facts: Callable[..., ModelFacts],
+    find: Callable[..., Submission],
+    monkeypatch: pytest.MonkeyPatch,
+    took: float,
+    left: float,
+) -> None:
     """Whatever scoring takes, also with a clock that went back by a day."""
     one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
     monkeypatch.setattr(workers, "now", lambda: one.received + timedelta(seconds=took))
@@ -120,9 +129,14 @@ def test_a_ladder_answers_at_fixed_moments(
 
 
 def test_what_is_held_waits_again_when_the_worker_stops(
-    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts], find: Callable[..., Submission], drain: Callable[[Board], int],
-) -> None:  # fmt: skip
+    stepped: Board,
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+    submit: Callable[..., Submission],
+    facts: Callable[..., ModelFacts],
+    find: Callable[..., Submission],
+    drain: Callable[[Board], int],
+) -> None:
     one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET, limited=True)
     worker = Worker(stepped, say=lambda *_, **__: None, holds=True)
     with worker.exclusive(wait=1):
@@ -132,9 +146,14 @@ def test_what_is_held_waits_again_when_the_worker_stops(
 
 
 def test_moments_are_shown_by_the_minute(
-    stepped: Board, submit: Callable[..., Submission], hidden_key: AnswerKey, tmp_path: Path,
-    facts: Callable[..., ModelFacts], find: Callable[..., Submission], drain: Callable[[Board], int],
-) -> None:  # fmt: skip
+    stepped: Board,
+    submit: Callable[..., Submission],
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+    facts: Callable[..., ModelFacts],
+    find: Callable[..., Submission],
+    drain: Callable[[Board], int],
+) -> None:
     one = submit(stepped, write(tmp_path, hidden_key, {}), facts("M"), set_name=SET)
     drain(stepped)
     said = as_json(find(stepped, one.id), [], None)
@@ -144,9 +163,13 @@ def test_moments_are_shown_by_the_minute(
 
 
 def test_the_length_ratio_is_of_the_whole_set_and_long_files_are_named(
-    stepped: Board, hidden_key: AnswerKey, tmp_path: Path, submit: Callable[..., Submission],
-    facts: Callable[..., ModelFacts], drain: Callable[[Board], int],
-) -> None:  # fmt: skip
+    stepped: Board,
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+    submit: Callable[..., Submission],
+    facts: Callable[..., ModelFacts],
+    drain: Callable[[Board], int],
+) -> None:
     answers = sum(len(text) for question in hidden_key.questions for text in question.answers)
     ratios = []
     for part in SPLITS:

@@ -143,9 +143,16 @@ def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
     ],
 )
 def test_what_cannot_be_removed(
-    begin: str, reason: str, message: str, board: Board, place: Place, submit: Submit, hand: Hand, facts: Facts,
+    begin: str,
+    reason: str,
+    message: str,
+    board: Board,
+    place: Place,
+    submit: Submit,
+    hand: Hand,
+    facts: Facts,
     public_key: AnswerKey,
-) -> None:  # fmt: skip
+) -> None:
     scored = [place(board, model, {("easy", "stacked"): [0.5] * 20}) for model in "AB"]
     queued = submit(board, hand(public_key), facts("C"))
     with pytest.raises(LeaderboardError, match=message):
@@ -154,9 +161,14 @@ def test_what_cannot_be_removed(
 
 
 def test_scoring_everything_again_keeps_the_old_scores(
-    board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Callable[[Board], int], public_key: AnswerKey,
+    board: Board,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    drain: Callable[[Board], int],
+    public_key: AnswerKey,
     hidden_key: AnswerKey,
-) -> None:  # fmt: skip
+) -> None:
     submit(board, hand(public_key, right=2), facts())
     submit(board, hand(public_key, right=1), facts())
     submit(board, hand(hidden_key, right=2), facts(), set_name="hidden-en")

@@ -23,9 +23,24 @@ def is_whole(value: float, step: float) -> bool:
 
 @pytest.mark.parametrize(
     ("spans", "step"),
-    [(1, 0.5), (7, 0.5), (8, 0.25), (9, 0.25), (10, 0.2), (15, 0.2), (20, 0.1), (39, 0.1), (40, 0.05), (100, 0.02), (199, 0.02), (200, 0.01), (400, 0.005),  # noqa: E501
-     (399, 0.01), (100_000, 0.005)],
-)  # fmt: skip
+    [
+        (1, 0.5),
+        (7, 0.5),
+        (8, 0.25),
+        (9, 0.25),
+        (10, 0.2),
+        (15, 0.2),
+        (20, 0.1),
+        (39, 0.1),
+        (40, 0.05),
+        (100, 0.02),
+        (199, 0.02),
+        (200, 0.01),
+        (400, 0.005),
+        (399, 0.01),
+        (100_000, 0.005),
+    ],
+)
 def test_steps(spans: int, step: float) -> None:
     assert rounding_step(hidden=True, spans=spans) == step
     assert rounding_step(hidden=False, spans=spans) == 0.0

@@ -57,9 +57,16 @@ def holding_answers(key: AnswerKey, folder: Path) -> list[Path]:
 
 
 def test_nothing_that_a_board_shows_holds_an_answer_of_a_hidden_set(
-    board: Board, hand: Hand, facts: Facts, submit: Submit, public_key: AnswerKey, hidden_key: AnswerKey, run: Run,
-    tmp_path: Path, capfd: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    board: Board,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    public_key: AnswerKey,
+    hidden_key: AnswerKey,
+    run: Run,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     known = {answer for question in public_key.questions for answer in question.answers}
     secrets = [a for q in hidden_key.questions for a in q.answers if len(a) >= 8 and a not in known]
     assert len(secrets) >= 8
@@ -103,10 +110,23 @@ def test_a_site_is_a_folder_of_pages_and_tables(board: Board, place: Place, fact
     pages = texts(tmp_path / "site")
     first, second = sorted((facts("A").entry, facts("B").entry))
     assert len(pages) == count and set(pages) == {
-        ".vcrgen-site", ".nojekyll", "index.html", "gap.html", "history.html", "reported.html", "about.html", "compare.html",  # noqa: E501
-        "board-public-easy-stacked.html", "board-public-hard-stacked.html", "board-hidden-en-mixed-stacked.html",
-        f"model-{first}.html", f"model-{second}.html", f"compare-{first}-{second}.html", "board.csv", "board.json",
-    }  # fmt: skip
+        ".vcrgen-site",
+        ".nojekyll",
+        "index.html",
+        "gap.html",
+        "history.html",
+        "reported.html",
+        "about.html",
+        "compare.html",
+        "board-public-easy-stacked.html",
+        "board-public-hard-stacked.html",
+        "board-hidden-en-mixed-stacked.html",
+        f"model-{first}.html",
+        f"model-{second}.html",
+        f"compare-{first}-{second}.html",
+        "board.csv",
+        "board.json",
+    }
     for form in ("csv", "json"):
         assert pages[f"board.{form}"] == export_tables(board, form)
     assert str(tmp_path) not in "".join(pages.values())

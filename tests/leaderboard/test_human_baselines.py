@@ -33,14 +33,24 @@ def write(board: Board, tmp_path: Path) -> Write:
     def write(set_name: str = "public", score: dict[str, Any] | None = None, **file: Any) -> Path:
         one = next(each for each in board.sets if each.name == set_name)
         made = {
-            "mode": one.modes[0] if one.modes else "-", "view": "stacked", "raters": 3, "items": 6, "spans": 10,
-            "exact": 0.9123, "low": 0.8511, "high": 0.9577, "sd": 0.0123, "threshold": None,
-        } | (score or {})  # fmt: skip
+            "mode": one.modes[0] if one.modes else "-",
+            "view": "stacked",
+            "raters": 3,
+            "items": 6,
+            "spans": 10,
+            "exact": 0.9123,
+            "low": 0.8511,
+            "high": 0.9577,
+            "sd": 0.0123,
+            "threshold": None,
+        } | (score or {})
         values = {
-            "schema": "vcrgen-human-baseline-1", "study": "0123456789abcdef", "data": data_of(one),
+            "schema": "vcrgen-human-baseline-1",
+            "study": "0123456789abcdef",
+            "data": data_of(one),
             "language": one.language,
             "scores": [made],
-        } | file  # fmt: skip
+        } | file
         target = tmp_path / "people.json"
         target.write_text(json.dumps(values))
         return target
@@ -129,7 +139,7 @@ def test_of_a_hidden_set_only_rounded_scores_are_shown(board: Board, write: Writ
         ({"differences": [{"mode": "-", "of": "x", "spans": 1, "value": 2, "low": 0, "high": 1}]}, {}, "differences"),
         ({"scores": []}, {}, "scores"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_does_not_fit_is_refused(
     file: dict[str, Any], score: dict[str, Any], message: str, board: Board, write: Write
 ) -> None:

@@ -25,9 +25,15 @@ def take(
     board: Board, facts: ModelFacts, content: str, *, set_name: str = "public", limited: bool = True
 ) -> Submission:
     return accept(
-        board, facts, io.BytesIO(content.encode()), set_name=set_name, name="a/b.jsonl", channel="api",
-        actor=f"team {facts.team}", limited=limited,
-    )  # fmt: skip
+        board,
+        facts,
+        io.BytesIO(content.encode()),
+        set_name=set_name,
+        name="a/b.jsonl",
+        channel="api",
+        actor=f"team {facts.team}",
+        limited=limited,
+    )
 
 
 def everything(board: Board) -> tuple[list[Submission], list[Event]]:

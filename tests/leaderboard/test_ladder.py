@@ -142,9 +142,15 @@ def test_nothing_else_is_shown_while_it_takes_files(
     ],
 )
 def test_a_file_of_what_the_set_has_not(
-    change: dict[str, str], message: str, stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Drain,
+    change: dict[str, str],
+    message: str,
+    stepped: Board,
+    guess: Guess,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
     find: Find,
-) -> None:  # fmt: skip
+) -> None:
     file = guess("a", {"feedback": 1})
     lines = [json.loads(line) | change for line in file.read_text().splitlines()]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -173,9 +179,15 @@ def test_a_refusal_does_not_tell_which_part_a_question_is_in(
 
 @pytest.mark.parametrize(("feedback", "scores_disclosed"), [("ladder", 1), ("instant", 2)])
 def test_what_is_asked_of_the_key_is_limited(
-    feedback: str, scores_disclosed: int, make_board: Callable[..., Board], guess: Guess, facts: Facts, submit: Submit,
-    drain: Drain, find: Find,
-) -> None:  # fmt: skip
+    feedback: str,
+    scores_disclosed: int,
+    make_board: Callable[..., Board],
+    guess: Guess,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    find: Find,
+) -> None:
     """On a ladder a file asks for one figure; with instant feedback for one of each view."""
     board = make_board(feedback=feedback, hidden_scores_per_day=3)
 
@@ -224,9 +236,12 @@ def test_copies_by_their_words(
     submit(stepped, file, facts("M", "A"), set_name=SET)
     wide = {code: code + 0xFEE0 for code in range(ord("A"), ord("z"))}
     changes: list[Callable[[str], str]] = [
-        lambda text: text + " .", lambda text: f"«{text.upper()}!»", lambda text: text.replace("a", "a\u0301\u200b"),
-        lambda text: text.replace(" ", " — "), lambda text: text.translate(wide),
-    ]  # fmt: skip
+        lambda text: text + " .",
+        lambda text: f"«{text.upper()}!»",
+        lambda text: text.replace("a", "a\u0301\u200b"),
+        lambda text: text.replace(" ", " — "),
+        lambda text: text.translate(wide),
+    ]
     for number, change in enumerate(changes):
         file.write_text("".join(json.dumps(line | {"output": change(line["output"])}) + "\n" for line in lines))
         copy = submit(stepped, file, facts(f"Copy {number}", "B"), set_name=SET)
@@ -257,9 +272,16 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
     def hand_in(name: str, right: dict[str, int], *, private: bool = False) -> Submission:
         with guess(name, right).open("rb") as stream:
             return accept(
-                stepped, facts("Model"), stream, set_name=SET, name=name, channel="api", actor="team Team",
-                limited=True, private=private,
-            )  # fmt: skip
+                stepped,
+                facts("Model"),
+                stream,
+                set_name=SET,
+                name=name,
+                channel="api",
+                actor="team Team",
+                limited=True,
+                private=private,
+            )
 
     secret = hand_in("a", {"feedback": 3}, private=True)
     hand_in("b", {"feedback": 1})
@@ -306,14 +328,26 @@ def test_choosing_on_a_public_set_changes_what_is_ranked(
 
 @pytest.mark.parametrize("set_name", ["public", SET])
 def test_a_private_file_shows_its_scores_to_its_team(
-    set_name: str, board: Board, hand: Callable[..., Path], facts: Facts, drain: Drain, public_key: AnswerKey,
+    set_name: str,
+    board: Board,
+    hand: Callable[..., Path],
+    facts: Facts,
+    drain: Drain,
+    public_key: AnswerKey,
     hidden_key: AnswerKey,
-) -> None:  # fmt: skip
+) -> None:
     with hand(public_key if set_name == "public" else hidden_key).open("rb") as stream:
         one = accept(
-            board, facts(), stream, set_name=set_name, name="x", channel="api", actor="a", limited=True,
+            board,
+            facts(),
+            stream,
+            set_name=set_name,
+            name="x",
+            channel="api",
+            actor="a",
+            limited=True,
             private=True,
-        )  # fmt: skip
+        )
     drain(board)
     with board.reading() as connection:
         views = BoardQueries(board, connection)
@@ -326,9 +360,14 @@ def test_a_private_file_shows_its_scores_to_its_team(
 
 
 def test_one_figure_over_several_sets(
-    make_board: Callable[..., Board], hand: Callable[..., Path], facts: Facts, submit: Submit, drain: Drain,
-    public_key: AnswerKey, hidden_key: AnswerKey,
-) -> None:  # fmt: skip
+    make_board: Callable[..., Board],
+    hand: Callable[..., Path],
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    public_key: AnswerKey,
+    hidden_key: AnswerKey,
+) -> None:
     board = make_board(overall=("public", SET))
     file = board.folder / "board.yaml"
     file.write_text(file.read_text().replace("- public", "- nowhere"))
@@ -342,5 +381,6 @@ def test_one_figure_over_several_sets(
     with board.reading() as connection:
         rows = BoardQueries(board, connection).overall()
     assert [(row.facts.model, row.exact, dict(row.by_set)) for row in rows] == [
-        ("Best", 1.0, {"public": 1.0, SET: 1.0}), ("Worst", 0.0, {"public": 0.0, SET: 0.0})
-    ]  # fmt: skip
+        ("Best", 1.0, {"public": 1.0, SET: 1.0}),
+        ("Worst", 0.0, {"public": 0.0, SET: 0.0}),
+    ]

@@ -14,14 +14,16 @@ ROWS = [
     ("GPT Team B", "closed", "", "", "2026-02-28"),
     ("Straße 70B Team A", "open", "70", "2025-05-05", "2026-03-02"),
     ("Unknown Team C", "", "0.5", "2024-01-01", "2025-12-31"),
-]  # fmt: skip
+]
 
 
 def names(**asked: str) -> list[str]:
     listing = list_rows(
-        ROWS, TableRequest.parse(asked), traits=lambda row: RowTraits(*row),
+        ROWS,
+        TableRequest.parse(asked),
+        traits=lambda row: RowTraits(*row),
         keys={"size": lambda row: float(row[2]) if row[2] else None},
-    )  # fmt: skip
+    )
     return [row[0].split()[0] for row in listing.rows]
 
 

@@ -97,27 +97,32 @@ def all_pages(*, live: bool, hostile: bool) -> dict[str, str]:
     cells = [examples.cell(public)]
     rows = {
         "gap.html": [dataclasses.replace(gap, facts=mine) for gap in examples.gaps(3)],
-        "history.html": events + examples.events(9)[2:], names.REPORTED: table.reported,
-    }  # fmt: skip
-    return {
-        "board": pages.board(table),
-        "hidden": pages.board(examples.table(hidden)),
-        "no models": pages.board(examples.table(count=0, older=0, publications=False)),
-        "empty": Pages(examples.site(live=live, of=[], models=[], text=text)).empty(),
-        "model": pages.model(model),
-        "removed model": pages.model(dataclasses.replace(model, runs=(removed,))),
-        "compare": pages.compare(comparison),
-        "nothing to compare": pages.compare(dataclasses.replace(comparison, comparisons=())),
-        "submit": pages.submit(form, [text or "The token is not known."]),
-        "message": pages.message(text or "Not found", text or "There is no such page."),
-    } | {
-        status.value: pages.status(sent[status], 2, cells if status is SubmissionStatus.SCORED else [])
-        for status in SubmissionStatus
-    } | {
-        f"{prefix}{row.name}": pages.page(row, found)
-        for row in QUERY_PAGES
-        for prefix, found in (("", rows.get(row.name, ())), ("empty ", ()))
-    }  # fmt: skip
+        "history.html": events + examples.events(9)[2:],
+        names.REPORTED: table.reported,
+    }
+    return (
+        {
+            "board": pages.board(table),
+            "hidden": pages.board(examples.table(hidden)),
+            "no models": pages.board(examples.table(count=0, older=0, publications=False)),
+            "empty": Pages(examples.site(live=live, of=[], models=[], text=text)).empty(),
+            "model": pages.model(model),
+            "removed model": pages.model(dataclasses.replace(model, runs=(removed,))),
+            "compare": pages.compare(comparison),
+            "nothing to compare": pages.compare(dataclasses.replace(comparison, comparisons=())),
+            "submit": pages.submit(form, [text or "The token is not known."]),
+            "message": pages.message(text or "Not found", text or "There is no such page."),
+        }
+        | {
+            status.value: pages.status(sent[status], 2, cells if status is SubmissionStatus.SCORED else [])
+            for status in SubmissionStatus
+        }
+        | {
+            f"{prefix}{row.name}": pages.page(row, found)
+            for row in QUERY_PAGES
+            for prefix, found in (("", rows.get(row.name, ())), ("empty ", ()))
+        }
+    )
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["live", "static"])

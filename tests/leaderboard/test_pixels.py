@@ -112,8 +112,12 @@ def test_of_a_hidden_set_only_rounded_scores_are_shown(board: Board, hidden: Pat
 def test_files_that_are_none(board: Board, public: Path, write: Write, tmp_path: Path) -> None:
     file = write(public)
     plain = tmp_path / "plain.jsonl"
-    plain.write_text("".join(json.dumps({"question_id": json.loads(line)["question_id"], "output": "x"}) + "\n"
-                             for line in file.read_text().splitlines()))  # fmt: skip
+    plain.write_text(
+        "".join(
+            json.dumps({"question_id": json.loads(line)["question_id"], "output": "x"}) + "\n"
+            for line in file.read_text().splitlines()
+        )
+    )
     with pytest.raises(LeaderboardError, match=r"cannot be scored on the set 'public': .* has no bits of any span"):
         quote(board, [plain])
     plain.write_text('{"question_id": "nobody", "output": "x"}\n')

@@ -43,8 +43,10 @@ def rows_of(board: Board, *wanted: str) -> list[RankedModel]:
 def test_an_empty_board_has_its_tables(board: Board) -> None:
     tracks = look(board, lambda views: views.tracks())
     assert [(t.set, t.mode, t.view.value, t.hidden) for t in tracks] == [
-        ("public", "easy", "stacked", False), ("public", "hard", "stacked", False), ("hidden-en", "mixed", "stacked", True),  # noqa: E501
-    ]  # fmt: skip
+        ("public", "easy", "stacked", False),
+        ("public", "hard", "stacked", False),
+        ("hidden-en", "mixed", "stacked", True),
+    ]
     assert [t.step for t in tracks] == [0.0, 0.0, 0.2]
     assert all(look(board, lambda views, t=t: views.table(t).rankings) == () for t in tracks)
     site = look(board, lambda views: views.site(live=False))
@@ -62,8 +64,10 @@ def test_a_public_table(scored: Board, public_key: AnswerKey) -> None:
         for view in (View.STACKED, View.TEI):
             rows = rows_of(scored, "public", mode, view.value)
             assert [(row.facts.model, row.rank, row.worst_rank) for row in rows] == [
-                ("Right", 1, 1), ("Half", 2, 3), ("Wrong", 2, 3),
-            ]  # fmt: skip
+                ("Right", 1, 1),
+                ("Half", 2, 3),
+                ("Wrong", 2, 3),
+            ]
             assert [row.scores[view]["exact"].value for row in rows] == [1.0, pytest.approx(right / spans), 0.0]
             for row in rows:
                 assert set(row.scores) == {View.STACKED, View.TEI}
@@ -122,9 +126,13 @@ def test_comparisons_are_the_same_from_either_side(scored: Board, facts: Facts) 
     forth, back = compare(scored, right, half), compare(scored, half, right)
     assert [part.track for part in forth] == [part.track for part in back]
     assert [(part.track.set, part.track.mode, part.track.view.value) for part in forth] == [
-        ("public", "easy", "stacked"), ("public", "easy", "tei"), ("public", "hard", "stacked"), ("public", "hard", "tei"),  # noqa: E501
-        ("hidden-en", "mixed", "stacked"), ("hidden-en", "mixed", "tei"),
-    ]  # fmt: skip
+        ("public", "easy", "stacked"),
+        ("public", "easy", "tei"),
+        ("public", "hard", "stacked"),
+        ("public", "hard", "tei"),
+        ("hidden-en", "mixed", "stacked"),
+        ("hidden-en", "mixed", "tei"),
+    ]
     for one, other in zip(forth, back, strict=True):
         assert (one.a, one.b) == (other.b, other.a) and one.p == other.p
         assert (one.only_a, one.only_b) == (other.only_b, other.only_a)
@@ -233,8 +241,9 @@ def test_scores_of_another_signature_are_another_ranking(board: Board, place: Pl
     place(board, "New", {EASY: [0.1] * 20}, signature="metric:made|seed:1")
     table = look(board, lambda views: views.table(track_of(board, "public", *EASY)))
     assert [(r.signature, [(row.facts.model, row.rank, row.worst_rank) for row in r.rows]) for r in table.rankings] == [
-        ("metric:made|seed:1", [("New", 1, 1)]), ("metric:made|seed:0", [("Old", 1, 1)]),
-    ]  # fmt: skip
+        ("metric:made|seed:1", [("New", 1, 1)]),
+        ("metric:made|seed:0", [("Old", 1, 1)]),
+    ]
     assert len({ranking.short for ranking in table.rankings}) == 2
 
 
@@ -261,9 +270,11 @@ def test_quoted_rows_stand_beside_the_ranks_of_their_own_table(board: Board, pla
         },
     )
     assert shown == {
-        ("public", "easy", "stacked"): ["Quoted easy"], ("public", "easy", "tei"): ["Quoted tei"],
-        ("public", "hard", "stacked"): ["Quoted hard"], ("hidden-en", "mixed", "stacked"): ["Quoted mixed"],
-    }  # fmt: skip
+        ("public", "easy", "stacked"): ["Quoted easy"],
+        ("public", "easy", "tei"): ["Quoted tei"],
+        ("public", "hard", "stacked"): ["Quoted hard"],
+        ("hidden-en", "mixed", "stacked"): ["Quoted mixed"],
+    }
     (row,) = rows_of(board, "public", *EASY)
     assert (row.facts.model, row.rank, row.worst_rank) == ("A", 1, 1)
     assert len(look(board, lambda views: views.reported())) == 6
@@ -274,8 +285,9 @@ def test_cells_of_a_submission(board: Board, place: Place) -> None:
     first = place(board, "A", {EASY: [0.5] * 20, TEI: [0.5] * 20})
     cells = look(board, lambda views: views.cells_of(first.id))
     assert [(cell.track.mode, cell.track.view.value, cell.rank, cell.models) for cell in cells] == [
-        ("easy", "stacked", 1, 1), ("easy", "tei", 1, 1),
-    ]  # fmt: skip
+        ("easy", "stacked", 1, 1),
+        ("easy", "tei", 1, 1),
+    ]
     place(board, "A", {EASY: [0.6] * 20})
     for gone in (first.id, "0" * 32):
         assert look(board, lambda views, gone=gone: views.cells_of(gone)) == []

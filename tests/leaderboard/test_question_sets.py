@@ -76,8 +76,11 @@ def test_models_are_ranked_on_a_question_set(
         views = BoardQueries(ranked_board, connection)
         tracks = [track for track in views.tracks() if track.set == "bloom"]
         assert [(track.language, track.mode, track.view.value) for track in tracks] == [
-            ("en", "en", "image"), ("en", "en", "text-only"), ("ar", "ar", "image"), ("ar", "ar", "text-only"),
-        ]  # fmt: skip
+            ("en", "en", "image"),
+            ("en", "en", "text-only"),
+            ("ar", "ar", "image"),
+            ("ar", "ar", "text-only"),
+        ]
         table = views.table(tracks[0])
         site = views.site(live=True)
         (ranking,) = table.rankings
@@ -104,9 +107,17 @@ def test_models_are_ranked_on_a_question_set(
     assert '"task": "bloom"' in told["json"] and "RAE (Image)" in told["md"] and "over 120 questions" in told["md"]
     # The tables of the other task, here of white rows, say nothing of questions.
     assert json.loads(told["json"])["tables"][0]["track"].keys() == {
-        "set", "hidden", "language", "mode", "view", "questions", "spans", "step", "lifecycle",
+        "set",
+        "hidden",
+        "language",
+        "mode",
+        "view",
+        "questions",
+        "spans",
+        "step",
+        "lifecycle",
         "settled_by_pixels",
-    }  # fmt: skip
+    }
 
 
 def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path, tmp_path: Path) -> None:

@@ -49,15 +49,19 @@ def test_figures_of_question_sets_have_columns_of_their_own(run: Run, questions:
     assert float(ranked["rae_low"]) < 0.75 < float(ranked["rae_high"])
     gemma = next(row for row in rows if row["model"] == "Gemma3-27B" and row["mode"] == "ar")
     assert (gemma["kind"], gemma["rae"], gemma["lbs"], gemma["source"]) == (
-        "reported", "0.859", "0.44", "arXiv 2606.05531, Table 1",
-    )  # fmt: skip
+        "reported",
+        "0.859",
+        "0.44",
+        "arXiv 2606.05531, Table 1",
+    )
 
 
 def test_each_board_quotes_what_its_sets_ask(run: Run, questions: Path, dataset: Path) -> None:
     for name, data, tasks in (
-        ("one", [f"q:{questions}"], {"bloom"}), ("two", [f"v:{dataset}"], {"vcr"}),
+        ("one", [f"q:{questions}"], {"bloom"}),
+        ("two", [f"v:{dataset}"], {"vcr"}),
         ("both", [f"q:{questions}", f"v:{dataset}"], {"bloom", "vcr"}),
-    ):  # fmt: skip
+    ):
         init_board(Path(name), data, Settings(), with_reported=True)
         with open_board(Path(name)).reading() as connection:
             assert {row.task.name for row in reported_results.all_reported(connection)} == tasks, name

@@ -36,10 +36,12 @@ def counted_anew(connection: Connection, inside: set[int]) -> Counts:
     expected: Counts = {}
     for row in rows:
         others = [
-            other for other in rows
-            if other.run in inside and other.run != row.run
+            other
+            for other in rows
+            if other.run in inside
+            and other.run != row.run
             and (other.set, other.mode, other.view, other.short) == (row.set, row.mode, row.view, row.short)
-        ]  # fmt: skip
+        ]
         counts = (
             sum(better(row.means, other.means) for other in others),
             sum(better(other.means, row.means) for other in others),
@@ -57,9 +59,12 @@ def test_counts_are_what_counting_anew_gives(board: Board, place: Place) -> None
         strength = rng.uniform(0, 1)
         given_means = {view: np.clip(strength + rng.normal(0, 0.2, 40), 0, 1).round(1).tolist() for view in views}
         place(
-            board, f"Model {number}", given_means, set_name="hidden-en" if number % 4 == 3 else "public",
+            board,
+            f"Model {number}",
+            given_means,
+            set_name="hidden-en" if number % 4 == 3 else "public",
             signature=f"metric:made|seed:{number % 5 == 4}",
-        )  # fmt: skip
+        )
     with board.writing() as connection:
         inside = set(connection.execute(select(runs.c.id)).scalars())
         everything = sorted(inside)
@@ -92,8 +97,12 @@ def test_models_with_the_same_outputs_share_a_rank(board: Board, place: Place) -
     for model, value in (("A", 0.5), ("B", 0.5), ("C", 0.25), ("D", 0.75), ("E", 0.5)):
         place(board, model, {EASY: [value] * 20})
     assert rows_of(board) == {
-        "D": (1, 1, 0.75), "A": (2, 4, 0.5), "B": (2, 4, 0.5), "E": (2, 4, 0.5), "C": (5, 5, 0.25),
-    }  # fmt: skip
+        "D": (1, 1, 0.75),
+        "A": (2, 4, 0.5),
+        "B": (2, 4, 0.5),
+        "E": (2, 4, 0.5),
+        "C": (5, 5, 0.25),
+    }
 
 
 @EACH_DATABASE

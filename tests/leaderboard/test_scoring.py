@@ -131,9 +131,17 @@ def test_a_hidden_set_asks_for_no_mode(secret_set: Session, hand: Hand) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x89PNG\r\n\x1a\n" + bytes(100), b"{" * 100_000, b"[1, 2]", b'{"question_id": 1}', b"a,b\n1,2\n", b"\xff\xfe", b"\n",  # noqa: E501
-     b'{"\\u001b[31m\\u202e\\ud800": 1, "question_id": "x"}'],
-)  # fmt: skip
+    [
+        b"\x89PNG\r\n\x1a\n" + bytes(100),
+        b"{" * 100_000,
+        b"[1, 2]",
+        b'{"question_id": 1}',
+        b"a,b\n1,2\n",
+        b"\xff\xfe",
+        b"\n",
+        b'{"\\u001b[31m\\u202e\\ud800": 1, "question_id": "x"}',
+    ],
+)
 def test_what_cannot_be_read_is_one_sentence_about_the_file_as_its_team_calls_it(
     content: bytes, open_set: Session, tmp_path: Path
 ) -> None:
@@ -205,30 +213,38 @@ def vcr_repository(key: AnswerKey, guess: str) -> dict[str, Any]:
     """The VCR repository's form, which may hold answers."""
     return {
         str(number): {
-            "res_stacked_image": "nothing", "crossed_text": [guess] * len(question.answers), "question_id": question.question_id,  # noqa: E501
+            "res_stacked_image": "nothing",
+            "crossed_text": [guess] * len(question.answers),
+            "question_id": question.question_id,
         }
         for number, question in enumerate(key.questions)
-    }  # fmt: skip
+    }
 
 
 def vlmevalkit(key: AnswerKey, guesses: Callable[[int], list[str]]) -> Lines:
     return [
         {
-            "index": number, "question_id": question.question_id, "view": "stacked", "answer": guesses(number),
+            "index": number,
+            "question_id": question.question_id,
+            "view": "stacked",
+            "answer": guesses(number),
             "prediction": "nothing",
         }
         for number, question in enumerate(key.questions)
-    ]  # fmt: skip
+    ]
 
 
 def lmms(key: AnswerKey, guesses: Callable[[int], list[str]]) -> str:
     lines = (
         {
-            "doc_id": key.row_of(question.question_id), "target": json.dumps(guesses(number)), "view": "stacked",
-            "resps": [["nothing"]], "doc": {"question_id": question.question_id, "crossed_text": guesses(number)},
+            "doc_id": key.row_of(question.question_id),
+            "target": json.dumps(guesses(number)),
+            "view": "stacked",
+            "resps": [["nothing"]],
+            "doc": {"question_id": question.question_id, "crossed_text": guesses(number)},
         }
         for number, question in enumerate(key.questions)
-    )  # fmt: skip
+    )
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -258,10 +274,14 @@ def test_answers_in_a_file_are_no_way_to_ask(secret_set: Session, tmp_path: Path
 
 estimates = st.dictionaries(st.sampled_from(["exact", "jaccard"]), st.tuples(*[st.floats(0, 1)] * 3))
 cell_outcomes = st.builds(
-    CellOutcome, mode=st.text(max_size=5), view=st.sampled_from(["stacked", "tei"]), estimates=estimates,
-    difference=st.none() | estimates, means=st.dictionaries(st.text(max_size=5), st.binary(max_size=30)),
+    CellOutcome,
+    mode=st.text(max_size=5),
+    view=st.sampled_from(["stacked", "tei"]),
+    estimates=estimates,
+    difference=st.none() | estimates,
+    means=st.dictionaries(st.text(max_size=5), st.binary(max_size=30)),
     hits=st.binary(max_size=5),
-)  # fmt: skip
+)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -271,11 +291,14 @@ values = st.recursive(
 
 @given(
     st.builds(
-        ScoringOutcome, problems=st.lists(st.text(), max_size=3).map(tuple), signature=st.text(),
+        ScoringOutcome,
+        problems=st.lists(st.text(), max_size=3).map(tuple),
+        signature=st.text(),
         result=st.none() | st.dictionaries(st.text(), values, max_size=3),
-        cells=st.lists(cell_outcomes, max_size=3).map(tuple), outputs=st.none() | st.binary(max_size=20),
+        cells=st.lists(cell_outcomes, max_size=3).map(tuple),
+        outputs=st.none() | st.binary(max_size=20),
     )
-)  # fmt: skip
+)
 def test_an_outcome_crosses_as_it_is(outcome: ScoringOutcome) -> None:
     assert ScoringOutcome.from_bytes(outcome.to_bytes()) == outcome
 

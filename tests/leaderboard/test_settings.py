@@ -12,9 +12,13 @@ from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_set
 
 def test_settings_come_back_as_they_were_written(tmp_path: Path) -> None:
     settings = Settings(
-        title="观海 : # 'board'", intro='"quoted"\n', contact="a@example.org", database="postgresql://u:p%23@h/n",
-        file_mb=1, seconds=7,
-    )  # fmt: skip
+        title="观海 : # 'board'",
+        intro='"quoted"\n',
+        contact="a@example.org",
+        database="postgresql://u:p%23@h/n",
+        file_mb=1,
+        seconds=7,
+    )
     write_settings(tmp_path, settings)
     assert read_settings(tmp_path) == settings
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600

@@ -30,9 +30,15 @@ WORD = "open-sesame"
 
 def submission(number: int, facts: ModelFacts, **more: object) -> Submission:
     values: dict[str, object] = {
-        "id": f"{number:032x}", "set": "public", "facts": facts, "file": f"{number:064x}", "file_name": "p.jsonl",
-        "bytes": 10, "channel": "api", "received": datetime(2026, 11, 1, tzinfo=UTC) + timedelta(minutes=number),
-    }  # fmt: skip
+        "id": f"{number:032x}",
+        "set": "public",
+        "facts": facts,
+        "file": f"{number:064x}",
+        "file_name": "p.jsonl",
+        "bytes": 10,
+        "channel": "api",
+        "received": datetime(2026, 11, 1, tzinfo=UTC) + timedelta(minutes=number),
+    }
     return Submission(**{**values, **more})  # type: ignore[arg-type]
 
 
@@ -224,9 +230,22 @@ def test_values_are_not_in_what_a_database_complains_of(board: Board) -> None:
     """Values may be scores of hidden sets, and error messages end up in a server's log."""
     row = {column.name: WORD for column in reported.columns if column.name not in ("number", "source")}
     with pytest.raises(DatabaseError) as caught, board.writing() as connection:
-        connection.execute(insert(reported).values({**row, "items": 1, "size": 1.0, "exact": 1.0, "exact_sd": 1.0,
-                                                  "jaccard": 1.0, "jaccard_sd": 1.0, "rae": 1.0, "lbs": 1.0,
-                                                  "released": None}))  # fmt: skip
+        connection.execute(
+            insert(reported).values(
+                {
+                    **row,
+                    "items": 1,
+                    "size": 1.0,
+                    "exact": 1.0,
+                    "exact_sd": 1.0,
+                    "jaccard": 1.0,
+                    "jaccard_sd": 1.0,
+                    "rae": 1.0,
+                    "lbs": 1.0,
+                    "released": None,
+                }
+            )
+        )
     cause = caught.value.__cause__
     assert isinstance(cause, SQLAlchemyError)
     assert WORD not in str(caught.value) and f"'{WORD}'" not in str(cause)

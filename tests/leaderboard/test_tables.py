@@ -357,15 +357,26 @@ def test_json_holds_everything() -> None:
     assert loaded["schema"] == "vcrgen-board-1"
     (found,) = loaded["tables"]
     assert found["track"] == {
-        "set": "wiki-en", "hidden": False, "language": "en", "mode": "easy", "view": "stacked", "questions": 500,
-        "spans": 1234, "step": 0.0, "lifecycle": found["track"]["lifecycle"],
-    }  # fmt: skip
+        "set": "wiki-en",
+        "hidden": False,
+        "language": "en",
+        "mode": "easy",
+        "view": "stacked",
+        "questions": 500,
+        "spans": 1234,
+        "step": 0.0,
+        "lifecycle": found["track"]["lifecycle"],
+    }
     assert found["track"]["lifecycle"]["feedback"] == "full"
     (ranked,) = found["rankings"][0]["rows"]
     assert ranked["facts"] == {
-        "team": "Lab", "model": "Seer", "link": "https://lab.example/seer", "access": "open", "size": 7,
+        "team": "Lab",
+        "model": "Seer",
+        "link": "https://lab.example/seer",
+        "access": "open",
+        "size": 7,
         "released": "2025-03-01",
-    }  # fmt: skip
+    }
     assert ranked["received"] == "2026-01-31T23:30:00+00:00" and set(ranked["scores"]) == {"stacked", "tei"}
     assert ranked["difference"]["exact"] == {"value": 0.25, "low": -0.05, "high": 0.55}
     assert found["reported"][0]["released"] == "2024-05-13" and found["reported"][0]["jaccard_sd"] is None

@@ -209,9 +209,13 @@ def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
 
 
 def test_what_goes_wrong_in_scoring_quotes_nothing(
-    board: Board, three: Any, hidden_key: AnswerKey, monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str], drain: Drain,
-) -> None:  # fmt: skip
+    board: Board,
+    three: Any,
+    hidden_key: AnswerKey,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    drain: Drain,
+) -> None:
     """The text of an exception may hold an answer, and the log of a server is no place for it."""
     answer = hidden_key.questions[0].answers[0]
 
@@ -275,9 +279,16 @@ def movable(public: Path, hidden: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_set_that_is_gone_keeps_nobody_else_waiting(
-    movable: Board, three: Any, hand: Hand, facts: Facts, submit: Submit, drain: Drain, find: Find,
-    hidden_key: AnswerKey, tmp_path: Path,
-) -> None:  # fmt: skip
+    movable: Board,
+    three: Any,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    find: Find,
+    hidden_key: AnswerKey,
+    tmp_path: Path,
+) -> None:
     waiting = three(movable)
     other = submit(movable, hand(hidden_key), facts(), set_name="hidden-en")
     (tmp_path / "moved").rename(tmp_path / "elsewhere")
@@ -293,9 +304,16 @@ def test_a_set_that_is_gone_keeps_nobody_else_waiting(
 
 
 def test_a_set_that_changed_is_another_ranking(
-    movable: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public: Path, public_key: AnswerKey,
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    movable: Board,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    public: Path,
+    public_key: AnswerKey,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = movable.sets[0]
     old = submit(movable, hand(public_key, right=1), facts("Old"))
     assert drain(movable) == 1
@@ -322,8 +340,9 @@ def test_a_set_that_changed_is_another_ranking(
         page = views.compare(old.facts.entry, new.facts.entry)
         assert page is not None and page.comparisons == () and views.pairs() == []
     assert {(ranking.signature, *(row.facts.model for row in ranking.rows)) for ranking in rankings} == {
-        (before.signature, "Old"), (after.signature, "New"),
-    }  # fmt: skip
+        (before.signature, "Old"),
+        (after.signature, "New"),
+    }
     assert all(row.rank == row.worst_rank == 1 for ranking in rankings for row in ranking.rows)
 
 
@@ -356,13 +375,22 @@ def work_slowly(folder: Path) -> None:
 
 @pytest.mark.process
 def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
-    board: Board, hand: Hand, facts: Facts, submit: Submit, drain: Drain, public_key: AnswerKey,
+    board: Board,
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    drain: Drain,
+    public_key: AnswerKey,
     start: Callable[..., Forked],
-) -> None:  # fmt: skip
+) -> None:
     given = [
-        submit(board, hand(public_key, right=2, note=f"n{number}", views=["stacked"], modes=["easy"]), facts(f"M{number % 4}"))  # noqa: E501
+        submit(
+            board,
+            hand(public_key, right=2, note=f"n{number}", views=["stacked"], modes=["easy"]),
+            facts(f"M{number % 4}"),
+        )
         for number in range(6)
-    ]  # fmt: skip
+    ]
     rng = random.Random(7)
     for _ in range(2):
         scored = statuses(board)["scored"]
@@ -377,9 +405,16 @@ def test_a_worker_that_is_killed_again_and_again_scores_everything_once(
 
 @pytest.mark.process
 def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
-    make_board: Callable[..., Board], hand: Hand, facts: Facts, submit: Submit, find: Find, public_key: AnswerKey,
-    start: Callable[..., Forked], tmp_path: Path, drain: Drain,
-) -> None:  # fmt: skip
+    make_board: Callable[..., Board],
+    hand: Hand,
+    facts: Facts,
+    submit: Submit,
+    find: Find,
+    public_key: AnswerKey,
+    start: Callable[..., Forked],
+    tmp_path: Path,
+    drain: Drain,
+) -> None:
     board = make_board()
     given = submit(board, hand(public_key, right=1, views=["stacked"], modes=["easy"]), facts())
     process = start(board, work_slowly)

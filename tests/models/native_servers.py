@@ -32,10 +32,15 @@ def messages(call: Any, answer: Any, **more: Any) -> Any:
 def message_of(body: Mapping[str, Any], digest: str) -> dict[str, Any]:
     """A message in reply to a request."""
     return {
-        "id": f"msg_{digest[:8]}", "type": "message", "role": "assistant", "model": body["model"],
-        "content": [{"type": "text", "text": f"reply {digest[:24]}"}], "stop_reason": "end_turn", "stop_sequence": None,
+        "id": f"msg_{digest[:8]}",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [{"type": "text", "text": f"reply {digest[:24]}"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
         "usage": {"input_tokens": READ, "output_tokens": WRITTEN},
-    }  # fmt: skip
+    }
 
 
 def message_problem(body: Any) -> str:

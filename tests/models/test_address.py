@@ -27,7 +27,7 @@ AZURE, DEPLOYMENT = "https://me.openai.azure.com", "openai/deployments/a%2Fb/cha
         (f"{AZURE}.evil.example", None, f"{AZURE}.evil.example/chat/completions", "vllm", f"{AZURE[8:]}.evil.example"),
         ("HTTPS://Example.ORG/v1", "sglang", "https://example.org/v1/chat/completions", "sglang", "example.org"),
     ],
-)  # fmt: skip
+)
 def test_addresses(endpoint: str, profile: str | None, url: str, kind: str, host: str) -> None:
     address = parse_address(endpoint, "a/b", profile)
     assert (address.url, address.profile, address.host) == (url, kind, host)
@@ -36,11 +36,23 @@ def test_addresses(endpoint: str, profile: str | None, url: str, kind: str, host
 @pytest.mark.parametrize(
     "endpoint",
     [
-        "", "127.0.0.1:8000", "ftp://host/v1", "file:///etc/passwd", "http://", "http:///v1", "http://host:99999/v1",
-        "http://host:abc/v1", f"https://user:{SECRET}@host/v1", f"https://host/v1?key={SECRET}", f"https://host/#{SECRET}",
-        "https://0123456789@host/v1", "http://[::1/v1", "http://a\u0000b/v1", "http://host/\nv1",
+        "",
+        "127.0.0.1:8000",
+        "ftp://host/v1",
+        "file:///etc/passwd",
+        "http://",
+        "http:///v1",
+        "http://host:99999/v1",
+        "http://host:abc/v1",
+        f"https://user:{SECRET}@host/v1",
+        f"https://host/v1?key={SECRET}",
+        f"https://host/#{SECRET}",
+        "https://0123456789@host/v1",
+        "http://[::1/v1",
+        "http://a\u0000b/v1",
+        "http://host/\nv1",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_address(endpoint: str) -> None:
     with pytest.raises(ConfigError, match="--endpoint") as error:
         parse_address(endpoint, "m")

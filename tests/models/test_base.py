@@ -51,10 +51,13 @@ GOLDEN = "4ad1042118bc6c0337403b266a234875b079a69d298940a99bdcd0c9d0be2438"
         {"detail": ""},
         {"parameters": {"top_k": 2}},
         {"parameters": {}},
-        *({"sampling": dataclasses.replace(WHOLE.sampling, **{field.name: None})} for field in dataclasses.fields(Sampling)),  # noqa: E501
+        *(
+            {"sampling": dataclasses.replace(WHOLE.sampling, **{field.name: None})}
+            for field in dataclasses.fields(Sampling)
+        ),
         {"sampling": dataclasses.replace(WHOLE.sampling, temperature=0.1)},
     ],
-)  # fmt: skip
+)
 def test_whatever_differs_gives_another_id(change: dict[str, Any]) -> None:
     assert dataclasses.replace(WHOLE, **change).id != WHOLE.id
 

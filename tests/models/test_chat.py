@@ -112,7 +112,7 @@ def test_a_reply_with_all_that_servers_say() -> None:
         ({"content": "\ud83d ok \ud83d\ude00"}, "stop", "\ufffd ok \U0001f600", "", ReplyOutcome.ANSWERED),
         ({"content": "it is sk-0123456789"}, "stop", "it is [key]", "", ReplyOutcome.ANSWERED),
     ],
-)  # fmt: skip
+)
 def test_replies(message: Any, reason: str, text: str, thinking: str, outcome: ReplyOutcome) -> None:
     reply = read(body(message, choice={"finish_reason": reason}))
     assert (reply.text, reply.thinking, reply.outcome) == (text, thinking, outcome)

@@ -46,14 +46,21 @@ def test_what_is_sent_and_what_comes_back(serve: Any, faults: Any) -> None:
     assert [token for token, _ in second] == ["of", " words", " and", " \ufffd"]
     question, *answers, probe = (call.body for call in server.calls)
     assert {name: question[name] for name in question if name != "messages"} == {
-        "model": "m", "temperature": 0.0, "max_tokens": 9, "return_token_ids": True,
-    }  # fmt: skip
+        "model": "m",
+        "temperature": 0.0,
+        "max_tokens": 9,
+        "return_token_ids": True,
+    }
     assert [body["messages"][-1]["content"] for body in answers] == [ANSWER, "of words and 猫"]
     for body in (*answers, probe):
         assert {name: body[name] for name in body if name != "messages"} == {
-            "model": "m", "return_token_ids": True, "prompt_logprobs": 0, "continue_final_message": True,
-            "add_generation_prompt": False, "max_tokens": 1,
-        }  # fmt: skip
+            "model": "m",
+            "return_token_ids": True,
+            "prompt_logprobs": 0,
+            "continue_final_message": True,
+            "add_generation_prompt": False,
+            "max_tokens": 1,
+        }
         assert body["messages"][0] == question["messages"][0] and body["messages"][1]["role"] == "assistant"
     assert reply.usage == {"input": 300, "output": 30}
     assert reply.extra_usage == {"check": {"input": 100, "output": 10}}  # of the probe, which no output shows

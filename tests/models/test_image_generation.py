@@ -33,8 +33,13 @@ def test_a_picture_comes_whole() -> None:
     (call,) = server.calls
     assert call.path == "/v1/images/generations"
     assert call.body == {
-        "model": "i", "prompt": "a boat", "n": 1, "response_format": "b64_json", "seed": 7, "size": "160x120"
-    }  # fmt: skip
+        "model": "i",
+        "prompt": "a boat",
+        "n": 1,
+        "response_format": "b64_json",
+        "seed": 7,
+        "size": "160x120",
+    }
 
 
 def test_what_a_server_does_not_know_is_not_sent_again() -> None:
@@ -105,11 +110,22 @@ def test_a_reply_may_be_larger_than_words_but_not_endless(monkeypatch: pytest.Mo
 
 
 HOSTILE: list[Any] = [
-    1, [], {}, {"data": None}, {"data": {}}, {"data": [None]}, {"data": [{}]}, {"data": [{"b64_json": 5}]},
-    {"data": [{"b64_json": ""}]}, {"data": [{"b64_json": ["a"]}]}, {"data": [{"url": 7}]}, {"error": "no"},
-    {"data": [{"b64_json": "\u00e9"}]}, {"data": [{"url": ""}]},
+    1,
+    [],
+    {},
+    {"data": None},
+    {"data": {}},
+    {"data": [None]},
+    {"data": [{}]},
+    {"data": [{"b64_json": 5}]},
+    {"data": [{"b64_json": ""}]},
+    {"data": [{"b64_json": ["a"]}]},
+    {"data": [{"url": 7}]},
+    {"error": "no"},
+    {"data": [{"b64_json": "\u00e9"}]},
+    {"data": [{"url": ""}]},
     {"data": [{"url": "data:image/png;base64,"}], "error": {"message": 3}},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("body", HOSTILE)
@@ -125,11 +141,12 @@ def test_a_hostile_reply_is_a_problem(body: Any) -> None:
         ("http://127.0.0.1:8000/v1/chat/completions", None, "http://127.0.0.1:8000/v1/images/generations"),
         ("http://127.0.0.1:8000/v1/images/generations/", None, "http://127.0.0.1:8000/v1/images/generations"),
         (
-            "https://x.openai.azure.com", None,
+            "https://x.openai.azure.com",
+            None,
             "https://x.openai.azure.com/openai/deployments/i/images/generations?api-version=2024-10-21",
         ),
     ],
-)  # fmt: skip
+)
 def test_addresses(endpoint: str, profile: str | None, url: str) -> None:
     assert parse_address(endpoint, "i", profile, pictures=True).url == url
     with pytest.raises(ConfigError, match="--image-endpoint has to be"):

@@ -82,9 +82,12 @@ def test_log_probabilities_are_those_of_generate(loaded: LoadedModel, requests: 
         image = Image.open(io.BytesIO(request.images[0]))
         asked = [{"type": "image", "image": image}, {"type": "text", "text": request.text}]
         inputs = loaded.processor.apply_chat_template(
-            [{"role": "user", "content": asked}], add_generation_prompt=True, tokenize=True, return_dict=True,
+            [{"role": "user", "content": asked}],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
             processor_kwargs={"return_tensors": "pt"},
-        )  # fmt: skip
+        )
         done = loaded.model.generate(
             **inputs, max_new_tokens=40, do_sample=False, output_logits=True, return_dict_in_generate=True
         )

@@ -107,8 +107,11 @@ def test_content_is_generated(serve: Any, faults: Any) -> None:
     assert [header for header in call.headers.items() if SECRET in header[1]] == [("x-goog-api-key", SECRET)]
     assert SECRET not in call.path
     assert call.body["generationConfig"] == {
-        "temperature": 0.5, "topP": 0.9, "maxOutputTokens": 9, "thinkingConfig": {"thinkingBudget": 0},
-    }  # fmt: skip
+        "temperature": 0.5,
+        "topP": 0.9,
+        "maxOutputTokens": 9,
+        "thinkingConfig": {"thinkingBudget": 0},
+    }
     assert call.body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
     assert call.body["safetySettings"] == safety
     image, words = call.body["contents"][0]["parts"]

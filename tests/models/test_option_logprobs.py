@@ -82,9 +82,12 @@ def test_two_hundred_options_have_the_likelihood_of_their_own_sum(loaded: Loaded
         for start in range(0, len(texts), 4):
             four = tuple(texts[start : start + 4])
             request = Request(
-                images=(picture,), text="the options", sampling=Sampling(temperature=0.0, max_tokens=1),
-                candidates=four, candidates_text=QUESTIONS[lang],
-            )  # fmt: skip
+                images=(picture,),
+                text="the options",
+                sampling=Sampling(temperature=0.0, max_tokens=1),
+                candidates=four,
+                candidates_text=QUESTIONS[lang],
+            )
             ((_, reply),) = model.answers([(0, request)], lambda what, reply: None)
             assert isinstance(reply, Reply)
             logprobs = [[value for _, value in tokens] for tokens in reply.candidate_logprobs]

@@ -44,9 +44,12 @@ def told(body: Any) -> Any:
     data = base64.b64decode(text, validate=True)
     image = Image.open(io.BytesIO(data))
     return {
-        "start": start, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data), "format": image.format,
+        "start": start,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "format": image.format,
         "size": list(image.size),
-    }  # fmt: skip
+    }
 
 
 def without_bytes(body: Any) -> Any:

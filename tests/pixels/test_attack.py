@@ -28,17 +28,25 @@ from vcrgen.typeset.render import cover_strip, render_strip
 from vcrgen.typeset.style import make_shaper
 
 CAPTIONS = {
-    "en": ("A small fishing boat lies on the beach. In the morning the men of the village carry their nets home.",
-           ["fishing boat lies on the", "men of the village carry"]),
-    "zh": ("一条小河从山谷里流出来，河边有一座古老的石桥。每天早晨都有很多人从桥上走过。",
-           ["从山谷里流出来", "一座古老的石桥"]),
+    "en": (
+        "A small fishing boat lies on the beach. In the morning the men of the village carry their nets home.",
+        ["fishing boat lies on the", "men of the village carry"],
+    ),
+    "zh": (
+        "一条小河从山谷里流出来，河边有一座古老的石桥。每天早晨都有很多人从桥上走过。",
+        ["从山谷里流出来", "一座古老的石桥"],
+    ),
     # The most frequent letters are all low, and none of them is the highest of a line.
     # The word before the mark is covered by itself, and the text goes over a line's end.
-    "ko": ("네 층짜리 긴 책장에는 빈틈이 거의 없다. 1996년에 노성훈 씨가 이 그림을 포항 문화회관에 기증했다.",
-           ["빈틈이 거의 없다", "씨가 이 그림을"]),
-    "ru": ("Молодой человек живёт в большом доме у реки. Каждое утро его брат идёт в город на работу.",
-           ["в большом доме у реки", "идёт в город на работу"]),
-}  # fmt: skip
+    "ko": (
+        "네 층짜리 긴 책장에는 빈틈이 거의 없다. 1996년에 노성훈 씨가 이 그림을 포항 문화회관에 기증했다.",
+        ["빈틈이 거의 없다", "씨가 이 그림을"],
+    ),
+    "ru": (
+        "Молодой человек живёт в большом доме у реки. Каждое утро его брат идёт в город на работу.",
+        ["в большом доме у реки", "идёт в город на работу"],
+    ),
+}
 ROWS = {"en": range(9, 18), "zh": range(5, 17), "ru": range(9, 18), "ko": range(6, 19)}
 
 

@@ -103,8 +103,10 @@ def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:
     weights = []
     for parts, prior in texts.items():
         if [SHAPER.advance(part) for part in parts] == [cell.width for cell in cells]:
-            apart = [(255 - render(part)).astype(int) // STEP - cell.ink.astype(int) // STEP
-                     for part, cell in zip(parts, cells, strict=True)]  # fmt: skip
+            apart = [
+                (255 - render(part)).astype(int) // STEP - cell.ink.astype(int) // STEP
+                for part, cell in zip(parts, cells, strict=True)
+            ]
             energy = sum(float((a**2 * cell.visible).sum()) for a, cell in zip(apart, cells, strict=True))
             weights.append(math.log(prior) - energy / (2 * (20 / STEP) ** 2))
     shares = np.exp(np.array(weights) - max(weights))
@@ -121,8 +123,10 @@ def test_more_visible_pixels_leave_fewer_bits(lexicon: Lexicon) -> None:
     order = np.random.default_rng(5).random((CELL_ROWS, 400))
     left = []
     for share in (1.0, 0.99, 0.97, 0.8, 0.0):
-        bits = [prior * read_span(templates(lexicon), [cell_of(text, order < share)], 2, 2.0).bits
-                for text, prior in texts.items()]  # fmt: skip
+        bits = [
+            prior * read_span(templates(lexicon), [cell_of(text, order < share)], 2, 2.0).bits
+            for text, prior in texts.items()
+        ]
         left.append(sum(bits))
     assert left == sorted(left, reverse=True) and left[0] > left[1] > left[-1] == pytest.approx(0, abs=1e-6)
     of_width = [sum(p for text, p in texts.items() if SHAPER.advance(text) == width) for width in widths]
@@ -141,8 +145,11 @@ def test_known_places_leave_the_entropy_of_each_word(words, seed, share) -> None
     expected = 0.0
     for place, word in enumerate(words):
         # Seen in its place in the line, as the stroke of a j stands in the space before it.
-        texts = {" ".join([*words[:place], other, *words[place + 1 :]]): share for other, share in prior.items()
-                 if SHAPER.advance(other) == SHAPER.advance(word)}  # fmt: skip
+        texts = {
+            " ".join([*words[:place], other, *words[place + 1 :]]): share
+            for other, share in prior.items()
+            if SHAPER.advance(other) == SHAPER.advance(word)
+        }
         expected += entropy(slow_posterior(texts, cell, 20.0))
     assert lower_bound(templates(TOY), [cell], [" ".join(words)], 20.0) == pytest.approx(expected, abs=0.02)
 

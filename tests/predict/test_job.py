@@ -200,8 +200,12 @@ def test_what_failed_is_asked_again_and_nothing_else(dataset: Path, out: Path, s
     assert not result.finished and result.missing == {"http_403": 2} and not out.exists() and not result.refused
     assert result.example.endswith("VI+TEI: the server answers 403: no")
     assert report_of(out)["finished"] is False and report_of(out)["outcomes"] == {
-        "answered": 10, "empty": 0, "truncated": 0, "filtered": 0, "failed": 2,
-    }  # fmt: skip
+        "answered": 10,
+        "empty": 0,
+        "truncated": 0,
+        "filtered": 0,
+        "failed": 2,
+    }
     failed = {server.calls[number].digest for number in bad}
     bad.clear()
     assert run(dataset, out, server).finished and len(lines(out)) == 12
@@ -291,9 +295,11 @@ def test_the_report(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
     run(dataset, out, server, key=SECRET, price=(2.5, 10), parameters={"top_k": 1})
     report = report_of(out)
     assert report["served"] == {
-        "host": {f"127.0.0.1:{server.port}": 12}, "model": {"m-0401": 12}, "provider": {"P": 12},
+        "host": {f"127.0.0.1:{server.port}": 12},
+        "model": {"m-0401": 12},
+        "provider": {"P": 12},
         "system_fingerprint": {"fp_7": 12},
-    }  # fmt: skip
+    }
     assert report["run"]["--param top_k"] == 1 and report["run"]["model"] == "m"
     assert report["retries"] == {"http_500": 1} and report["tokens"] == {"input": 1200, "output": 120}
     assert report["cost"] == pytest.approx((1200 * 2.5 + 120 * 10) / 1e6)

@@ -193,9 +193,13 @@ def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path) -> 
     words += ["--out", "p.jsonl", "--concurrency", "4", "--timeout", "600"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        words, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
+        words,
+        cwd=tmp_path,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
-    ) as process:  # fmt: skip
+    ) as process:
         deadline = time.monotonic() + 180
         while len(server.calls) < 8 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -218,16 +222,28 @@ def test_presets_are_the_published_ones() -> None:
         "vcr-repo-gpt": {"max_tokens": 256, "text_first": True, "detail": ""},
         "vcr-repo-claude": {"max_tokens": 256, "text_first": False, "detail": ""},
         "vlmevalkit-gpt-high": {
-            "temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "high", "image_form": "vlmevalkit",
+            "temperature": 0.0,
+            "max_tokens": 2048,
+            "text_first": False,
+            "detail": "high",
+            "image_form": "vlmevalkit",
         },
         "vlmevalkit-gpt-low": {
-            "temperature": 0.0, "max_tokens": 2048, "text_first": False, "detail": "low",
+            "temperature": 0.0,
+            "max_tokens": 2048,
+            "text_first": False,
+            "detail": "low",
             "image_form": "vlmevalkit-512",
         },
         "lmms-eval-chat": {
-            "temperature": 0.0, "top_p": 0.0, "max_tokens": 120, "text_first": False, "detail": "", "image_form": "png",
+            "temperature": 0.0,
+            "top_p": 0.0,
+            "max_tokens": 120,
+            "text_first": False,
+            "detail": "",
+            "image_form": "png",
         },
-    }  # fmt: skip
+    }
 
 
 def test_parameters_take_the_place_of_a_presets() -> None:

@@ -32,8 +32,15 @@ def row(number: int) -> dict[str, Any]:
         texts |= {"question_ar": "", "options_ar": []}  # type: ignore[dict-item]
     image = {"bytes": file.getvalue(), "path": None}
     path = default_taxonomy().paths[number]
-    return {"question_id": f"q{number}", "image": image, "path": path, "source": "test", **texts,
-            "answer": "ABCD"[number % 4], "trap": "ABCD"[(number + 1) % 4]}  # fmt: skip
+    return {
+        "question_id": f"q{number}",
+        "image": image,
+        "path": path,
+        "source": "test",
+        **texts,
+        "answer": "ABCD"[number % 4],
+        "trap": "ABCD"[(number + 1) % 4],
+    }
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +102,18 @@ def test_what_is_sent(predict: Run, questions: Path, serve: Any, faults: Any) ->
         "Answer with the letter of the right option only."
     )
     assert {name: first[name] for name in first if name != "messages"} == {
-        "model": "m", "temperature": 0.0, "max_tokens": 256,
-    }  # fmt: skip
+        "model": "m",
+        "temperature": 0.0,
+        "max_tokens": 256,
+    }
     assert lines()[0] == {
-        "question_id": "q0", "view": "image", "lang": "en", "rotation": 0, "model": "m", "output": "A",
-    }  # fmt: skip
+        "question_id": "q0",
+        "view": "image",
+        "lang": "en",
+        "rotation": 0,
+        "model": "m",
+        "output": "A",
+    }
     assert [(line["question_id"], line["lang"]) for line in lines()] == [
         (f"q{number}", lang) for number in range(6) for lang in ("en", "ar") if (number, lang) != (3, "ar")
     ]

@@ -23,12 +23,16 @@ def made(*, private: bool = False) -> Document:
     table = Table(title="Numbers", heads=("Task", "r", "95 % interval", "Share", "Limit"), labels=1, rows=rows)
     long = Table(title="Long", heads=("Pair", "r"), labels=1, rows=[("a, b", Number(float("nan")))])
     return Document(
-        title=f"Map {HOSTILE}", lead="5 models, 2 tasks.",
+        title=f"Map {HOSTILE}",
+        lead="5 models, 2 tasks.",
         sections=[
             Section(title="One", legend="Bars end at the mean.", notes=["Of seed 0."], tables=[table], details=[long])
         ],
-        limitations=["Why a task is hard."], warnings=["Only 5 models."], settings="seed 0", private=private,
-    )  # fmt: skip
+        limitations=["Why a task is hard."],
+        warnings=["Only 5 models."],
+        settings="seed 0",
+        private=private,
+    )
 
 
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "text"])
@@ -59,8 +63,12 @@ def test_json_is_not_rounded_and_has_no_nan() -> None:
 
 def test_the_form_is_told_by_the_name() -> None:
     assert [choose_format(None, suffix) for suffix in (".html", ".MD", ".tex", ".txt", "")] == [
-        "html", "md", "latex", "text", "text",
-    ]  # fmt: skip
+        "html",
+        "md",
+        "latex",
+        "text",
+        "text",
+    ]
     assert choose_format("json", ".html") == "json"
     with pytest.raises(ConfigError, match="Unknown format 'pdf'; known: text, md"):
         choose_format("pdf", "")

@@ -83,10 +83,21 @@ def test_no_row_is_in_two_tables(shipped: dict[str, list[ReportedResult]]) -> No
 def test_known_rows(shipped: dict[str, list[ReportedResult]]) -> None:
     wiki = shipped["vcr-wiki"]
     assert find(wiki, language="en", mode="easy", view="stacked", model="GPT-4o") == ReportedResult(
-        source="arXiv 2406.06462, Table 2", url="https://arxiv.org/abs/2406.06462", data="VCR-WIKI test, first 500",
-        items=500, language="en", mode="easy", view=View.STACKED, model="GPT-4o", access=Access.CLOSED,
-        released=date(2024, 5, 13), exact=0.9155, exact_sd=0.0029, jaccard=0.9644, jaccard_sd=0.0011,
-    )  # fmt: skip
+        source="arXiv 2406.06462, Table 2",
+        url="https://arxiv.org/abs/2406.06462",
+        data="VCR-WIKI test, first 500",
+        items=500,
+        language="en",
+        mode="easy",
+        view=View.STACKED,
+        model="GPT-4o",
+        access=Access.CLOSED,
+        released=date(2024, 5, 13),
+        exact=0.9155,
+        exact_sd=0.0029,
+        jaccard=0.9644,
+        jaccard_sd=0.0011,
+    )
     open_row = find(wiki, language="zh", mode="hard", view="tei", model="Qwen2-VL", size=72)
     assert (open_row.data, open_row.items, open_row.exact) == ("VCR-WIKI test", 5000, 0.2735)
     earlier = find(wiki, language="en", mode="easy", view="stacked", model="CogVLM2-FT", size=19)
@@ -173,8 +184,10 @@ def test_the_readme_adds_only_what_the_tables_lack(shipped: dict[str, list[Repor
     }
     assert ("en", "easy", "Qwen2-VL", 72) not in settings  # its Jaccard cells in the README are wrong
     assert {row.model for row in shipped["vcr-readme"] if row.items == 500} == {
-        "GPT-4o-mini", "Gemini 2 Flash Exp", "Gemini 2 Flash Thinking Exp"
-    }  # fmt: skip
+        "GPT-4o-mini",
+        "Gemini 2 Flash Exp",
+        "Gemini 2 Flash Thinking Exp",
+    }
 
 
 def test_the_scripts_write_what_is_shipped(script: Any, bloom_script: Any, tmp_path: Path) -> None:
@@ -289,7 +302,7 @@ def test_a_wrong_table_is_a_sentence(
         (f"{HEAD}\n{ROW}\n".encode() + b"\xff\n", "not UTF-8"),
         (b"x" * (results.MAX_BYTES + 1), " is larger than 4 MiB, so it is no table of reported results."),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_table_is_one_sentence_that_says_where(content: str | bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -60,15 +60,23 @@ def test_cells_of_other_sizes_have_their_own_n(tmp_path: Path) -> None:
     [
         ("red dog", LONG + "red dog", "paper", "exact under paper-v2 only (length that is read)"),
         ("red dog", "x <think> red dog </think> y", "vlmevalkit", "exact under vlmevalkit-v2 only (thinking blocks)"),
-        ("red dog", "red dog Assistant: a blue cat", "vlmevalkit",
-         "exact under vcrgen-v1 only (text up to the last Assistant:)"),
+        (
+            "red dog",
+            "red dog Assistant: a blue cat",
+            "vlmevalkit",
+            "exact under vcrgen-v1 only (text up to the last Assistant:)",
+        ),
         ("so sorry", "so sorry", "lmms-eval", "exact under vcrgen-v1 only (words of refusal)"),
         ("red dog", "red dog", "vlmevalkit", None),
         ("one two", "one\n\n  two", "vlmevalkit", "exact under vcrgen-v1 only (tokens)"),
-        ("red dog", f"<think> {LONG}red dog </think>", "vlmevalkit",
-         "exact under vlmevalkit-v2 only (several rules together)"),
+        (
+            "red dog",
+            f"<think> {LONG}red dog </think>",
+            "vlmevalkit",
+            "exact under vlmevalkit-v2 only (several rules together)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_rule_is_a_reason(tmp_path: Path, answer: str, output: str, protocol: str, reason: str | None) -> None:
     found = all_lines(tmp_path, [(answer, output), ("a cat", "a cat"), ("a cow", "a pig")])
     (line,) = [line for line in found if line.startswith(f"  {protocol}")]

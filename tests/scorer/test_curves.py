@@ -75,10 +75,15 @@ def test_without_measured_ink_the_level_counts(tmp_path: Path) -> None:
     key.write_text("".join(json.dumps(question) + "\n" for question in questions))
     file = tmp_path / "preds.jsonl"
     lines = [
-        {"question_id": f"{n}", "view": "stacked", "mode": f"ink-{level:.2f}",
-         "output": "one two three" if level > 0.3 or (level == 0.3 and n % 2) else "no"}
-        for n in range(30) for level in (0.1, 0.2, 0.3, 0.5, 0.7)
-    ]  # fmt: skip
+        {
+            "question_id": f"{n}",
+            "view": "stacked",
+            "mode": f"ink-{level:.2f}",
+            "output": "one two three" if level > 0.3 or (level == 0.3 and n % 2) else "no",
+        }
+        for n in range(30)
+        for level in (0.1, 0.2, 0.3, 0.5, 0.7)
+    ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (found,) = score(file, data=key, curve=True).curves
     assert found.curve.threshold.value == pytest.approx(0.3, abs=0.01)

@@ -17,9 +17,13 @@ from vcrgen.scorer.answers import load_answers
 
 ITEMS = [
     {"question_id": "a" * 32, "crossed_text": ["one small step for man"], "font": "lato", "strip": "above"},
-    {"question_id": "b" * 32, "crossed_text": ["the quick brown fox jumps", "dogs near the river bank"],
-     "font": "roboto", "strip": "below"},
-]  # fmt: skip
+    {
+        "question_id": "b" * 32,
+        "crossed_text": ["the quick brown fox jumps", "dogs near the river bank"],
+        "font": "roboto",
+        "strip": "below",
+    },
+]
 
 
 @pytest.fixture
@@ -43,9 +47,17 @@ def write_key(folder: Path, items: list[Any], **changes: Any) -> None:
     (folder / REPORT).write_text("{}")
     hashes = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (ANSWERS, REPORT)}
     values = {
-        "version": VERSION, "language": "en", "items": len(items), "canary": "c", "nonce": "0", "fingerprint": "f",
-        "signature": "vcrgen:0|lang:en", "files": hashes, "public": "", "seal": "",
-    }  # fmt: skip
+        "version": VERSION,
+        "language": "en",
+        "items": len(items),
+        "canary": "c",
+        "nonce": "0",
+        "fingerprint": "f",
+        "signature": "vcrgen:0|lang:en",
+        "files": hashes,
+        "public": "",
+        "seal": "",
+    }
     (folder / KEY_FILE).write_text(json.dumps(values | changes))
 
 

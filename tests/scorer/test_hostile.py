@@ -196,10 +196,15 @@ def test_a_dataset_of_another_language(perfect: Path, write_lines: Any) -> None:
 @pytest.mark.parametrize(
     ("protocol", "output"),
     [
-        ("paper", "the " * 50_000), ("paper", "a" * 200_000), ("paper", "(" * 200_000), ("paper", "<think>" * 30_000),
-        ("paper", "x</think>" * 20_000), ("vlmevalkit", "the " * 50_000), ("vlmevalkit", "a" * 200_000),
+        ("paper", "the " * 50_000),
+        ("paper", "a" * 200_000),
+        ("paper", "(" * 200_000),
+        ("paper", "<think>" * 30_000),
+        ("paper", "x</think>" * 20_000),
+        ("vlmevalkit", "the " * 50_000),
+        ("vlmevalkit", "a" * 200_000),
     ],
-)  # fmt: skip
+)
 def test_long_outputs_are_scored(key: Path, write_lines: Any, output: str, protocol: str) -> None:
     # Not a clock: these never ended when something was quadratic.
     file = write_lines("p.jsonl", [{"question_id": "b", "output": output}])

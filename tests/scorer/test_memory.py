@@ -49,9 +49,13 @@ def test_a_question_takes_a_few_bytes(
 ) -> None:
     """It took 2,400: an id, a record of its spans and their tokens, and the matrices of the statistics."""
     for module, name, value in (
-        (answer_key, "MAX_MEMORY", 0), (scorer, "MAX_PREPARED", 64), (bootstrap, "PART", 64),
-        (bootstrap, "_BLOCK", 1 << 12), (bootstrap, "_MOST_DRAWN", 1 << 12), (bootstrap, "RESAMPLES", 20),
-    ):  # fmt: skip
+        (answer_key, "MAX_MEMORY", 0),
+        (scorer, "MAX_PREPARED", 64),
+        (bootstrap, "PART", 64),
+        (bootstrap, "_BLOCK", 1 << 12),
+        (bootstrap, "_MOST_DRAWN", 1 << 12),
+        (bootstrap, "RESAMPLES", 20),
+    ):
         monkeypatch.setattr(module, name, value)
 
     def score(count: int) -> Any:

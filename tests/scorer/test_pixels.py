@@ -89,8 +89,9 @@ def test_a_model_is_compared_on_the_same_spans_in_every_view_with_an_image(
     )
     value = json.loads(report.read_text("utf-8"))
     assert [(each["a"], each["b"], each["mode"], each["view"]) for each in value["comparisons"]] == [
-        ("model", "template-1", "hard", "stacked"), ("model", "template-1", "hard", "tei"),
-    ]  # fmt: skip
+        ("model", "template-1", "hard", "stacked"),
+        ("model", "template-1", "hard", "tei"),
+    ]
     own = [json.loads(line)["exact"] for line in evidence.read_text("utf-8").splitlines()]
     (theirs,) = (
         c["metrics"]["exact"]["value"]
@@ -236,10 +237,14 @@ def with_bits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_bits_of_the_dataset_itself_come_first(with_bits: Path, write_lines: Any, run: Run) -> None:
     rows = [row for _, row in open_dataset(with_bits, VCR).rows(("question_id", "crossed_text", "pixel_bits"))]
     lines = [
-        {"question_id": row["question_id"], "output": "", "mode": "bits-4",
-         "spans": [{"bits": 0.0, "signature": SIGNATURE} for _ in row["crossed_text"]]}
+        {
+            "question_id": row["question_id"],
+            "output": "",
+            "mode": "bits-4",
+            "spans": [{"bits": 0.0, "signature": SIGNATURE} for _ in row["crossed_text"]],
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
     file = write_lines("zeros.jsonl", lines)
     for pixels in (None, file):
         questions = load_answers(with_bits, pixels=pixels).questions

@@ -64,17 +64,20 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "no signature": (lambda v: v["signature"].update(text="x"), "signature cannot be read"),
     "no seed": (lambda v: v["signature"].update(text="boot:1000|interval:wilson-groups-2"), "signature cannot be read"),
     "other resamples": (
-        lambda v: v["signature"].update(text=v["signature"]["text"].replace("boot:1000", "boot:9")), "other resamples",
+        lambda v: v["signature"].update(text=v["signature"]["text"].replace("boot:1000", "boot:9")),
+        "other resamples",
     ),
     "no number": (lambda v: v["scores"][0]["metrics"]["exact"].update(low="x"), r"scores\.0\.metrics\.exact\.low"),
     "not a number": (lambda v: v["scores"][0]["metrics"]["exact"].update(low=float("nan")), "no number or no text"),
     "half a character": (lambda v: v.update(name="\ud800"), "no number or no text"),
     "a mean raised by hand": (lambda v: v["scores"][0]["metrics"]["exact"].update(value=0.99), "means are not those"),
     "an interval made narrow": (
-        lambda v: v["scores"][0]["metrics"]["exact"].update(low=0.9, high=1.0), "intervals or deviations are not those",
+        lambda v: v["scores"][0]["metrics"]["exact"].update(low=0.9, high=1.0),
+        "intervals or deviations are not those",
     ),
     "an interval of a metric nobody looks at": (
-        lambda v: v["scores"][0]["metrics"]["rouge1"].update(low=0.5), "intervals or deviations are not those",
+        lambda v: v["scores"][0]["metrics"]["rouge1"].update(low=0.5),
+        "intervals or deviations are not those",
     ),
     "a deviation": (lambda v: v["scores"][0]["metrics"]["exact"].update(sd_images=0.1), "deviations are not those"),
     "an outcome moved": (lambda v: v["scores"][0]["outcomes"].update(exact=3, wrong=1), "means are not those"),
@@ -92,10 +95,11 @@ DAMAGES: dict[str, tuple[Change, str]] = {
     "shares above 1": (lambda v: v.update(scores_of_spans=[packed(b"\x40" * 256)]), "means are not those"),
     "no base64": (lambda v: v.update(scores_of_spans=["!"]), "cannot be unpacked"),
     "nested too deep": (  # how deep that is hangs on Python's version
-        lambda v: v.update(scores=json.loads("[" * 700 + "]" * 700)), r"damaged: (it is nested too deep|scores\.0 is)",
+        lambda v: v.update(scores=json.loads("[" * 700 + "]" * 700)),
+        r"damaged: (it is nested too deep|scores\.0 is)",
     ),
     "a bomb": (lambda v: v.update(scores_of_spans=[packed(bytes(64 << 20))]), "cannot be unpacked"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("damage", "number"), [*((damage, 0) for damage in DAMAGES), ("an interval made narrow", 1)])

@@ -71,8 +71,11 @@ def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult
     results, _ = compared
     rows = [row for row in lines(render(results, "csv")) if row["view"] == "stacked - tei"]
     assert [(row["run"], row["metric"]) for row in rows if row["metric"] in ("exact", "f1")] == [
-        ("good", "exact"), ("good", "f1"), ("poor", "exact"), ("poor", "f1"),
-    ]  # fmt: skip
+        ("good", "exact"),
+        ("good", "f1"),
+        ("poor", "exact"),
+        ("poor", "f1"),
+    ]
     assert {(row["spans"], row["images"]) for row in rows} == {("4", "3")}
     good = next(row for row in rows if (row["run"], row["metric"]) == ("good", "exact"))
     assert float(good["percent"]) == 100 * results[0].differences[0].metrics["exact"].value == 25.0

@@ -15,9 +15,16 @@ from vcrgen.scorer.subset_estimate import estimate_text, read_estimate
 from vcrgen.stats.full_score import FullScore
 
 FACTS: Mapping[str, Any] = {
-    "method": "pirt", "metric": "exact", "mode": None, "view": None, "models": 20, "held_out": 5, "questions": 4,
-    "error": 0.02, "within": 0.05,
-}  # fmt: skip
+    "method": "pirt",
+    "metric": "exact",
+    "mode": None,
+    "view": None,
+    "models": 20,
+    "held_out": 5,
+    "questions": 4,
+    "error": 0.02,
+    "within": 0.05,
+}
 ITEMS = [("q0", 0), ("q0", 1), ("q2", 0)]
 
 
@@ -88,9 +95,11 @@ def test_a_file_without_an_estimator_is_a_plain_subset(tmp_path: Path) -> None:
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     made = FullScore(
-        slope=np.array([1.0, 0.123456789123, 2]), intercept=np.zeros(3), coefficients=np.array([0.1, 0.2]),
+        slope=np.array([1.0, 0.123456789123, 2]),
+        intercept=np.zeros(3),
+        coefficients=np.array([0.1, 0.2]),
         reach=(-1.0, 2.0),
-    )  # fmt: skip
+    )
     (tmp_path / "a.json").write_text(estimate_text(ids=["q0", "q2"], items=ITEMS, estimator=made, facts=FACTS))
     read = read_estimate(str(tmp_path / "a.txt"))
     assert read is not None

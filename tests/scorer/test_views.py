@@ -153,9 +153,11 @@ CONTRADICTIONS = {
         "row 1: its output is of stacked and hard, and the file's name says tei and hard",
     ),
     "a name and the other column": (
-        lambda at: table(at / "GPT4o_VCR_EN_HARD_TEI_x.csv", mode="easy"), {}, "is of tei and easy, and the file's name"
+        lambda at: table(at / "GPT4o_VCR_EN_HARD_TEI_x.csv", mode="easy"),
+        {},
+        "is of tei and easy, and the file's name",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("write", "options", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS.keys())

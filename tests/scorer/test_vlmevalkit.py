@@ -125,5 +125,12 @@ def test_chinese_ngrams_are_joined_with_nothing() -> None:
 def test_the_english_tokens_are_the_published_pipelines() -> None:
     # en_core_web_sm changes no token of the blank tokenizer: its parts label, none retokenises.
     assert load_segmenter("en")("They don't, e.g. in the U.S.", spaces=True).texts == [
-        "They", "do", "n't", ",", "e.g.", "in", "the", "U.S.",
-    ]  # fmt: skip
+        "They",
+        "do",
+        "n't",
+        ",",
+        "e.g.",
+        "in",
+        "the",
+        "U.S.",
+    ]

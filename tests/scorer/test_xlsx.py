@@ -101,8 +101,11 @@ def test_what_openpyxl_writes(tmp_path: Path) -> None:
     book.save(tmp_path / "t.xlsx")
     found = list(read_xlsx(tmp_path / "t.xlsx"))
     assert [(p.row, p.output, p.answers) for p in found] == [
-        (0, "a < b & c\nd", ("x",)), (1, None, None), (2, "\u4f4d\u4e8e", None), (3, "5", None),
-    ]  # fmt: skip
+        (0, "a < b & c\nd", ("x",)),
+        (1, None, None),
+        (2, "\u4f4d\u4e8e", None),
+        (3, "5", None),
+    ]
 
 
 def test_empty_rows_are_left_out(tmp_path: Path) -> None:

@@ -80,9 +80,17 @@ def test_pairs_that_are_the_same() -> None:
 def test_kappa_of_the_example_of_fleiss() -> None:
     """Ten subjects, fourteen raters, five categories: 0.210."""
     table = [
-        (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
-        (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
-    ]  # fmt: skip
+        (0, 0, 0, 0, 14),
+        (0, 2, 6, 4, 2),
+        (0, 0, 3, 5, 6),
+        (0, 3, 9, 2, 0),
+        (2, 2, 8, 1, 1),
+        (7, 7, 0, 0, 0),
+        (3, 2, 6, 3, 0),
+        (2, 5, 3, 2, 2),
+        (6, 5, 2, 1, 0),
+        (0, 2, 2, 3, 7),
+    ]
     units = [[kind for kind, times in enumerate(row) for _ in range(times)] for row in table]
     assert fleiss_kappa(units) == pytest.approx(0.210, abs=5e-4)
 

@@ -80,9 +80,11 @@ def test_the_fit_is_near_to_that_of_psignifit(seed: int) -> None:
     right, asked = totals(answers)
     ours = fit_parameters(LEVELS, right, asked)
     theirs = psignifit.psignifit(
-        np.column_stack([LEVELS, right[0], asked[0]]), sigmoid="logistic", experiment_type="yes/no",
+        np.column_stack([LEVELS, right[0], asked[0]]),
+        sigmoid="logistic",
+        experiment_type="yes/no",
         fixed_parameters={"eta": 0.0},
-    ).parameter_estimate_MAP  # fmt: skip
+    ).parameter_estimate_MAP
     assert float(ours.middle[0]) == pytest.approx(theirs["threshold"], abs=0.01)
     assert float(ours.scale[0]) == pytest.approx(theirs["width"] / (2 * math.log(19)), rel=0.15)
     assert float(ours.guess[0]) == pytest.approx(theirs["gamma"], abs=0.02)

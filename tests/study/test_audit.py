@@ -160,11 +160,17 @@ def test_an_answer_comes_before_its_key_and_a_verdict_after_it(auditing: Callabl
 @pytest.mark.parametrize(
     "values",
     [
-        {"texts": ["E", "", ""]}, {"texts": ["AB", "", ""]}, {"texts": ["A", "good", ""]}, {"texts": ["A", "approve"]},
-        {"texts": ["A", "approve", "x" * 2001]}, {"texts": ["A", "approve", ""], "unread": [False, True, False]},
-        {"texts": ["A", "APPROVE", ""]}, {"texts": ["A", "approve", "\ud800"]}, {"texts": []},
+        {"texts": ["E", "", ""]},
+        {"texts": ["AB", "", ""]},
+        {"texts": ["A", "good", ""]},
+        {"texts": ["A", "approve"]},
+        {"texts": ["A", "approve", "x" * 2001]},
+        {"texts": ["A", "approve", ""], "unread": [False, True, False]},
+        {"texts": ["A", "APPROVE", ""]},
+        {"texts": ["A", "approve", "\ud800"]},
+        {"texts": []},
     ],
-)  # fmt: skip
+)
 def test_forged_verdicts_are_refused(auditing: Callable[..., StudyStore], values: dict[str, Any]) -> None:
     store = auditing()
     rater = started(store)
@@ -316,9 +322,12 @@ def test_report_and_exports_of_an_audit(auditing: Callable[..., StudyStore], tmp
 
 
 def test_what_cannot_be_a_study_of_an_audit(
-    make: Callable[..., StudyStore], auditing: Callable[..., StudyStore], audit: tuple[Path, Path, Draw], pairs: Path,
+    make: Callable[..., StudyStore],
+    auditing: Callable[..., StudyStore],
+    audit: tuple[Path, Path, Draw],
+    pairs: Path,
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     for options in ({"raters": 3}, {"lang": "en"}, {"limit": 5}, {"training_data": str(pairs)}, {"min_checks": 0.5}):
         shown = next(iter(options)).replace("_", "-")
         with pytest.raises(StudyError, match=f"--{shown} has no meaning beside --audit"):
@@ -342,8 +351,12 @@ def test_what_cannot_be_a_study_of_an_audit(
 @pytest.mark.parametrize(("lang", "width"), [("en", 1200), ("ar", 400)])
 @pytest.mark.browser
 def test_an_audit_by_keyboard(
-    auditing: Callable[..., StudyStore], person: Callable[[StudyStore], Person], axe: str, lang: str, width: int,  # noqa: F811
-) -> None:  # fmt: skip
+    auditing: Callable[..., StudyStore],
+    person: Callable[[StudyStore], Person],  # noqa: F811
+    axe: str,  # noqa: F811
+    lang: str,
+    width: int,
+) -> None:
     """Everything by keys; axe-core finds nothing before the answer, after it, and where something is missing."""
     store = auditing()
     token = invite(store, 1, lang)[0][0]

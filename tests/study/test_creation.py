@@ -37,8 +37,11 @@ def test_what_was_decided(make: Callable[..., StudyStore], pairs: Path) -> None:
         design, items = read_design(connection), read_items(connection)
         pictures = [read_picture(connection, item.number, number) for item in items for number in range(4)]
     assert [condition.label for condition in design.conditions] == [
-        "easy, VI+TEI", "easy, TEI", "hard, VI+TEI", "hard, TEI",
-    ]  # fmt: skip
+        "easy, VI+TEI",
+        "easy, TEI",
+        "hard, VI+TEI",
+        "hard, TEI",
+    ]
     assert (design.items, design.training, design.lang, design.data) == (6, 2, "en", str(pairs))
     assert [item.answers is not None for item in items] == [False] * 6 + [True] * 3  # and an example
     assert len(set(pictures)) == 36 and all(picture.startswith(b"\x89PNG") for picture in pictures)

@@ -40,12 +40,20 @@ def marks_of(spans: int, right: tuple[int, ...], counting: tuple[int, ...]) -> l
     """One pass a rater over all spans, two an item."""
     return [
         GradedResponse(
-            rater=rater + 1, item=span // 2, condition=0, turn=rater, place=span % 2, typed="x", unread=False,
-            exact_match=span < all_right, lenient_match=span < all_right, excused=all_right <= span < not_counted,
+            rater=rater + 1,
+            item=span // 2,
+            condition=0,
+            turn=rater,
+            place=span % 2,
+            typed="x",
+            unread=False,
+            exact_match=span < all_right,
+            lenient_match=span < all_right,
+            excused=all_right <= span < not_counted,
         )
         for rater, (all_right, not_counted) in enumerate(zip(right, counting, strict=True))
         for span in range(spans)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(("lang", "other"), [("en", ()), ("zh", ()), ("en", (162, 164, 169))])
@@ -59,9 +67,16 @@ def test_the_report_has_the_published_figures(lang: str, other: tuple[int, ...])
         graded += [one._replace(condition=condition) for one in marks_of(spans, right, counting)]
     conditions = tuple(Condition(mode, View.STACKED) for _, mode, *_ in published)
     design = StudyDesign(
-        data="", lang=lang, hidden=False, signature="", conditions=conditions, items=100, training=0,
-        spans=published[0][2], options={"seed": 0},
-    )  # fmt: skip
+        data="",
+        lang=lang,
+        hidden=False,
+        signature="",
+        conditions=conditions,
+        items=100,
+        training=0,
+        spans=published[0][2],
+        options={"seed": 0},
+    )
     rows = human_table(design, graded).texts()
     for row, (_, mode, spans, _, _, *figures) in zip(rows, published, strict=True):
         assert row[:4] == [lang, f"{mode}, VI+TEI", str(spans), "3"]
@@ -83,11 +98,19 @@ def test_every_value_lies_in_its_interval(responses: list[tuple[int, int, int, b
     """In studies in which anybody lacks anything; a pass of one response counted as much as a whole one."""
     graded = [
         GradedResponse(
-            rater=rater, item=item, condition=0, turn=turn, place=0, typed="x", unread=False, exact_match=right,
-            lenient_match=lenient, excused=excused,
+            rater=rater,
+            item=item,
+            condition=0,
+            turn=turn,
+            place=0,
+            typed="x",
+            unread=False,
+            exact_match=right,
+            lenient_match=lenient,
+            excused=excused,
         )
         for rater, item, turn, right, lenient, excused, _ in responses
-    ]  # fmt: skip
+    ]
     for is_right in (exact_match, filtered_match, lenient_match):
         found = human_scores(graded, is_right, seed=0).mean
         assert found.value == pytest.approx(sum(map(is_right, graded)) / len(graded))

@@ -31,9 +31,19 @@ from vcrgen.study.store.raters import now, read_raters, update_rater
 from vcrgen.study.store.steps import open_slots, read_steps, returned_slots
 
 HOSTILE = [
-    "<script>alert(1)</script>", "'; DROP TABLE steps; --", "\u202eabc\u0000\u0007", "=1+1", "{{ 7 * 7 }}", "\\x00%00",
-    "红色的狐狸 “ＡＢＣ”", "🦊" * 100, "x" * 10_000, "<!--", "\r\n\r\nHTTP/1.1 200 OK", '"}]}',
-]  # fmt: skip
+    "<script>alert(1)</script>",
+    "'; DROP TABLE steps; --",
+    "\u202eabc\u0000\u0007",
+    "=1+1",
+    "{{ 7 * 7 }}",
+    "\\x00%00",
+    "红色的狐狸 “ＡＢＣ”",
+    "🦊" * 100,
+    "x" * 10_000,
+    "<!--",
+    "\r\n\r\nHTTP/1.1 200 OK",
+    '"}]}',
+]
 
 
 class Client:
@@ -169,7 +179,13 @@ def test_hostile_texts_are_kept_as_typed_and_shown_as_texts(client: Any) -> None
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"null", b"[]", b"{", b'{"tab": "tab-1"}', b"[" * 50_000, b"\xff\xfe",
+        b"",
+        b"null",
+        b"[]",
+        b"{",
+        b'{"tab": "tab-1"}',
+        b"[" * 50_000,
+        b"\xff\xfe",
         b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":NaN,"done":true,"revision":1}',
         b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":-1,"done":true,"revision":1}',
         b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":0}',
@@ -180,7 +196,7 @@ def test_hostile_texts_are_kept_as_typed_and_shown_as_texts(client: Any) -> None
         b'{"tab":"tab-1","texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":1,"answers":1}',
         b'{"tab":1,"texts":["x"],"unread":[false],"seconds":1,"done":true,"revision":1}',
     ],
-)  # fmt: skip
+)
 def test_forged_bodies_are_refused(client: Any, body: bytes) -> None:
     rater, store = client()
     rater.begin()

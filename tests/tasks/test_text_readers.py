@@ -28,16 +28,19 @@ def drawn(seed: int, items: int = 240, options: int = 4, per_picture: int = 2) -
     draws = random.Random(seed)
     return [
         ChoiceItem(
-            question_id=f"q{number}", path=f"apply/a/{number % 3}", picture=f"{seed}-{number // per_picture}",
+            question_id=f"q{number}",
+            path=f"apply/a/{number % 3}",
+            picture=f"{seed}-{number // per_picture}",
             questions={
                 "en": ChoiceQuestion(
                     " ".join(draws.sample(WORDS, 5)), tuple(" ".join(draws.sample(WORDS, 2)) for _ in range(options))
                 )
             },
-            answer=draws.randrange(options), trap=None,
+            answer=draws.randrange(options),
+            trap=None,
         )
         for number in range(items)
-    ]  # fmt: skip
+    ]
 
 
 def said(item: ChoiceItem, change: Callable[[int, str], str]) -> ChoiceItem:
@@ -71,7 +74,7 @@ def test_a_word_of_right_options_is_learned_from_other_pictures_or_other_seeds()
         return [
             said(item, lambda at, text, word=word, key=item.answer: f"{word if at == key else 'lamp'} {text}")
             for item, word in zip(items, words, strict=True)
-        ]  # fmt: skip
+        ]
 
     items, others = planted(drawn(1)), planted(drawn(2))
     assert shortcuts(items)[CLASSIFIER, ""] > 0.6

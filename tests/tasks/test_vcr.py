@@ -28,8 +28,14 @@ def test_every_column_has_a_note() -> None:
 
 def test_the_first_columns_are_those_of_vcr_wiki() -> None:
     assert list(VCR.features)[:7] == [
-        "question_id", "image", "caption", "stacked_image", "only_it_image", "only_it_image_small", "crossed_text",
-    ]  # fmt: skip
+        "question_id",
+        "image",
+        "caption",
+        "stacked_image",
+        "only_it_image",
+        "only_it_image_small",
+        "crossed_text",
+    ]
     assert VCR.images == ("image", *(view.column for view in IMAGE_VIEWS))
     assert all(VCR.features[column] == IMAGE for column in VCR.images)
 

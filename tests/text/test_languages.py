@@ -1,7 +1,6 @@
 """The table of languages: what a row needs, and that nothing else knows a language by its code."""
 
 import ast
-import re
 from pathlib import Path
 
 import pytest
@@ -24,36 +23,23 @@ def test_a_row_has_all_that_it_names(code: str) -> None:
     assert (PACKAGE / "text" / code / "lexicons" / "sensitive.txt").is_file()
 
 
-OF_PYTORCH = {"return_tensors", "framework"}  # where "pt" is PyTorch, not Portuguese
+def test_no_code_asks_for_a_language_by_its_name() -> None:
+    """What a language needs stands in its row and its folder: nothing compares with a code such as "fr"."""
+    places = []
+    for file in set(PACKAGE.rglob("*.py")) - {PACKAGE / "bloom" / "numbers.py"}:  # which reads numbers in words
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Compare):
+                compared = {child.value for child in ast.walk(node) if isinstance(child, ast.Constant)}
+                names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+                names |= {child.attr for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+                if compared & LANGUAGES.keys() and names & {"lang", "language"}:
+                    places.append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
+    assert not places
 
 
-def lines_of_python(codes: set[str]) -> dict[str, dict[str, int]]:
-    """Return by code and file the number of lines of statements with the code as a string: a row, a condition.
-
-    Packages with pages for people have the texts of those pages in their own languages, which is another matter.
-    """
-    found: dict[str, dict[str, int]] = {code: {} for code in codes}
-    quoted = re.compile(rf"""(["'])(?:{"|".join(codes)})\1""")
-    for file in PACKAGE.rglob("*.py"):
-        name, text = file.relative_to(PACKAGE).as_posix(), file.read_text("utf-8")
-        if name.startswith(("bloom/", "study/")) or not quoted.search(text):
-            continue
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.keyword) and node.arg in OF_PYTORCH:
-                continue
-            named = [a.value for a in getattr(node, "keywords", ()) if a.arg not in OF_PYTORCH]
-            inside = node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)
-            constants = {child.value for child in [*inside, *named] if isinstance(child, ast.Constant)}
-            for code in codes & {value for value in constants if isinstance(value, str)}:
-                found[code][name] = found[code].get(name, 0) + (node.end_lineno or 0) - node.lineno + 1
-    return found
-
-
-def test_a_language_needs_its_row_and_no_line_of_python() -> None:
-    """A string that is its code stands nowhere else, and its folder holds no Python."""
-    for code, lines in lines_of_python(LANGUAGES.keys() - {"en", "zh"}).items():
-        assert not lines, code
-        assert not list((PACKAGE / "text" / code).rglob("*.py"))
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_folder_of_a_language_holds_data_only(code: str) -> None:
+    assert not list((PACKAGE / "text" / code).rglob("*.py"))
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,36 @@ def test_without_sentence_bounds_only_the_text_opens() -> None:
 
 # Letters with odd case rules, ties, numbers and words of the lists, so that every pass meets every other.
 PIECES = st.sampled_from(
-    ["the", "The", "of", "Paris", "paris", "de", "-", "'s", ".", "5", "%", "$", "may", "I", "ǅ", "ß", "İ",
-     "#", "@", "river", "Greek", "government", " ", "\n", '"', "TV", "Member"]
-)  # fmt: skip
+    [
+        "the",
+        "The",
+        "of",
+        "Paris",
+        "paris",
+        "de",
+        "-",
+        "'s",
+        ".",
+        "5",
+        "%",
+        "$",
+        "may",
+        "I",
+        "ǅ",
+        "ß",
+        "İ",
+        "#",
+        "@",
+        "river",
+        "Greek",
+        "government",
+        " ",
+        "\n",
+        '"',
+        "TV",
+        "Member",
+    ]
+)
 
 
 @settings(max_examples=60)

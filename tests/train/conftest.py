@@ -56,9 +56,7 @@ def train(model: Path, tmp_path: Path, one_thread: None) -> Callable[..., Any]:
         **options: Any,
     ) -> Any:
         chosen = TrainOptions(**SHORT | options)
-        return finetune(
-            base, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, listener=listener
-        )  # fmt: skip
+        return finetune(base, str(source), out=tmp_path / out, options=chosen, of_pairs=of_pairs, listener=listener)
 
     return call
 

@@ -304,8 +304,9 @@ def test_a_full_disk(train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(OutputError, match="lora cannot be written: the disk is full; free some space"):
             train("lora")
     assert sorted(file.name for file in (tmp_path / "lora" / run_module.WORK).iterdir()) == [
-        run_module.CHECKPOINT, "plan.json"
-    ]  # fmt: skip
+        run_module.CHECKPOINT,
+        "plan.json",
+    ]
     assert same(train("lora").path, whole)
 
 
@@ -363,8 +364,9 @@ def test_layers_that_are_not_there(train: Train, tmp_path: Path) -> None:
     named = train("named", targets="fc1, up_proj", steps=1).path
     config = json.loads((named / "adapter_config.json").read_text())
     assert config["target_modules"].split("|") == [
-        r"model\.language_model\.layers\.\d+\.mlp\.up_proj", r"model\.vision_tower\.encoder\.layers\.\d+\.mlp\.fc1"
-    ]  # fmt: skip
+        r"model\.language_model\.layers\.\d+\.mlp\.up_proj",
+        r"model\.vision_tower\.encoder\.layers\.\d+\.mlp\.fc1",
+    ]
 
 
 def test_data_that_cannot_be_used(train: Train, tmp_path: Path, hidden: Callable[..., Path]) -> None:

@@ -120,8 +120,14 @@ CASES = {
     "plain": Case("ab cd", "cd", ["ab cd"], [["a", "b", " ", "c", "d"]], {3, 4}),
     "right to left": Case("ab cd", "cd", ["ab cd"], [["d", "c", " ", "b", "a"]], {3, 4}, direction="rtl"),
     "lines from right to left": Case(
-        "ab cd ef gh", "cd ef", ["ab cd", "ef gh"], [["d", "c", " ", "b", "a"], ["h", "g", " ", "f", "e"]],
-        {3, 4, 6, 7}, cells=2, direction="rtl", width=40,
+        "ab cd ef gh",
+        "cd ef",
+        ["ab cd", "ef gh"],
+        [["d", "c", " ", "b", "a"], ["h", "g", " ", "f", "e"]],
+        {3, 4, 6, 7},
+        cells=2,
+        direction="rtl",
+        width=40,
     ),
     "a ligature": Case("a fib", "fi", ["a fib"], [["a", " ", "fi", "b"]], {2, 3}),
     "half a ligature": Case("a fib", "ib", ["a fib"], [["a", " ", "fi", "b"]], {2, 3, 4}),
@@ -129,27 +135,21 @@ CASES = {
     "a word broken beside a ligature": Case(
         "aafiaa", "aa", ["aafi", "aa"], [["a", "a", "fi"], ["a", "a"]], {0, 1}, width=28
     ),
-    "a mark without width": Case(
-        f"a{E_ACUTE}b", E_ACUTE, [f"a{E_ACUTE}b"], [["a", E_ACUTE, E_ACUTE, "b"]], {1, 2}
-    ),
-    "a letter without its mark": Case(
-        f"a{E_ACUTE}b", "e", [f"a{E_ACUTE}b"], [["a", E_ACUTE, E_ACUTE, "b"]], {1, 2}
-    ),
+    "a mark without width": Case(f"a{E_ACUTE}b", E_ACUTE, [f"a{E_ACUTE}b"], [["a", E_ACUTE, E_ACUTE, "b"]], {1, 2}),
+    "a letter without its mark": Case(f"a{E_ACUTE}b", "e", [f"a{E_ACUTE}b"], [["a", E_ACUTE, E_ACUTE, "b"]], {1, 2}),
     "a mark from right to left": Case(
         f"a{E_ACUTE}b", "b", [f"a{E_ACUTE}b"], [["b", E_ACUTE, E_ACUTE, "a"]], {3}, direction="rtl"
     ),
     "a mark drawn before its letter": Case(f"a{KI}b", KI, [f"a{KI}b"], [["a", KI, KI, "b"]], {1, 2}),
     "half of such a cluster": Case(f"a{KI}b", f"{SHORT_I}b", [f"a{KI}b"], [["a", KI, KI, "b"]], {1, 2, 3}),
-    "clusters are not broken": Case(
-        KI * 3, KI, [KI * 2, KI], [[KI] * 4, [KI] * 2], {0, 1}, width=30, unit="character"
-    ),
+    "clusters are not broken": Case(KI * 3, KI, [KI * 2, KI], [[KI] * 4, [KI] * 2], {0, 1}, width=30, unit="character"),
     "a number in a line from right to left": Case(
         "ab 12 cd", "12 c", ["ab 12 cd"], [["d", "c", " ", "1", "2", " ", "b", "a"]], {3, 4, 5, 6}, direction="rtl"
     ),
     "a span that is not in one place": Case(
         "ab 12 cd", "b 1", ["ab 12 cd"], [["d", "c", " ", "1", "2", " ", "b", "a"]], {1, 2, 3}, cells=2, direction="rtl"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(params=CASES, name="case")

@@ -75,10 +75,18 @@ def test_no_redirection_is_followed(listener: Listener, status: int) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://example.org/", "http://192.168.1.1/", "ftp://example.org", "file:///etc/passwd", "https://", "x",
-        "https://user:word@example.org/", "http://127.0.0.1.example.org/", "https://[::1", "https://a:b/",
+        "http://example.org/",
+        "http://192.168.1.1/",
+        "ftp://example.org",
+        "file:///etc/passwd",
+        "https://",
+        "x",
+        "https://user:word@example.org/",
+        "http://127.0.0.1.example.org/",
+        "https://[::1",
+        "https://a:b/",
     ],
-)  # fmt: skip
+)
 def test_other_addresses_are_refused(url: str) -> None:
     with pytest.raises(ServiceError, match="webhook"):
         Webhook(url, KEY)

@@ -52,18 +52,20 @@ def test_the_same_plan_goes_on(out: Path) -> None:
         ({"files": "a" * 64}, {"files": "b" * 64}, "(files)"),
         ({"a": 1, "b": ["x"] * 30, "c": 3, "d": 4}, {}, "(a 1 there, none here; b; c 3 there, none here; 1 more)"),
         (
-            {"layout": "rules-1@pillow-13.0.0-basic"}, {"layout": "rules-2@pillow-13.0.0-basic"},
+            {"layout": "rules-1@pillow-13.0.0-basic"},
+            {"layout": "rules-2@pillow-13.0.0-basic"},
             "(layout rules-1@pillow-13.0.0-ba… there, rules-2@pillow-13.0.0-ba… here)",
         ),
         (
-            {"layout": "rules-2@pillow-13.0.0-basic"}, {"layout": "rules-2@pillow-13.0.1-raqm"},
+            {"layout": "rules-2@pillow-13.0.0-basic"},
+            {"layout": "rules-2@pillow-13.0.1-raqm"},
             "(layout …ow-13.0.0-basic there, …ow-13.0.1-raqm here)",
         ),
         ({"prompt": "Ask\n" * 9}, {"prompt": "Ask\n" * 9 + "on"}, r"(prompt …Ask\nAsk\n there, …Ask\nAsk\non here)"),
         ({"template": "a" * 64}, {}, "(template)"),
         ({"template": "{{ a }} {{ b }} {{ c }} {{ d }}"}, {}, "(template {{ a }} {{ b }} {{ c }} … there, none here)"),
     ],
-)  # fmt: skip
+)
 def test_another_plan_is_refused_with_what_differs(
     out: Path, there: dict[str, object], here: dict[str, object], said: str
 ) -> None:

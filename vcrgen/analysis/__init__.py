@@ -67,7 +67,7 @@ __all__ = [
     "reliability",
     "render",
     "shorten",
-]  # fmt: skip
+]
 
 __getattr__, __dir__ = attach(
     __name__,

@@ -64,11 +64,13 @@ def anchor_agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Int
     known = np.array(halves)[np.isfinite(halves)]
     counted = permuted[np.isfinite(permuted)]
     return AnchorAgreement(
-        in_sample=in_sample, cross_fitted=float(known.mean()) if len(known) else float("nan"),
+        in_sample=in_sample,
+        cross_fitted=float(known.mean()) if len(known) else float("nan"),
         plain=pearson(standardise(scores[:, :-1]).mean(axis=1), scores[:, -1]),
         p=float((1 + (counted >= in_sample).sum()) / (1 + len(counted))),
-        halves=len(known), failed=len(halves) - len(known) + len(permuted) - len(counted),
-    )  # fmt: skip
+        halves=len(known),
+        failed=len(halves) - len(known) + len(permuted) - len(counted),
+    )
 
 
 def split_halves(models: int, *, seed: int, groups: Ints | None = None, repeats: int = SPLITS) -> list[Bits]:

@@ -70,9 +70,15 @@ def pairwise(
         ends = _analytic_ends(found[0], n[rows, columns], method)
     p, adjusted, low, high = (_symmetric(tasks, each) for each in (found[1], benjamini_hochberg(found[1]), *ends))
     return PairwiseCorrelations(
-        method=method, r=_symmetric(tasks, found[0], 1.0), n=n, p=p, adjusted=adjusted, low=low, high=high,
+        method=method,
+        r=_symmetric(tasks, found[0], 1.0),
+        n=n,
+        p=p,
+        adjusted=adjusted,
+        low=low,
+        high=high,
         failed=failed,
-    )  # fmt: skip
+    )
 
 
 def _symmetric(tasks: int, values: Floats, diagonal: float = np.nan) -> Floats:

@@ -129,26 +129,34 @@ def _items() -> ItemTable:
 EXAMPLES: Mapping[str, Example] = {
     "gold": Example(
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
-        commands=("map", "factors", "prune"), load=_gold, spec=_gold_spec, errata="gold-errata",
+        commands=("map", "factors", "prune"),
+        load=_gold,
+        spec=_gold_spec,
+        errata="gold-errata",
     ),
     "gold-made": Example(
         about="Made scores of 165 models with correlations that give Figure 7 and Table VIII of the GOLD paper; the "
         "paper's own scores are unpublished.",
-        commands=("map", "factors", "prune"), load=_gold_made, spec=functools.partial(_gold_spec, "Human"),
+        commands=("map", "factors", "prune"),
+        load=_gold_made,
+        spec=functools.partial(_gold_spec, "Human"),
         errata="gold-errata",
     ),
     "vcr": Example(
         about="Exact match of Table 2 of the VCR paper (arXiv 2406.06462); closed models on the first 500 images, open "
         "ones on 5,000.",
-        commands=("map",), load=_vcr,
+        commands=("map",),
+        load=_vcr,
     ),
     "vcr-map": Example(
         about="Correlations of 23 benchmarks over 38 models, read from the heatmap of the VCR paper (PDF of August "
         "2024, Figure 3); its scores are unpublished, and its clusters are those of abs(r).",
-        commands=("map",), load=_vcr_map,
+        commands=("map",),
+        load=_vcr_map,
     ),
     "items": Example(
         about="60 models on 300 items of 150 images, made from a seed: with a wrong key, a copy, and missing cells.",
-        commands=("items", "shorten"), load=_items,
+        commands=("items", "shorten"),
+        load=_items,
     ),
-}  # fmt: skip
+}

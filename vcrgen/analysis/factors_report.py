@@ -67,12 +67,15 @@ def factors_document(
         sections.append(_people(result))
     sections.append(_scores(result))
     return Document(
-        title=f"Factor model of {table.source}", summary=list(factors_summary(result, tested)),
-        lead=f"{lead} {about}".rstrip(), settings=settings, private=private,
+        title=f"Factor model of {table.source}",
+        summary=list(factors_summary(result, tested)),
+        lead=f"{lead} {about}".rstrip(),
+        settings=settings,
+        private=private,
         sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(table.models), largest), *table.notes],
         limitations=list(_limitations(result)),
-    )  # fmt: skip
+    )
 
 
 def _limitations(result: FactorResult) -> Iterator[str]:
@@ -104,9 +107,11 @@ def _model(result: FactorResult) -> Section:
     ]
     paths = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
     r2 = Table(
-        title="Explained variance", heads=["Construct", "R2", "95 % interval"], labels=1,
+        title="Explained variance",
+        heads=["Construct", "R2", "95 % interval"],
+        labels=1,
         rows=[[bound.constructs[k], *figure(each)] for k, each in zip(effects, explained, strict=True)],
-    )  # fmt: skip
+    )
     loadings = result.estimate.fit.loadings[0].tolist()
     drawing = Chart(
         title="Tasks with their loadings, abilities, and the effects between them",
@@ -145,28 +150,36 @@ def _loadings(result: FactorResult) -> Section:
         for i in bound.structure.blocks[k]:
             rows.append(
                 [
-                    bound.constructs[k], bound.tasks[i], *figure(loadings[i]),
-                    loadings[i].verdict(least=limits.loading), *figure(vif[i], 2), vif[i].verdict(most=limits.vif),
+                    bound.constructs[k],
+                    bound.tasks[i],
+                    *figure(loadings[i]),
+                    loadings[i].verdict(least=limits.loading),
+                    *figure(vif[i], 2),
+                    vif[i].verdict(most=limits.vif),
                 ]
-            )  # fmt: skip
+            )
     least, most = f"At least {limits.loading:g}", f"At most {limits.vif:g}"
     heads = ["Ability", "Task", "Loading", "95 % interval", least, "VIF", "95 % interval", most]
     table = Table(title="Loadings and redundancy of tasks", heads=heads, labels=2, rows=rows, breaks=(5,))
     cross = Table(
-        title="Cross-loadings", heads=["Task", *bound.constructs], labels=1,
+        title="Cross-loadings",
+        heads=["Task", *bound.constructs],
+        labels=1,
         rows=[
             [task, *(Number(float(value), CELL) for value in result.estimate.fit.cross[0, i])]
             for i, task in enumerate(bound.tasks)
         ],
-    )  # fmt: skip
+    )
     outer = Table(
-        title="Outer weights", heads=["Ability", "Task", "Weight", "95 % interval"], labels=2,
+        title="Outer weights",
+        heads=["Ability", "Task", "Weight", "95 % interval"],
+        labels=2,
         rows=[
             [bound.constructs[k], bound.tasks[i], *figure(weights[i])]
             for k in bound.structure.abilities
             for i in bound.structure.blocks[k]
         ],
-    )  # fmt: skip
+    )
     text = [
         "A loading is the correlation of a task with its ability. VIF is how redundant a task is within its ability: "
         "1 / (1 - R2) of the task on the other tasks of the ability.",
@@ -193,9 +206,11 @@ def _reliability(result: FactorResult) -> Section:
                 [bound.constructs[k], name, *figure(found[k]), f"{found[k].verdict(least=limit)} (at least {limit:g})"]
             )
     table = Table(
-        title="Reliability and convergence", labels=2, rows=rows,
+        title="Reliability and convergence",
+        labels=2,
+        rows=rows,
         heads=["Ability", "Statistic", "Value", "95 % interval", "Limit"],
-    )  # fmt: skip
+    )
     text = ["Internal consistency of the tasks of an ability. alpha is standardised; in mode B rho_A is set to 1."]
     return Section(title="Abilities", text=text, tables=[table])
 
@@ -210,10 +225,14 @@ def _validity(result: FactorResult) -> Section:
         for (a, b), each, bound_above in zip(pairs, result.estimates(chosen), result.upper_bounds(chosen), strict=True):
             rows.append(
                 [
-                    bound.constructs[a], bound.constructs[b], name, *figure(each), number(bound_above),
+                    bound.constructs[a],
+                    bound.constructs[b],
+                    name,
+                    *figure(each),
+                    number(bound_above),
                     each.verdict(most=limit),
                 ]
-            )  # fmt: skip
+            )
     heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
     text = [
@@ -339,16 +358,26 @@ def _scores(result: FactorResult) -> Section:
         reach = np.percentile(places[:, i], [2.5, 97.5]) if finite.mean() >= 0.95 else None
         rows.append(
             [
-                table.models[i], int(rank[i]),
+                table.models[i],
+                int(rank[i]),
                 NumberInterval(float(reach[0]), float(reach[1]), 0) if reach is not None else None,
-                Number(float(overall[i]), 2), between(float(low[i]), float(high[i]), 2), int(plain[i]),
-                Number(float(used.scores[i].mean()), 2), Number(float(used.scores[i] @ weights), 1),
+                Number(float(overall[i]), 2),
+                between(float(low[i]), float(high[i]), 2),
+                int(plain[i]),
+                Number(float(used.scores[i].mean()), 2),
+                Number(float(used.scores[i] @ weights), 1),
             ]
-        )  # fmt: skip
+        )
     heads = [
-        "Model", "Rank", "Ranks, 95 %", "Weighted overall", "95 % interval", "Rank by mean", "Mean",
+        "Model",
+        "Rank",
+        "Ranks, 95 %",
+        "Weighted overall",
+        "95 % interval",
+        "Rank by mean",
+        "Mean",
         "Weighted sum",
-    ]  # fmt: skip
+    ]
     sources = "and of the scores, where their standard errors are known" if used.errors is not None else "alone"
     text = [
         "The weighted overall is the sum of loading times effect times standardised score, in standard deviations of "

@@ -29,11 +29,15 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
     if result.components is not None:
         sections.append(_components(result))
     return Document(
-        title=f"Map of {table.source}", summary=list(map_summary(result)), lead=f"{lead} {about}".rstrip(),
-        settings=settings, private=private, sections=sections,
+        title=f"Map of {table.source}",
+        summary=list(map_summary(result)),
+        lead=f"{lead} {about}".rstrip(),
+        settings=settings,
+        private=private,
+        sections=sections,
         warnings=[*few_models(models), *table.notes],
         limitations=list(_limitations(result)),
-    )  # fmt: skip
+    )
 
 
 def _limitations(result: MapResult) -> Iterator[str]:
@@ -60,9 +64,12 @@ def _tasks(result: MapResult) -> Section:
         near = nearest(r, task, result.basis)
         others = np.delete(np.abs(r[task]), task)
         row: list[TableCell] = [
-            name, result.table.tasks[near], Number(float(r[task, near]), CELL), Number(float(others.mean()), CELL),
+            name,
+            result.table.tasks[near],
+            Number(float(r[task, near]), CELL),
+            Number(float(others.mean()), CELL),
             result.clusters.labels[task],
-        ]  # fmt: skip
+        ]
         row.append(number(float(result.predicted[task]), 2) if result.predicted is not None else None)
         row.append(share(float(result.reliabilities[task])) if result.reliabilities is not None else None)
         rows.append(row)
@@ -105,10 +112,14 @@ def _heatmap(result: MapResult, shown: str) -> Section:
     for i in range(len(tasks)):
         for j in range(i + 1, len(tasks)):
             row: list[TableCell] = [
-                tasks[i], tasks[j], Number(float(found.r[i, j]), CELL), int(found.n[i, j]),
-                between(float(found.low[i, j]), float(found.high[i, j])), p_value(float(found.p[i, j])),
+                tasks[i],
+                tasks[j],
+                Number(float(found.r[i, j]), CELL),
+                int(found.n[i, j]),
+                between(float(found.low[i, j]), float(found.high[i, j])),
+                p_value(float(found.p[i, j])),
                 p_value(float(found.adjusted[i, j])),
-            ]  # fmt: skip
+            ]
             rows.append([*row, number(float(corrected[i, j])) if corrected is not None else None])
     heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "Disattenuated r"]
     width = 4 if isinstance(result.table, CorrelationTable) else 7 if corrected is None else 8
@@ -184,22 +195,27 @@ def _clusters(result: MapResult, shown: str) -> Section:
         )
         details.append(
             Table(
-                title="Co-clustering of tasks", heads=["Task", "Other task", "Resamples, %"], labels=2,
+                title="Co-clustering of tasks",
+                heads=["Task", "Other task", "Resamples, %"],
+                labels=2,
                 rows=[
                     [names[i], names[j], Percent(float(found.co_clustering[i, j]), 1)]
-                    for i in range(len(names)) for j in range(i + 1, len(names))
+                    for i in range(len(names))
+                    for j in range(i + 1, len(names))
                 ],
             )
-        )  # fmt: skip
+        )
     elif not isinstance(result.table, CorrelationTable):
         text.append(
             "More than 5 % of the resamples have no correlations, so the stability of the clusters is not reported."
         )
     clusters = Table(title="Clusters", heads=heads, labels=2, rows=rows)
     silhouettes = Table(
-        title="Silhouettes", heads=["Clusters", "Silhouette"], labels=1,
+        title="Silhouettes",
+        heads=["Clusters", "Silhouette"],
+        labels=1,
         rows=[[str(size), Number(value, CELL)] for size, value in found.silhouettes.items()],
-    )  # fmt: skip
+    )
     return Section(title="Clusters", text=text, tables=[clusters, silhouettes], details=details)
 
 
@@ -210,22 +226,28 @@ def _components(result: MapResult) -> Section:
     shares = found.values / found.values.sum()
     shown = min(len(names), max(found.kept + 3, 5))
     eigenvalues = Table(
-        title="Components", heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"], labels=1,
+        title="Components",
+        heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"],
+        labels=1,
         rows=[
             [
-                str(i + 1), Number(float(found.values[i])), Number(float(found.noise_values[i])),
+                str(i + 1),
+                Number(float(found.values[i])),
+                Number(float(found.noise_values[i])),
                 Percent(float(shares[i]), 1),
             ]
             for i in range(shown)
         ],
-    )  # fmt: skip
+    )
     loadings = Table(
-        title="Places of the tasks", heads=["Task", "Cluster", "First", "Second"], labels=1,
+        title="Places of the tasks",
+        heads=["Task", "Cluster", "First", "Second"],
+        labels=1,
         rows=[
             [name, result.clusters.labels[i], *(Number(float(value), CELL) for value in found.loadings[i])]
             for i, name in enumerate(names)
         ],
-    )  # fmt: skip
+    )
     text = [
         f"Principal components of r over {found.models} models. Parallel analysis keeps {found.kept}: that many in a "
         "row are larger than 95 % of those of noise with as many models and tasks."
@@ -236,6 +258,9 @@ def _components(result: MapResult) -> Section:
         note="The digit is the cluster. First component from left to right, second from below to above.",
     )
     return Section(
-        title="Components", text=text, charts=[drawing] if len(names) <= MOST_TASKS else [], tables=[eigenvalues],
+        title="Components",
+        text=text,
+        charts=[drawing] if len(names) <= MOST_TASKS else [],
+        tables=[eigenvalues],
         details=[loadings],
-    )  # fmt: skip
+    )

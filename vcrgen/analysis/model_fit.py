@@ -77,9 +77,12 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
         return None
     value = float(root_mean_square_residual(r[None], implied)[0])
     return OverallFit(
-        srmr=value, critical=float(np.quantile(found, 1 - LEVEL)), draws=len(found),
-        p=float((1 + (found >= value).sum()) / (1 + len(found))), inadmissible=len(weights) - len(found),
-    )  # fmt: skip
+        srmr=value,
+        critical=float(np.quantile(found, 1 - LEVEL)),
+        draws=len(found),
+        p=float((1 + (found >= value).sum()) / (1 + len(found))),
+        inadmissible=len(weights) - len(found),
+    )
 
 
 def _fitted(correlations: Floats, structure: Structure, scheme: Scheme) -> tuple[PlsFit, Quality]:

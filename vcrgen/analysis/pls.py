@@ -198,9 +198,15 @@ def _estimates(
     for each in (weights, cross, constructs, paths, r2):
         each[~usable] = np.nan
     return PlsFit(
-        weights=(weights * members).sum(axis=2), loadings=(cross * members).sum(axis=2), cross=cross,
-        constructs=constructs, paths=paths, r2=r2, iterations=iterations, converged=usable,
-    )  # fmt: skip
+        weights=(weights * members).sum(axis=2),
+        loadings=(cross * members).sum(axis=2),
+        cross=cross,
+        constructs=constructs,
+        paths=paths,
+        r2=r2,
+        iterations=iterations,
+        converged=usable,
+    )
 
 
 def quality(correlations: Floats, fit: PlsFit, structure: Structure) -> Quality:
@@ -229,10 +235,18 @@ def quality(correlations: Floats, fit: PlsFit, structure: Structure) -> Quality:
     of_abilities = htmt[:, structure.abilities][:, :, structure.abilities][:, pairs[0], pairs[1]]
     d_div = np.minimum(1, 1 / (2 * of_abilities.max(axis=1))) if len(pairs[0]) else np.full(len(r), np.nan)
     return Quality(
-        vif=vif, alpha=alpha, rho_a=rho_a, cr=cr, ave=ave, htmt=htmt, htmt2=htmt2, srmr=_srmr(r, fit, structure),
-        d_div=d_div, tc=np.abs(fit.loadings[:, tasks]).mean(axis=1),
+        vif=vif,
+        alpha=alpha,
+        rho_a=rho_a,
+        cr=cr,
+        ave=ave,
+        htmt=htmt,
+        htmt2=htmt2,
+        srmr=_srmr(r, fit, structure),
+        d_div=d_div,
+        tc=np.abs(fit.loadings[:, tasks]).mean(axis=1),
         d_valid=np.exp(-np.log(vif[:, tasks]).mean(axis=1)),
-    )  # fmt: skip
+    )
 
 
 def inflation(correlations: Floats, fit: PlsFit, structure: Structure) -> Floats:

@@ -114,16 +114,22 @@ def evaluate_pruning(
     ]
     found = [set(each.kept) for each in drawn if each is not None]
     return PruneEvaluation(
-        table=used, bound=bound, pruning=pruning, kept=kept,
+        table=used,
+        bound=bound,
+        pruning=pruning,
+        kept=kept,
         before=fit_correlations(correlations[None], bound),
         after=fit_correlations(_part(correlations, bound, pruning.kept)[None], kept),
         ranking=rank_preservation(unit, _indicators(tasks, [pruning.kept])),
-        random=rank_preservation(unit, _indicators(tasks, sets)), random_fits=random_fits,
+        random=rank_preservation(unit, _indicators(tasks, sets)),
+        random_fits=random_fits,
         frequency={task: float(np.mean([task in each for each in found])) if found else float("nan") for task in tasks},
         jaccard=float(np.median([_jaccard(set(pruning.kept), each) for each in found])) if found else float("nan"),
-        resamples=repeats, failed=repeats - len(found), sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),
+        resamples=repeats,
+        failed=repeats - len(found),
+        sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),
         anchor=_people(used, bound, seed=seed, batch=batch) if spec.anchor is not None else None,
-    )  # fmt: skip
+    )
 
 
 def _part(correlations: Floats, bound: BoundSpec, chosen: Sequence[str]) -> Floats:
@@ -189,10 +195,13 @@ def _people(table: ScoreTable, bound: BoundSpec, *, seed: int, batch: bool) -> H
     whole = _judged(table, bound, everyone, everyone, batch=batch)
     means = np.mean(rows, axis=0) if rows else np.full((2, 2), np.nan)
     return HumanGain(
-        names=("Plain mean", "Weighted overall"), all_tasks=tuple(means[0].tolist()), chosen=tuple(means[1].tolist()),
+        names=("Plain mean", "Weighted overall"),
+        all_tasks=tuple(means[0].tolist()),
+        chosen=tuple(means[1].tolist()),
         in_sample=(float("nan"),) * 2 if whole is None else tuple(whole[1].tolist()),
-        halves=len(rows), failed=len(halves) - len(rows),
-    )  # fmt: skip
+        halves=len(rows),
+        failed=len(halves) - len(rows),
+    )
 
 
 def _judged(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, *, batch: bool) -> Floats | None:

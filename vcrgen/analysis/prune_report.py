@@ -47,12 +47,15 @@ def prune_document(
         sections.append(_anchor(result))
     sections.append(_sweep(result))
     return Document(
-        title=f"Fewer tasks for {result.table.source}", summary=list(_summary(result, before)),
-        lead=f"{lead} {about}".rstrip(), settings=settings,
-        private=private, sections=sections + errata_sections(errata, about),
+        title=f"Fewer tasks for {result.table.source}",
+        summary=list(_summary(result, before)),
+        lead=f"{lead} {about}".rstrip(),
+        settings=settings,
+        private=private,
+        sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
         limitations=list(_limitations(result)),
-    )  # fmt: skip
+    )
 
 
 def is_judged(result: PruneEvaluation) -> bool:
@@ -130,11 +133,19 @@ def _limitations(result: PruneEvaluation) -> Iterator[str]:
 def _log(result: PruneEvaluation) -> Section:
     rows: list[list[TableCell]] = [
         [
-            str(step.round), step.task, step.ability, step.reason, Number(step.vif, 2), Number(step.loading, CELL),
-            number(step.tc), number(step.d_div), number(step.d_valid), number(step.srmr),
+            str(step.round),
+            step.task,
+            step.ability,
+            step.reason,
+            Number(step.vif, 2),
+            Number(step.loading, CELL),
+            number(step.tc),
+            number(step.d_div),
+            number(step.d_valid),
+            number(step.srmr),
         ]
         for step in result.pruning.log
-    ]  # fmt: skip
+    ]
     heads = ["Round", "Task", "Ability", "Reason", "VIF", "Loading", "TC", "D_div", "D_valid", "SRMR"]
     text = ["The statistics are of the model before the task was dropped."]
     text += [
@@ -171,12 +182,13 @@ def _ranking(result: PruneEvaluation) -> Section:
     count = min(TOP_MODELS, max(1, len(result.table.models) // 2))
     rows: list[list[TableCell]] = []
     better_high = (
-        ("Spearman", "spearman", CELL, True), ("Kendall tau-b", "kendall", CELL, True),
+        ("Spearman", "spearman", CELL, True),
+        ("Kendall tau-b", "kendall", CELL, True),
         ("Pairs of models in the same order", "pairs", CELL, True),
         (f"Inversions of {pluralize(own.apart, 'significantly different pair')}", "flips", 0, False),
         ("Largest change of a rank", "largest", 0, False),
         (f"Share of the {count} best that stay among them", "top", 2, True),
-    )  # fmt: skip
+    )
     for label, field, decimals, high in better_high:
         value = float(getattr(own, field)[0])
         drawn = np.asarray(getattr(others, field), float)
@@ -214,10 +226,12 @@ def _figures(result: PruneEvaluation) -> Section:
         ends = _ends(drawn)
         rows.append(
             [
-                label, number(float(_of(result.before, field)[0])), number(float(_of(result.after, field)[0])),
+                label,
+                number(float(_of(result.before, field)[0])),
+                number(float(_of(result.after, field)[0])),
                 *(number(float(end)) for end in ends),
             ]
-        )  # fmt: skip
+        )
     if result.bound.structure.anchor is not None:
         r2 = [of.fit.r2[:, -1] for of in (result.before, result.after, result.random_fits)]
         ends = _ends(r2[2])
@@ -225,9 +239,11 @@ def _figures(result: PruneEvaluation) -> Section:
             ["R2 of the anchor", *(number(float(each[0])) for each in r2[:2]), *(number(float(e)) for e in ends)]
         )
     table = Table(
-        title="Statistics of the benchmark", labels=1, rows=rows,
+        title="Statistics of the benchmark",
+        labels=1,
+        rows=rows,
         heads=["Statistic", "All tasks", "Kept tasks", "Random, 5 %", "Random, 95 %"],
-    )  # fmt: skip
+    )
     text = ["D_valid falls with every task, so compare the kept tasks with the random sets, which have as many."]
     return Section(title="Benchmark", text=text, tables=[table])
 

@@ -86,10 +86,18 @@ def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged
             tc, d_div, d_valid, srmr = found.of_all
             log.append(
                 DroppedTask(
-                    round=number, task=task, ability=ability, reason=reason, vif=found.vif[task],
-                    loading=found.loading[task], tc=tc, d_div=d_div, d_valid=d_valid, srmr=srmr,
+                    round=number,
+                    task=task,
+                    ability=ability,
+                    reason=reason,
+                    vif=found.vif[task],
+                    loading=found.loading[task],
+                    tc=tc,
+                    d_div=d_div,
+                    d_valid=d_valid,
+                    srmr=srmr,
                 )
-            )  # fmt: skip
+            )
     tasks = [task for of in kept.values() for task in of]
     limits = bound.spec.limits
     beyond = [(task, "VIF", found.vif[task]) for task in tasks if found.vif[task] > limits.vif]

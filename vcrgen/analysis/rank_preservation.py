@@ -51,16 +51,24 @@ def rank_preservation(unit: Floats, sets: Floats) -> RankPreservation:
         ties = np.sqrt((before != 0).sum() * (after != 0).sum())
         figures.append(
             (
-                spearman(whole, part), product.sum() / ties if ties else np.nan, (before == after).mean(),
-                ((product < 0) & apart).sum(), np.abs(own - places).max(),
+                spearman(whole, part),
+                product.sum() / ties if ties else np.nan,
+                (before == after).mean(),
+                ((product < 0) & apart).sum(),
+                np.abs(own - places).max(),
                 (best & (own <= best.sum())).sum() / best.sum(),
             )
-        )  # fmt: skip
+        )
     rho, kendall, pairs, flips, largest, top = np.array(figures).T
     return RankPreservation(
-        spearman=rho, kendall=kendall, pairs=pairs, flips=flips.astype(np.int64),
-        largest=largest.astype(np.int64), top=top, apart=int(apart.sum()),
-    )  # fmt: skip
+        spearman=rho,
+        kendall=kendall,
+        pairs=pairs,
+        flips=flips.astype(np.int64),
+        largest=largest.astype(np.int64),
+        top=top,
+        apart=int(apart.sum()),
+    )
 
 
 def significantly_different(unit: Floats) -> Bits:

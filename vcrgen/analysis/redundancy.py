@@ -160,26 +160,45 @@ def make_map(
     whole = table.complete_cases()
     enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
     return MapResult(
-        table=table, basis=basis, draws=draws, correlations=found, complete=len(whole.models), tree=tree, order=order,
+        table=table,
+        basis=basis,
+        draws=draws,
+        correlations=found,
+        complete=len(whole.models),
+        tree=tree,
+        order=order,
         clusters=grouped,
         components=_components(correlation_matrix(whole.scores), len(whole.models), seed) if enough else None,
         predicted=predicted_r2(whole.scores) if enough else None,
         reliabilities=task_reliabilities(table),
-    )  # fmt: skip
+    )
 
 
 def _map_of_correlations(table: CorrelationTable, basis: Basis, clusters: int | None, seed: int) -> MapResult:
     nothing = np.full_like(table.r, np.nan)
     found = PairwiseCorrelations(
-        method="pearson", r=table.r, n=np.full(table.r.shape, table.models), p=nothing, adjusted=nothing, low=nothing,
+        method="pearson",
+        r=table.r,
+        n=np.full(table.r.shape, table.models),
+        p=nothing,
+        adjusted=nothing,
+        low=nothing,
         high=nothing,
-    )  # fmt: skip
+    )
     tree, order = make_tree(_on(basis, table.r))
     return MapResult(
-        table=table, basis=basis, draws=0, correlations=found, complete=table.models, tree=tree, order=order,
+        table=table,
+        basis=basis,
+        draws=0,
+        correlations=found,
+        complete=table.models,
+        tree=tree,
+        order=order,
         clusters=_clusters(_on(basis, table.r), clusters, seed, None),
-        components=_components(table.r, table.models, seed), predicted=None, reliabilities=None,
-    )  # fmt: skip
+        components=_components(table.r, table.models, seed),
+        predicted=None,
+        reliabilities=None,
+    )
 
 
 def _on(basis: Basis, r: Floats) -> Floats:
@@ -229,9 +248,13 @@ def _clusters(
         failed = len(drawn) - len(usable)
         together = _co_clustering(usable, best, seed, listener) if failed <= MOST_FAILED * len(drawn) else None
     return Clusters(
-        labels=tried[best][0], inertia=tried[best][1], silhouettes={count: each[2] for count, each in tried.items()},
-        is_requested=wanted is not None, co_clustering=together, failed=failed,
-    )  # fmt: skip
+        labels=tried[best][0],
+        inertia=tried[best][1],
+        silhouettes={count: each[2] for count, each in tried.items()},
+        is_requested=wanted is not None,
+        co_clustering=together,
+        failed=failed,
+    )
 
 
 def _co_clustering(drawn: Floats, clusters: int, seed: int, listener: ProgressListener) -> Floats:
@@ -253,9 +276,11 @@ def _components(r: Floats, models: int, seed: int) -> Components:
     noise = np.linalg.eigvalsh(_noise_correlations(rng, tables, models, len(r)))[:, ::-1]
     first = vectors[:, :2] * np.where(vectors[:, :2].sum(axis=0) < 0, -1, 1)
     return Components(
-        values=values, noise_values=np.percentile(noise, 95, axis=0), models=models,
+        values=values,
+        noise_values=np.percentile(noise, 95, axis=0),
+        models=models,
         loadings=first * np.sqrt(np.maximum(values[:2], 0)),
-    )  # fmt: skip
+    )
 
 
 def _noise_correlations(rng: Generator, tables: int, models: int, tasks: int) -> Floats:

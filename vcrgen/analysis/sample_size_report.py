@@ -30,18 +30,25 @@ def sample_size_document(options: SampleSizeOptions, *, settings: str) -> Docume
     summary: list[str] = []
     sections: list[Section] = []
     for wanted, make in (
-        (options.difference, _difference), (options.threshold, _threshold), (options.human, _human),
-        (options.wrong_keys, _wrong_keys), (options.lost_tasks, _lost_tasks),
-    ):  # fmt: skip
+        (options.difference, _difference),
+        (options.threshold, _threshold),
+        (options.human, _human),
+        (options.wrong_keys, _wrong_keys),
+        (options.lost_tasks, _lost_tasks),
+    ):
         if wanted is not None:
             sentence, section = make(options, wanted)
             summary.append(sentence)
             sections.append(section)
     return Document(
-        title="Sample sizes", summary=summary, sections=sections, settings=settings, limitations=_LIMITATIONS,
+        title="Sample sizes",
+        summary=summary,
+        sections=sections,
+        settings=settings,
+        limitations=_LIMITATIONS,
         lead="From simulations with the tests and intervals of this package, stored with it "
         "(scripts/measure_sample_size.py). Between measured sizes numbers are interpolated.",
-    )  # fmt: skip
+    )
 
 
 def _difference(options: SampleSizeOptions, points: float) -> tuple[str, Section]:
@@ -59,9 +66,11 @@ def _difference(options: SampleSizeOptions, points: float) -> tuple[str, Section
     at = [of for of in of_points if of.setting["accuracy"] == options.accuracy]
     series = [(f"alike {of.setting['alike']:g}", [(_place(of, n), v) for n, v in _pairs(of)]) for of in at]
     chart = _chart(
-        f"Power for {_points(points)} at {options.accuracy:g} %, by number of images", at[0], series,
+        f"Power for {_points(points)} at {options.accuracy:g} %, by number of images",
+        at[0],
+        series,
         [(share, f"power {share:g}") for share in (0.0, 0.5, 1.0)],
-    )  # fmt: skip
+    )
     text = (
         "Images have 1 to 4 spans that correlate by .25. Two models do the same on a share of the spans (alike), but "
         "for the difference. The test is that of vcrgen compare, at 95 %, of 500 simulated pairs a number."
@@ -83,9 +92,11 @@ def _threshold(options: SampleSizeOptions, width: float) -> tuple[str, Section]:
     ]
     series = [(f"scale {of.setting['scale']:g}", _widths(of, of_levels)) for of in of_levels]
     chart = _chart(
-        f"Half-width of a threshold's interval at {options.levels} levels, by number of images", chosen, series,
+        f"Half-width of a threshold's interval at {options.levels} levels, by number of images",
+        chosen,
+        series,
         _marks(of_levels),
-    )  # fmt: skip
+    )
     text = (
         "Observers recover a span with a chance that is logistic in its visible ink; scale is that of the function, in "
         "points of ink (3 is steep, 10 flat). Of 20 simulated observers the mean half-width of the 95 % interval."
@@ -208,7 +219,9 @@ def _chart(
     heights: Sequence[tuple[float, str]],
 ) -> Chart:
     drawing = lines(
-        series, ticks=[(_place(of, images), f"{images:,}") for images in of.images], heights=heights,
+        series,
+        ticks=[(_place(of, images), f"{images:,}") for images in of.images],
+        heights=heights,
         text=f"{title}: {len(series)} lines.",
-    )  # fmt: skip
+    )
     return Chart(title=title, svg=drawing, note="Across: number of images, on a logarithmic scale.")

@@ -65,10 +65,12 @@ class ScoreTable:
         """The table of some models."""
         chosen = np.flatnonzero(kept).tolist()
         return replace(
-            self, models=tuple(self.models[i] for i in chosen), scores=self.scores[kept],
+            self,
+            models=tuple(self.models[i] for i in chosen),
+            scores=self.scores[kept],
             errors=None if self.errors is None else self.errors[kept],
             families=None if self.families is None else tuple(self.families[i] for i in chosen),
-        )  # fmt: skip
+        )
 
     def select_tasks(self, tasks: Sequence[str]) -> ScoreTable:
         """The table of some tasks, in their order."""
@@ -248,10 +250,13 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
         raise AnalysisError(f"{source}: the model {doubled!r} has two rows; keep one, or give them two names.")
     return _validate(
         ScoreTable(
-            source=source, models=tuple(models), tasks=tuple(tasks), families=tuple(families) or None,
+            source=source,
+            models=tuple(models),
+            tasks=tuple(tasks),
+            families=tuple(families) or None,
             scores=np.array(scores, float).reshape(len(models), len(tasks)),
         )
-    )  # fmt: skip
+    )
 
 
 def _is_text(cells: Sequence[Any]) -> bool:
@@ -285,10 +290,14 @@ def _long_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
         if items < 1:
             raise AnalysisError(f"{place}, column 'items': a score is of one item at least.")
         yield _Score(
-            place=place, model=parse_name(row["model"], "model", place), task=parse_name(row["task"], "task", place),
-            score=score, error=error, items=items,
+            place=place,
+            model=parse_name(row["model"], "model", place),
+            task=parse_name(row["task"], "task", place),
+            score=score,
+            error=error,
+            items=items,
             family=parse_name(row["family"], "family", place) if "family" in row else "",
-        )  # fmt: skip
+        )
 
 
 def binomial_standard_error(score: float, items: float, *, whole: float = 100.0) -> float:
@@ -327,11 +336,14 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
         scores[at], errors[at] = row.score, computed if math.isnan(row.error) else row.error
     return _validate(
         ScoreTable(
-            source=source, models=tuple(models), tasks=tuple(tasks), scores=scores,
+            source=source,
+            models=tuple(models),
+            tasks=tuple(tasks),
+            scores=scores,
             errors=errors if np.isfinite(errors).any() else None,
             families=tuple(models.values()) if any(models.values()) else None,
         )
-    )  # fmt: skip
+    )
 
 
 def _validate(table: ScoreTable) -> ScoreTable:
@@ -402,10 +414,13 @@ def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
                 )
             language = "" if saved.task.axis == "lang" else f"{saved.language} "  # which is what its cells differ in
             yield _Score(
-                place=str(file), model=parse_name(saved.model, "model", str(file)), way=saved.signature.short,
+                place=str(file),
+                model=parse_name(saved.model, "model", str(file)),
+                way=saved.signature.short,
                 task=parse_name(f"{language}{cell.variant} {cell.view.value}", "task", str(file)),
-                score=100 * right.value, error=100 * right.sd_clusters,
-            )  # fmt: skip
+                score=100 * right.value,
+                error=100 * right.sd_clusters,
+            )
 
 
 def _board_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
@@ -426,9 +441,13 @@ def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
                     if (figure := next((scores[name] for name in _RANKING if name in scores), None)) is None:
                         continue
                     named = {
-                        "set": track["set"], "mode": track["mode"], "view": track["view"], "model": facts["model"],
-                        "signature": ranking["signature"], "team": facts["team"],
-                    }  # fmt: skip
+                        "set": track["set"],
+                        "mode": track["mode"],
+                        "view": track["view"],
+                        "model": facts["model"],
+                        "signature": ranking["signature"],
+                        "team": facts["team"],
+                    }
                     yield _board_score(named, source, [figure["value"], figure["low"], figure["high"]])
     except (KeyError, TypeError, AttributeError):
         raise AnalysisError(f"{source} is not a board as `vcrgen leaderboard export --to json` writes it.") from None
@@ -438,9 +457,11 @@ def _board_score(row: Mapping[str, Any], place: str, figure: Sequence[Any]) -> _
     """A model of one team on one set, mode and view; the error is that of the 95 % interval, whose ends follow."""
     value, low, high = (100 * parse_number(each, place) for each in figure)
     return _Score(
-        place=place, model=parse_name(row.get("model"), "model", place),
+        place=place,
+        model=parse_name(row.get("model"), "model", place),
         team=parse_name(row.get("team"), "team", place),
         task=parse_name(" ".join(str(row[name])[:80] for name in ("set", "mode", "view")), "task", place),
-        score=value, error=(high - low) / (2 * 1.959964),
+        score=value,
+        error=(high - low) / (2 * 1.959964),
         way=hashlib.sha256(str(row["signature"]).encode()).hexdigest()[:8],
-    )  # fmt: skip
+    )

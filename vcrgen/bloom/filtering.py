@@ -80,11 +80,18 @@ def write_filtered_set(
     source = f"{built.source}, without {pluralize(len(left_out), 'item')}"
     every = left_out.union(as_texts(built.config.get("without")) or ())  # also those that an earlier list left out
     return write_set(
-        out, kept(), languages=languages_of(dataset), taxonomy=set_taxonomy(dataset), source=source,
-        config={**built.config, "without": sorted(every)}, rejects=rejects,
-        license_note=LICENSE_OF_SOURCE, facts=generation_facts(dataset), notes=notes + read_card_notes(dataset),
+        out,
+        kept(),
+        languages=languages_of(dataset),
+        taxonomy=set_taxonomy(dataset),
+        source=source,
+        config={**built.config, "without": sorted(every)},
+        rejects=rejects,
+        license_note=LICENSE_OF_SOURCE,
+        facts=generation_facts(dataset),
+        notes=notes + read_card_notes(dataset),
         columns=columns,
-    )  # fmt: skip
+    )
 
 
 def _read_excluded(

@@ -87,10 +87,16 @@ def import_questions(
         columns = (DIALECT,) if DIALECT in names else ()
         reader = RowReader(options, file.parent, taxonomy, languages, rejects, Path(folder), columns)
         return write_set(
-            out, reader.usable(rows, shown), languages=languages, taxonomy=taxonomy, source=file.name,
+            out,
+            reader.usable(rows, shown),
+            languages=languages,
+            taxonomy=taxonomy,
+            source=file.name,
             config=options.model_dump(mode="json", exclude={"images", "taxonomy"}),
-            rejects=rejects, license_note=LICENSE_OF_SOURCE, columns=columns,
-        )  # fmt: skip
+            rejects=rejects,
+            license_note=LICENSE_OF_SOURCE,
+            columns=columns,
+        )
 
 
 def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
@@ -169,9 +175,15 @@ class RowReader:
     """Converts rows of a file to rows of a dataset; a ConfigError if the folder of pictures is none."""
 
     def __init__(
-        self, options: BloomImportOptions, beside: Path, taxonomy: Taxonomy, languages: Sequence[str],
-        rejects: RejectLog, folder: Path, columns: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+        self,
+        options: BloomImportOptions,
+        beside: Path,
+        taxonomy: Taxonomy,
+        languages: Sequence[str],
+        rejects: RejectLog,
+        folder: Path,
+        columns: Sequence[str] = (),
+    ) -> None:
         if options.images is not None and not options.images.is_dir():
             raise ConfigError(f"--images {options.images} is no folder.")
         self._options, self._root = options, options.images or beside
@@ -220,9 +232,13 @@ class RowReader:
         self._ids.add(name)
         questions = complete_questions(raw)
         converted: dict[str, Any] = {
-            "question_id": name, "image": {"bytes": data, "path": None}, "path": raw.path,
-            "source": f"item {number}", "answer": raw.answer, "trap": raw.trap,
-        }  # fmt: skip
+            "question_id": name,
+            "image": {"bytes": data, "path": None},
+            "path": raw.path,
+            "source": f"item {number}",
+            "answer": raw.answer,
+            "trap": raw.trap,
+        }
         if DIALECT in self._columns:
             converted[DIALECT] = one_line(_text(texts_of(row).get(DIALECT, row.get(DIALECT))))[:MAX_ID]
         for lang in self._languages:

@@ -72,9 +72,7 @@ class ItemRejected(Exception):
         about: Further facts for ``rejects.jsonl``, without the key.
     """
 
-    def __init__(
-        self, reason: ItemRejectReason, detail: str, stage: str = "", votes: tuple[bool, ...] = ()
-    ) -> None:  # fmt: skip
+    def __init__(self, reason: ItemRejectReason, detail: str, stage: str = "", votes: tuple[bool, ...] = ()) -> None:
         super().__init__(detail)
         self.reason, self.detail, self.stage, self.votes = reason, detail, stage, votes
         self.about: Mapping[str, Any] = {}
@@ -87,9 +85,7 @@ class RejectLog:
     counts: Counter[str] = field(default_factory=Counter)  # items by reason
     lines: list[str] = field(default_factory=list)  # of ``rejects.jsonl``
 
-    def add(
-        self, item: str, reason: ItemRejectReason, detail: str, about: Mapping[str, Any] | None = None
-    ) -> None:  # fmt: skip
+    def add(self, item: str, reason: ItemRejectReason, detail: str, about: Mapping[str, Any] | None = None) -> None:
         """Count an item; ``detail`` and further facts ``about`` it hold no answer."""
         self.counts[reason] += 1
         self.lines.append(canonical_json({"item": item, "reason": reason, "detail": detail, **(about or {})}) + "\n")

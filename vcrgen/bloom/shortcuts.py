@@ -82,7 +82,8 @@ def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
     elsewhere = "items of other seeds" if learns_elsewhere else "the other pictures of the set"
     return _ABOUT.format(
         learned=f"and two that learn from {elsewhere} (sets of {MIN_LEARNED} items or more)",
-        margin=100 * MARGIN, table=_HEAD + rows,
+        margin=100 * MARGIN,
+        table=_HEAD + rows,
         most=escape_markdown(_figure_sentence(most)) if most else "no category has items enough",
         verdict=verdict or "None is a shortcut.",
-    )  # fmt: skip
+    )

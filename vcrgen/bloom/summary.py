@@ -68,22 +68,29 @@ def set_figures(dataset: Dataset) -> SetFigures:
                 longest[lang] += right_by_length(sizes, item.answer)
     languages = {
         lang: LanguageFigures(
-            items=len(stems), longest_key=longest[lang] / max(len(stems), 1),
-            stem=Summary.of(stems), option=Summary.of(options),
+            items=len(stems),
+            longest_key=longest[lang] / max(len(stems), 1),
+            stem=Summary.of(stems),
+            option=Summary.of(options),
         )
         for lang, (stems, options) in lengths.items()
-    }  # fmt: skip
+    }
     levels = dict.fromkeys(taxonomy.levels, (0, 0, 0))
     for path in taxonomy.paths:
         items, filled, every = levels[level := path.partition("/")[0]]
         levels[level] = items + categories[path], filled + (categories[path] > 0), every + 1
     return SetFigures(
-        items=categories.total(), pictures=len(pictures), max_items_of_picture=max(pictures.values(), default=0),
+        items=categories.total(),
+        pictures=len(pictures),
+        max_items_of_picture=max(pictures.values(), default=0),
         traps=traps,
-        positions={letter: positions[letter] for letter in LETTERS[:most]}, languages=languages, levels=levels,
+        positions={letter: positions[letter] for letter in LETTERS[:most]},
+        languages=languages,
+        levels=levels,
         empty_categories=tuple(path for path in taxonomy.paths if path not in categories),
-        unknown_categories=tuple(sorted(set(categories) - known)), problems=dict(sorted(problems.items())),
-    )  # fmt: skip
+        unknown_categories=tuple(sorted(set(categories) - known)),
+        problems=dict(sorted(problems.items())),
+    )
 
 
 def right_by_length(sizes: Sequence[int], answer: int) -> float:

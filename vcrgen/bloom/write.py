@@ -170,21 +170,35 @@ def _manifest(
     """Describe the files, with the signature of the set; `content` is the digest of the rows."""
     tree = hashlib.sha256(taxonomy.text.encode()).hexdigest()
     signed = {
-        "vcrgen": version("vcrgen"), "task": TASK, "set": FORM, "langs": "+".join(languages),
-        "leaves": tree[:12], "items": content[:12], **facts,
-    }  # fmt: skip
+        "vcrgen": version("vcrgen"),
+        "task": TASK,
+        "set": FORM,
+        "langs": "+".join(languages),
+        "leaves": tree[:12],
+        "items": content[:12],
+        **facts,
+    }
     fingerprint = canonical_json([signed, content, tree, dict(config)])
     return Manifest(
-        fingerprint=hashlib.sha256(fingerprint.encode()).hexdigest(), signature=Signature(signed), source=source,
-        config=dict(config), read=sum(file.rows for file in files) + rejects.counts.total(),
-        rejected=dict(sorted(rejects.counts.items())), files=tuple(files), task=TASK, languages=tuple(languages),
-    )  # fmt: skip
+        fingerprint=hashlib.sha256(fingerprint.encode()).hexdigest(),
+        signature=Signature(signed),
+        source=source,
+        config=dict(config),
+        read=sum(file.rows for file in files) + rejects.counts.total(),
+        rejected=dict(sorted(rejects.counts.items())),
+        files=tuple(files),
+        task=TASK,
+        languages=tuple(languages),
+    )
 
 
 def _write_files(
-    folder: Path, rows: Iterable[Mapping[str, Any]], languages: Sequence[str], columns: Sequence[str],
+    folder: Path,
+    rows: Iterable[Mapping[str, Any]],
+    languages: Sequence[str],
+    columns: Sequence[str],
     content: "hashlib._Hash",
-) -> list[DatasetFile]:  # fmt: skip
+) -> list[DatasetFile]:
     """Write the rows and add to ``content`` what decides a score. Names have the number of files, so they come last."""
     kind = question_kind(languages)
     (folder / DATA_FOLDER).mkdir()
@@ -204,7 +218,7 @@ def _write_files(
 
 def _write_file(
     file: Path, rows: Iterator[Mapping[str, Any]], kind: DatasetKind, names: Sequence[str], content: "hashlib._Hash"
-) -> int:  # fmt: skip
+) -> int:
     """Write a file of the next rows and return their number; without a row no file is written."""
     schema, texts, count = kind.schema(*names), [name for name in names if name != "image"], 0
     if not (few := list(islice(rows, _GROUP_ROWS))):
@@ -231,9 +245,7 @@ def _note(
         yield row
 
 
-def _card(
-    manifest: Manifest, filled: int, taxonomy: Taxonomy, license_note: str, columns: Sequence[str]
-) -> str:  # fmt: skip
+def _card(manifest: Manifest, filled: int, taxonomy: Taxonomy, license_note: str, columns: Sequence[str]) -> str:
     kind = question_kind(manifest.languages)
     notes = {**kind.descriptions, **{name: kind.optional_features[name][1] for name in columns}}
     return _CARD.format(

@@ -62,10 +62,12 @@ def _draw(rng: Random, widths: Sequence[int], line: int, regions: Sequence[Box],
         y0 = region.y0 + int(rng.random() * (region.y1 - region.y0 - line + 1))
         box = Box(x0, y0, x0 + width, y0 + line)
         free = all(
-            box.x1 + distance <= other.x0 or other.x1 + distance <= box.x0
-            or box.y1 + distance <= other.y0 or other.y1 + distance <= box.y0
+            box.x1 + distance <= other.x0
+            or other.x1 + distance <= box.x0
+            or box.y1 + distance <= other.y0
+            or other.y1 + distance <= box.y0
             for other in occupied
-        )  # fmt: skip
+        )
         if free and region.y0 <= y0 and box.y1 <= region.y1:
             return box
     return None

@@ -64,9 +64,13 @@ class Pipeline:
         first = resolve_font(config.font) if config.font else None
         chain = default_chain(self.language.fonts, size=config.font_size, first=first)
         self.style = make_style(
-            self.language, chain, width=config.width, max_height=config.max_height, cover=config.cover,
+            self.language,
+            chain,
+            width=config.width,
+            max_height=config.max_height,
+            cover=config.cover,
             modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
-        )  # fmt: skip
+        )
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
         self.acceptance = Acceptance(config.lang, config.least_ink) if config.is_selective else None

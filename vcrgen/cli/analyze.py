@@ -80,9 +80,14 @@ def map_tasks(
     table = shipped.load() if shipped else _read(scores, chosen)
     with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
         result = make_map(
-            table, method=chosen.method, basis=chosen.distance, clusters=chosen.clusters, seed=chosen.seed,
-            draws=chosen.resamples, listener=listener,
-        )  # fmt: skip
+            table,
+            method=chosen.method,
+            basis=chosen.distance,
+            clusters=chosen.clusters,
+            seed=chosen.seed,
+            draws=chosen.resamples,
+            listener=listener,
+        )
     about = shipped.about if shipped else ""
     write_report(
         map_document(result, settings=settings("map", chosen), about=about, private=chosen.private), shown, out
@@ -115,11 +120,10 @@ def factors(
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
-        factors_document(
-            result, settings=settings("factors", chosen), private=chosen.private, **_published(shipped)
-        ),
-        shown, out,
-    )  # fmt: skip
+        factors_document(result, settings=settings("factors", chosen), private=chosen.private, **_published(shipped)),
+        shown,
+        out,
+    )
 
 
 @analyze.command(

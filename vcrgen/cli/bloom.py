@@ -86,10 +86,24 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
 @options_of(
     BloomGenerationOptions,
     only={
-        "model", "judge", "judges", "lang", "per_category", "per_picture", "pictures", "themes", "scenarios",
-        "taxonomy", "price", "judge_price", "image_model", "image_price", "source_split", "limit",
+        "model",
+        "judge",
+        "judges",
+        "lang",
+        "per_category",
+        "per_picture",
+        "pictures",
+        "themes",
+        "scenarios",
+        "taxonomy",
+        "price",
+        "judge_price",
+        "image_model",
+        "image_price",
+        "source_split",
+        "limit",
     },
-)  # fmt: skip
+)
 def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
     """Estimate calls, tokens and cost of a generated set, without a request."""
     from vcrgen.bloom.generation.cost_plan import (
@@ -187,7 +201,7 @@ def _generate(chosen: BloomGenerationOptions, folder: Path) -> None:
 
 def report_missing(
     missing: MissingReplies, consequence: str, chosen: BloomGenerationOptions | BloomCoverageOptions, *, is_error: bool
-) -> None:  # fmt: skip
+) -> None:
     """Print the missing replies, and exit if that is an error."""
     if missing.counts:
         counts = ", ".join(f"{reason} {count:,}" for reason, count in missing.counts.most_common())
@@ -218,9 +232,14 @@ def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[s
     ) -> EndpointModel:
         profile = None if option == "--image-endpoint" else chosen.profile
         servers = parse_endpoints(
-            endpoints, name, profile, keys=[key for key in keys if key], insecure=chosen.insecure_key,
-            pictures=pictures, option=option,
-        )  # fmt: skip
+            endpoints,
+            name,
+            profile,
+            keys=[key for key in keys if key],
+            insecure=chosen.insecure_key,
+            pictures=pictures,
+            option=option,
+        )
         return EndpointModel(servers, name, limits=limits)
 
     own = chosen.endpoint, chosen.key_env, "--endpoint"

@@ -124,9 +124,16 @@ def retire_set(board: BoardFolder, name: SetName) -> None:
 
 @sets.command("replace", epilog=board_examples("sets replace board hidden-en hidden-en-2:hidden-2027/key"))
 def replace_set(
-    board: BoardFolder, name: SetName, data: SetSource, feedback: FeedbackKind = "", view: LadderView = "",
-    opens: Opens = "", closes: Closes = "", protocol: ProtocolName = None, unsafe: Unsafe = False,
-) -> None:  # fmt: skip
+    board: BoardFolder,
+    name: SetName,
+    data: SetSource,
+    feedback: FeedbackKind = "",
+    view: LadderView = "",
+    opens: Opens = "",
+    closes: Closes = "",
+    protocol: ProtocolName = None,
+    unsafe: Unsafe = False,
+) -> None:
     """Retire a set and add its successor."""
     from vcrgen.leaderboard import rotation
 

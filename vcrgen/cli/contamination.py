@@ -71,9 +71,12 @@ def contamination(
     listed = [path for each in pairs.values() for pair in each for path in pair]
     shown = report_format(form, out, [*files, *([data] if data else []), *listed])
     report = examine(
-        predictions or (), data, guesses=guesses or (), options=validate_options(ScoreOptions, drop_none(options)),
+        predictions or (),
+        data,
+        guesses=guesses or (),
+        options=validate_options(ScoreOptions, drop_none(options)),
         **pairs,
-    )  # fmt: skip
+    )
     write_report(contamination_document(report), shown, out)
 
 

@@ -93,12 +93,17 @@ def _baseline_scores(dataset: Path, outputs: Path) -> list[dict[str, Any]]:
 
     return [
         {
-            "mode": cell.variant, "spans": cell.units, "images": cell.clusters,
-            "missing": cell.counts.get("missing", 0), "exact": exact.value, "low": exact.low, "high": exact.high,
+            "mode": cell.variant,
+            "spans": cell.units,
+            "images": cell.clusters,
+            "missing": cell.counts.get("missing", 0),
+            "exact": exact.value,
+            "low": exact.low,
+            "high": exact.high,
         }
         for cell in score(outputs, data=dataset, split="all").cells
         for exact in [cell.metrics["exact"]]
-    ]  # fmt: skip
+    ]
 
 
 def _print_statistics(statistics: Mapping[tuple[str, str], SplitStatistics]) -> None:
@@ -208,9 +213,16 @@ def export(
 ) -> None:
     """Write a dataset or scores in the format of another tool."""
     given = {
-        "mode": mode, "split": split, "rai": rai, "base": base, "dataset": dataset, "url": url, "model": model,
-        "organization": organization, "relationship": relationship,
-    }  # fmt: skip
+        "mode": mode,
+        "split": split,
+        "rai": rai,
+        "base": base,
+        "dataset": dataset,
+        "url": url,
+        "model": model,
+        "organization": organization,
+        "relationship": relationship,
+    }
     known = FILE_FORMATS[to].options if to in FILE_FORMATS else ("mode", "split")
     if odd := [name for name, value in given.items() if value and name not in known]:
         raise ConfigError(f"--{odd[0]} is not for --to {to}; leave it out.")

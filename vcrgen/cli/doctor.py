@@ -22,9 +22,15 @@ PILLOW = "pip install --force-reinstall pillow"
 REINSTALL = "install vcrgen again: pip install --force-reinstall vcrgen"
 # Feature of Pillow to what it is for.
 CODECS = {
-    "jpg": "JPEG", "libjpeg_turbo": "JPEG: libjpeg-turbo", "webp": "WebP", "avif": "AVIF", "libtiff": "TIFF",
-    "jpg_2000": "JPEG 2000", "zlib": "PNG: zlib", "zlib_ng": "PNG: zlib-ng",
-}  # fmt: skip
+    "jpg": "JPEG",
+    "libjpeg_turbo": "JPEG: libjpeg-turbo",
+    "webp": "WebP",
+    "avif": "AVIF",
+    "libtiff": "TIFF",
+    "jpg_2000": "JPEG 2000",
+    "zlib": "PNG: zlib",
+    "zlib_ng": "PNG: zlib-ng",
+}
 NEEDED_CODECS = frozenset({"jpg", "webp", "zlib"})
 
 

@@ -49,6 +49,9 @@ def limits_of(chosen: ServerOptions) -> Limits:
     from vcrgen.models.connection import Limits
 
     return Limits(
-        concurrency=chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm, timeout=chosen.timeout,
+        concurrency=chosen.concurrency,
+        rpm=chosen.rpm,
+        tpm=chosen.tpm,
+        timeout=chosen.timeout,
         patience=chosen.patience_seconds,
-    )  # fmt: skip
+    )

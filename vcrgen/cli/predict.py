@@ -94,9 +94,13 @@ def predict(
         return
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         common: dict[str, Any] = {
-            "out": target, "model": model, "prompt": prompt, "price": chosen.prices, "max_cost": chosen.max_cost,
+            "out": target,
+            "model": model,
+            "prompt": prompt,
+            "price": chosen.prices,
+            "max_cost": chosen.max_cost,
             "listener": listener,
-        }  # fmt: skip
+        }
         if plan:
             _say_plan(make_plan(data, choice, **common), chosen)
             return
@@ -146,8 +150,9 @@ def _levels(dataset: Path, chosen: PredictOptions, *, plan: bool) -> _Levels:
             "--mode ink=0.1,0.2,0.3,0.5, or leave out --staircase."
         )
     ink = {mode: float(Mode(mode).ink or 0) for mode in modes}
-    measured = {mode: [span.ink[mode] for q in session.key.questions for span in q.spans if mode in span.ink]
-                for mode in modes}  # fmt: skip
+    measured = {
+        mode: [span.ink[mode] for q in session.key.questions for span in q.spans if mode in span.ink] for mode in modes
+    }
     ink |= {mode: sum(values) / len(values) for mode, values in measured.items() if values}
     return _Levels(session.key, session.scorer, str(session.signature), ink)
 
@@ -165,10 +170,20 @@ def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path,
     choice = PictureSelection(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         result = find_threshold(
-            data, choice, levels=levels.ink, questions=len(levels.key), judge=levels.judge,
-            signature=levels.signature, out=target, model=model, prompt=prompt, seed=chosen.seed,
-            price=chosen.prices, max_cost=chosen.max_cost, listener=listener,
-        )  # fmt: skip
+            data,
+            choice,
+            levels=levels.ink,
+            questions=len(levels.key),
+            judge=levels.judge,
+            signature=levels.signature,
+            out=target,
+            model=model,
+            prompt=prompt,
+            seed=chosen.seed,
+            price=chosen.prices,
+            max_cost=chosen.max_cost,
+            listener=listener,
+        )
     if result.curve is None:
         why = f"; the first: {result.example}" if result.example else ""
         typer.echo(f"{pluralize(result.missing.total(), 'picture has', 'pictures have')} no reply{why}", err=True)
@@ -232,9 +247,14 @@ def _batches(
         ConsoleProgress(console.err, doing=f"batch {chosen.batch}", unit="requests") as listener,
     ):
         job = BatchJob(
-            dataset=data, choice=choice, out=target, client=client, facts=model.facts, prompt=prompt,
+            dataset=data,
+            choice=choice,
+            out=target,
+            client=client,
+            facts=model.facts,
+            prompt=prompt,
             listener=listener,
-        )  # fmt: skip
+        )
         if chosen.batch == "submit":
             for batch, count in (submitted := job.submit()).items():
                 typer.echo(f"Batch {batch}: {pluralize(count, 'request')} submitted.")
@@ -288,7 +308,7 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
     check_settings(prompt.sampling, prompt.parameters)
     loaded = load_model(
         folder, adapter=chosen.adapter, device=chosen.device, trust_remote_code=chosen.trust_remote_code
-    )  # fmt: skip
+    )
     names = [each.resolve().name for each in (folder, chosen.adapter) if each]
     return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch_size)
 

@@ -35,11 +35,15 @@ class ConsoleProgress(ProgressListener):
         self._started = self._last_line = time.monotonic()
         whole = [Column(no_wrap=True) for _ in range(5)]  # where a terminal is narrow the bar shrinks, then the detail
         columns = (
-            progress.SpinnerColumn(table_column=whole[0]), progress.TextColumn("{task.description}"),
-            progress.BarColumn(bar_width=20), progress.MofNCompleteColumn(table_column=whole[1]), _Rate(unit, whole[2]),
-            progress.TimeElapsedColumn(table_column=whole[3]), progress.TimeRemainingColumn(table_column=whole[4]),
+            progress.SpinnerColumn(table_column=whole[0]),
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=20),
+            progress.MofNCompleteColumn(table_column=whole[1]),
+            _Rate(unit, whole[2]),
+            progress.TimeElapsedColumn(table_column=whole[3]),
+            progress.TimeRemainingColumn(table_column=whole[4]),
             _Detail(),
-        )  # fmt: skip
+        )
         self._bar = progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._bar.add_task("starting", total=None, detail="")
 

@@ -158,9 +158,13 @@ class Commands(TyperGroup):
         """Return the same group with stand-ins of its commands, which know their names and helps only."""
         commands: dict[str, Any] = {name: TyperCommand(name, help=row.help) for name, row in COMMANDS.items()}
         return TyperGroup(
-            name=self.name, commands=commands, params=self.params, help=self.help, epilog=self.epilog,
+            name=self.name,
+            commands=commands,
+            params=self.params,
+            help=self.help,
+            epilog=self.epilog,
             rich_markup_mode=self.rich_markup_mode,
-        )  # fmt: skip
+        )
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without importing any command."""

@@ -85,9 +85,10 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
     seed: int = option(0, "Seed of the order of options and the choice of pictures.", ge=0, le=1_000_000)
     license: str = option("", "License of the pictures, for each item and the card.", max_length=100)
     license_column: str | None = option(
-        None, "Column of each picture's own license, where the source has one; --license is for those without.",
+        None,
+        "Column of each picture's own license, where the source has one; --license is for those without.",
         panel=PANEL_SOURCE,
-    )  # fmt: skip
+    )
     image_model: str | None = option(
         None, "The model that generates the pictures, in place of pairs.", panel=PANEL_PICTURES
     )

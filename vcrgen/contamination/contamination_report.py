@@ -16,9 +16,21 @@ from vcrgen.scorer.records import UNSTATED
 
 SCHEMA = "vcrgen-contamination-2"
 CSV_COLUMNS = (
-    "part", "data", "against", "mode", "view", "percent", "low", "high", "spans", "images", "p", "p_holm", "verdict",
+    "part",
+    "data",
+    "against",
+    "mode",
+    "view",
+    "percent",
+    "low",
+    "high",
+    "spans",
+    "images",
+    "p",
+    "p_holm",
+    "verdict",
     "signature",
-)  # fmt: skip
+)
 FEW_IMAGES = 30
 INTERVAL = "95 % interval"
 Row: TypeAlias = tuple[TableCell, ...]
@@ -140,13 +152,21 @@ def _contrasts(
     """A test of differences; ``of`` is what the set is compared with."""
     rows: list[Row] = [
         (
-            each.theirs.data, each.ours.mode, each.ours.view.label, Percent(each.ours.exact.value),
-            Percent(each.theirs.exact.value), Percent(each.value, sign=True),
-            Interval(each.low, each.high, sign=True), PValue(each.p), PValue(each.p_holm), each.verdict.value,
-            f"{each.ours.images:,} / {each.theirs.images:,}", f"{each.ours.spans:,} / {each.theirs.spans:,}",
+            each.theirs.data,
+            each.ours.mode,
+            each.ours.view.label,
+            Percent(each.ours.exact.value),
+            Percent(each.theirs.exact.value),
+            Percent(each.value, sign=True),
+            Interval(each.low, each.high, sign=True),
+            PValue(each.p),
+            PValue(each.p_holm),
+            each.verdict.value,
+            f"{each.ours.images:,} / {each.theirs.images:,}",
+            f"{each.ours.spans:,} / {each.theirs.spans:,}",
         )
         for each in contrasts
-    ]  # fmt: skip
+    ]
     heads = (
         "Against",
         "Mode",

@@ -98,10 +98,16 @@ def read_outputs(files: Sequence[Path], data: Path, options: ScoreOptions) -> Mo
     model = next(iter(matcher.models), None) or runs[0][0].task.model
     signature = Signature({**session.signature.facts, "missing": "left-out"})
     return ModelOutputs(
-        data=encodable(str(data)), place=place, model=model, language=session.key.lang,
-        signature=str(signature), built=manifest.signature.facts if manifest else {}, asked=asked,
-        cells=cells, notes=tuple(notes),
-    )  # fmt: skip
+        data=encodable(str(data)),
+        place=place,
+        model=model,
+        language=session.key.lang,
+        signature=str(signature),
+        built=manifest.signature.facts if manifest else {},
+        asked=asked,
+        cells=cells,
+        notes=tuple(notes),
+    )
 
 
 def _run_facts(file: Path) -> dict[str, Any]:

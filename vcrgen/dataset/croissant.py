@@ -18,9 +18,15 @@ from vcrgen.reading import without_marks
 CROISSANT = "croissant.json"
 CORE_FIELDS = ("name", "description", "url", "license", "creator", "datePublished", "version", "citeAs")
 RAI_FIELDS = (
-    "rai:hasSyntheticData", "rai:dataUseCases", "rai:dataLimitations", "rai:dataBiases",
-    "rai:personalSensitiveInformation", "rai:dataSocialImpact", "prov:wasDerivedFrom", "prov:wasGeneratedBy",
-)  # fmt: skip
+    "rai:hasSyntheticData",
+    "rai:dataUseCases",
+    "rai:dataLimitations",
+    "rai:dataBiases",
+    "rai:personalSensitiveInformation",
+    "rai:dataSocialImpact",
+    "prov:wasDerivedFrom",
+    "prov:wasGeneratedBy",
+)
 FURTHER_FIELDS = ("rai:dataCollection", "rai:dataPreprocessingProtocol", "rai:dataReleaseMaintenancePlan")
 OWN_FIELDS = (*CORE_FIELDS, *RAI_FIELDS, *FURTHER_FIELDS)
 _MAX_TEXT = 20_000
@@ -148,9 +154,14 @@ def _records(table: RecordTable) -> dict[str, Any]:
         source = {**table.source, "extract": {"fileProperty": "fullpath"}, "transform": {"regex": table.split}}
         where = {"@id": f"{table.name}/split", "name": "split", "description": "the split, from the file's name"}
         fields.append(
-            {"@type": "cr:Field", **where, "dataType": "sc:Text", "source": source,
-             "references": {"field": {"@id": "splits/name"}}}
-        )  # fmt: skip
+            {
+                "@type": "cr:Field",
+                **where,
+                "dataType": "sc:Text",
+                "source": source,
+                "references": {"field": {"@id": "splits/name"}},
+            }
+        )
     return {"@type": "cr:RecordSet", "@id": table.name, "name": table.name, "field": fields}
 
 

@@ -49,8 +49,16 @@ class KeyManifest:
     def __post_init__(self) -> None:
         if self.version != VERSION:
             raise ValueError(f"version {str(self.version)[:40]!r} is not {VERSION}")
-        texts = (self.language, self.canary, self.nonce, self.fingerprint, self.signature, self.public, self.seal,
-                 self.task or "")  # fmt: skip
+        texts = (
+            self.language,
+            self.canary,
+            self.nonce,
+            self.fingerprint,
+            self.signature,
+            self.public,
+            self.seal,
+            self.task or "",
+        )
         if not isinstance(self.files, Mapping) or set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
             raise ValueError("not the description of a key")
         "".join(texts).encode()  # raises where one is no text, or holds half a character, which cannot be hashed

@@ -118,10 +118,16 @@ def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool =
         for view in choice.views:
             data, prompt, problem = _view_picture(kind, row, view, lang, question)
             yield Picture(
-                question_id=question_id, lang=lang, view=view, mode=mode if is_mode(mode) else None,
-                data=data, question=prompt, place=(*order, row_number, list(View).index(view)),
-                answers=as_texts(row[kind.answers]) or () if answers else (), problem=problem,
-            )  # fmt: skip
+                question_id=question_id,
+                lang=lang,
+                view=view,
+                mode=mode if is_mode(mode) else None,
+                data=data,
+                question=prompt,
+                place=(*order, row_number, list(View).index(view)),
+                answers=as_texts(row[kind.answers]) or () if answers else (),
+                problem=problem,
+            )
 
     def stream() -> Iterator[Picture]:
         for part in parts:
@@ -165,11 +171,16 @@ def _canary_questions(dataset: Dataset) -> Pictures:
     digits = read_canary(dataset)
     pictures = [
         Picture(
-            question_id=question.way, lang=guess_language([question.text]), view=View.TEXT_ONLY, mode=None, data=None,
-            question=question.text, place=(0, 0, number, 0),
+            question_id=question.way,
+            lang=guess_language([question.text]),
+            view=View.TEXT_ONLY,
+            mode=None,
+            data=None,
+            question=question.text,
+            place=(0, 0, number, 0),
         )
         for number, question in enumerate(canary_questions(digits))
-    ]  # fmt: skip
+    ]
     # Its own identity, so that its replies and those about pictures are never in one file.
     identity = hashlib.sha256(f"canary {digits}".encode()).hexdigest()
     return Pictures(dataset=dataset, identity=identity, total=len(pictures), stream=lambda: iter(pictures))

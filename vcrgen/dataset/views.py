@@ -33,9 +33,12 @@ class View(StrEnum):
 
 
 _LABELS = {
-    View.STACKED: "VI+TEI", View.TEI: "TEI", View.STRIP: "TEI strip", View.IMAGE: "Image",
+    View.STACKED: "VI+TEI",
+    View.TEI: "TEI",
+    View.STRIP: "TEI strip",
+    View.IMAGE: "Image",
     View.TEXT_ONLY: "Text only",
-}  # fmt: skip
+}
 _COLUMNS = {View.STACKED: "stacked_image", View.TEI: "only_it_image", View.STRIP: "only_it_image_small"}
 _NAMES = {view.value: view for view in View} | {column: view for view, column in _COLUMNS.items()}
 # The views of Visual Caption Restoration that show an image.

@@ -219,16 +219,23 @@ class FormBuilder:
         images = compose_images(draw_parts(prepared, modes), rules, encode, strip_first=slot.strip_first)
         question_id = self._secret.token(f"id/{form}", prepared.keys.pair)
         answer = {
-            "question_id": question_id, "source_id": prepared.item.source_id, "caption": prepared.layout.text,
-            "picture": picture, "crossed_text": [span.text for span in modes], "font": slot.font,
-            "font_size": prepared.style.shaper.chain.size, "width": slot.width,
-            "strip": "above" if slot.strip_first else "below", "strip_y": images.strip_y,
-            "only_it_strip_y": images.only_it_strip_y, "strip_height": prepared.layout.height,
+            "question_id": question_id,
+            "source_id": prepared.item.source_id,
+            "caption": prepared.layout.text,
+            "picture": picture,
+            "crossed_text": [span.text for span in modes],
+            "font": slot.font,
+            "font_size": prepared.style.shaper.chain.size,
+            "width": slot.width,
+            "strip": "above" if slot.strip_first else "below",
+            "strip_y": images.strip_y,
+            "only_it_strip_y": images.only_it_strip_y,
+            "strip_height": prepared.layout.height,
             "spans": [
                 span_row(one) | {"cover": str(modes[one.span])} | planned.covers[one.span].row(modes[one.span])
                 for one in images.spans
             ],
-        }  # fmt: skip
+        }
         return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)
 
 

@@ -82,9 +82,13 @@ def make_hidden_mcq(
             folder.chmod(0o755)
     report = json.loads((out / "key" / REPORT).read_text("utf-8"))
     return HiddenResult(
-        public=(out / "public",), keys=(out / "key",), report=report, was_complete=was_complete, made_secret=created,
+        public=(out / "public",),
+        keys=(out / "key",),
+        report=report,
+        was_complete=was_complete,
+        made_secret=created,
         source=str(dataset),
-    )  # fmt: skip
+    )
 
 
 def _write(
@@ -110,9 +114,19 @@ def _write(
     }
     signature = Signature({**dataset.built.signature.facts, "vcrgen": version("vcrgen"), "set": VERSION})
     write_set(
-        public, key, MCQ_FORMAT, answers, report, secret=secret, number=0, fingerprint=fingerprint,
-        signature=signature, canary=canary, task=TASK, languages=list(languages_of(dataset)),
-    )  # fmt: skip
+        public,
+        key,
+        MCQ_FORMAT,
+        answers,
+        report,
+        secret=secret,
+        number=0,
+        fingerprint=fingerprint,
+        signature=signature,
+        canary=canary,
+        task=TASK,
+        languages=list(languages_of(dataset)),
+    )
     for file in key.iterdir():
         file.chmod(0o600)
     stamp(public)
@@ -155,10 +169,12 @@ def hidden_item(item: ChoiceItem, secret: Secret) -> dict[str, Any]:
     order = secret.random("options", item.question_id).sample(range(item.options), item.options)
     assert item.answer is not None
     line: dict[str, Any] = {
-        "question_id": secret.token("question", item.question_id), "source_id": item.question_id, "path": item.path,
+        "question_id": secret.token("question", item.question_id),
+        "source_id": item.question_id,
+        "path": item.path,
         "answer": LETTERS[order.index(item.answer)],
         "trap": "" if item.trap is None else LETTERS[order.index(item.trap)],
-    }  # fmt: skip
+    }
     for lang, question in item.questions.items():
         line[f"question_{lang}"], line[f"options_{lang}"] = question.text, [question.options[at] for at in order]
     return line

@@ -110,9 +110,13 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
     found = {one.question_id: one for one in best if one.is_found}
     answers = _answers(folder / "key")
     return ProbeResult(
-        against=config.source, pairs=pairs, pictures=best, answers=sum(map(len, answers.values())), public=public,
+        against=config.source,
+        pairs=pairs,
+        pictures=best,
+        answers=sum(map(len, answers.values())),
+        public=public,
         answers_found=sum(_holds(found[one].caption, text) for one in found for text in answers.get(one, ())),
-    )  # fmt: skip
+    )
 
 
 def _hashes(public: Path) -> Iterator[tuple[str, Bits]]:
@@ -142,8 +146,9 @@ def probe_document(results: Mapping[str, ProbeResult]) -> Document:
     rows, panels = [], []
     for name, result in results.items():
         for what, found, total in (
-            ("pictures", result.found, len(result.pictures)), ("answers", result.answers_found, result.answers),
-        ):  # fmt: skip
+            ("pictures", result.found, len(result.pictures)),
+            ("answers", result.answers_found, result.answers),
+        ):
             if total:
                 interval = wilson_interval(found / total, total)
                 rows.append((name, what, found, total, Percent(found / total), Interval(*interval)))

@@ -68,9 +68,13 @@ class PublicFormat:
     def manifest(self, *, items: int, canary: str, commitment: str, **facts: Any) -> dict[str, Any]:
         """Return the content of ``manifest.json``."""
         return {
-            "version": VERSION, "items": items, "views": list(self.folders), "canary": canary,
-            "commitment": commitment, **facts,
-        }  # fmt: skip
+            "version": VERSION,
+            "items": items,
+            "views": list(self.folders),
+            "canary": canary,
+            "commitment": commitment,
+            **facts,
+        }
 
     def questions_text(self, items: Iterable[Mapping[str, Any]], manifest: Mapping[str, Any]) -> str:
         """Return the text of ``metadata.jsonl``, sorted by random ids, so that the source's order is lost."""
@@ -132,20 +136,36 @@ def content_digest(public: Path, views: Sequence[str] = IMAGE_FOLDERS) -> str:
 
 
 def write_set(
-    public: Path, key: Path, form: PublicFormat, answers: Sequence[Mapping[str, Any]], report: Mapping[str, Any],
-    *, secret: Secret, number: int, fingerprint: str, signature: Signature, canary: str, **facts: Any,
-) -> None:  # fmt: skip
+    public: Path,
+    key: Path,
+    form: PublicFormat,
+    answers: Sequence[Mapping[str, Any]],
+    report: Mapping[str, Any],
+    *,
+    secret: Secret,
+    number: int,
+    fingerprint: str,
+    signature: Signature,
+    canary: str,
+    **facts: Any,
+) -> None:
     """Write the key, and the public part except for the images, which exist."""
     manifest = form.manifest(items=len(answers), canary=canary, commitment="", **facts)
     write_text(public / METADATA, form.questions_text(answers, manifest))
     write_text(key / ANSWERS, "".join(canonical_json(answer) + "\n" for answer in answers))
     write_json(key / REPORT, report)
     described = KeyManifest(
-        version=VERSION, language="+".join(facts.get("languages") or [facts["language"]]), task=facts.get("task"),
-        items=len(answers), canary=canary, nonce=secret.token("nonce", str(number)), fingerprint=fingerprint,
-        signature=str(signature), public=content_digest(public, form.folders),
+        version=VERSION,
+        language="+".join(facts.get("languages") or [facts["language"]]),
+        task=facts.get("task"),
+        items=len(answers),
+        canary=canary,
+        nonce=secret.token("nonce", str(number)),
+        fingerprint=fingerprint,
+        signature=str(signature),
+        public=content_digest(public, form.folders),
         files={name: sha256_file(key / name) for name in (ANSWERS, REPORT)},
-    )  # fmt: skip
+    )
     write_json(key / KEY_FILE, described.values | {"seal": secret.seal(described.sealed)})
     manifest["commitment"] = described.commitment
     write_json(public / MANIFEST, manifest)

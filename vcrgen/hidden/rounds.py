@@ -39,9 +39,16 @@ class RoundSelector:
     """Selects pairs until every form has its items; the ledger holds the rounds of earlier runs."""
 
     def __init__(
-        self, options: HiddenOptions, *, source: Source, secret: Secret, builder: FormBuilder, known: Reference,
-        store: Callable[[int, FormItem], None], listener: ProgressListener,
-    ) -> None:  # fmt: skip
+        self,
+        options: HiddenOptions,
+        *,
+        source: Source,
+        secret: Secret,
+        builder: FormBuilder,
+        known: Reference,
+        store: Callable[[int, FormItem], None],
+        listener: ProgressListener,
+    ) -> None:
         self._options, self._source, self._builder, self._known = options, source, builder, known
         self._store, self._listener = store, listener
         rows = ((number, row) for number, part in enumerate(source.partitions()) for row in range(part.rows))
@@ -106,9 +113,11 @@ class RoundSelector:
         for number, form in enumerate(forms):
             self._store(number, form)
         return SelectionRound(
-            answers=[form.answer for form in forms], statistics=[list(one.statistics) for one, _ in planned],
-            rejected=dict(rejected), read=read,
-        )  # fmt: skip
+            answers=[form.answer for form in forms],
+            statistics=[list(one.statistics) for one, _ in planned],
+            rejected=dict(rejected),
+            read=read,
+        )
 
     def _count_rejected(self, rejected: Counter[str]) -> None:
         self.rejected += rejected

@@ -162,10 +162,13 @@ class _Run:
             raise OutputError(f"{self._work} holds answers and cannot be removed; remove it before you go on.")
         keys = tuple(target / "key" for target in self._targets)
         return HiddenResult(
-            public=tuple(target / "public" for target in self._targets), keys=keys,
+            public=tuple(target / "public" for target in self._targets),
+            keys=keys,
             report=json.loads((keys[0] / REPORT).read_text("utf-8")),
-            was_complete=was_complete, made_secret=self._made_secret, source=self._source.description,
-        )  # fmt: skip
+            was_complete=was_complete,
+            made_secret=self._made_secret,
+            source=self._source.description,
+        )
 
     def _decide(self, ledger: Ledger) -> RoundSelector:
         """Select the pairs; the ledger holds the rounds of earlier runs."""
@@ -179,9 +182,14 @@ class _Run:
             self._compared.append({"source": str(part), "split": "", "pairs": add_part(known, part)})
         self._listener.stage("")
         rounds = RoundSelector(
-            self._options, source=self._source, secret=self._secret, builder=self._builder, known=known,
-            store=self._store, listener=self._listener,
-        )  # fmt: skip
+            self._options,
+            source=self._source,
+            secret=self._secret,
+            builder=self._builder,
+            known=known,
+            store=self._store,
+            listener=self._listener,
+        )
         rounds.finish(ledger)
         return rounds
 
@@ -216,10 +224,18 @@ class _Run:
             key = self._part(form, "key")
             key.mkdir(exist_ok=True)
             write_set(
-                self._part(form, "public"), key, PAIR_FORMAT, answers, report, secret=self._secret, number=form,
-                fingerprint=self._fingerprint, signature=self._signature, canary=self._builder.canary(form),
+                self._part(form, "public"),
+                key,
+                PAIR_FORMAT,
+                answers,
+                report,
+                secret=self._secret,
+                number=form,
+                fingerprint=self._fingerprint,
+                signature=self._signature,
+                canary=self._builder.canary(form),
                 language=language,
-            )  # fmt: skip
+            )
 
     def _move_out(self) -> None:
         """Move the parts to their place, the key before the public part that commits to it."""
@@ -243,26 +259,37 @@ class _Run:
         covers = (f"{mode}={kind}{language.cover_target(mode).visible:g}" for mode in config.modes)
         fonts = canonical_json([digest for _, digest in self._fonts])
         facts = {
-            "vcrgen": version("vcrgen"), "set": VERSION, "lang": config.lang, "mask": f"ngram-{config.ngram_size}",
-            "share": f"{config.max_share:g}", "norm": NORMALISATION, "seg": text.segmenter, "elig": text.eligibility,
-            "cover": ",".join(covers), "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
+            "vcrgen": version("vcrgen"),
+            "set": VERSION,
+            "lang": config.lang,
+            "mask": f"ngram-{config.ngram_size}",
+            "share": f"{config.max_share:g}",
+            "norm": NORMALISATION,
+            "seg": text.segmenter,
+            "elig": text.eligibility,
+            "cover": ",".join(covers),
+            "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),
-        }  # fmt: skip
+        }
         return Signature(facts | ({"bits": acceptance.name} if acceptance else {}))
 
     def _make_facts(self) -> dict[str, Any]:
         """Return everything that decides the bytes, by name, except for the secret."""
         built = self._builder.pipeline.signature.facts
         return {
-            "design": DESIGN, "config": self._config.public_fields(), "signature": str(self._signature),
-            "censor": built["censor"], "layout": built["layout"],
+            "design": DESIGN,
+            "config": self._config.public_fields(),
+            "signature": str(self._signature),
+            "censor": built["censor"],
+            "layout": built["layout"],
             "partitions": [asdict(partition) for partition in self._partitions],
-            **self._options.model_dump(include=set(_SET_OPTIONS)), "fonts": self._fonts,
+            **self._options.model_dump(include=set(_SET_OPTIONS)),
+            "fonts": self._fonts,
             "not_in": [[asdict(partition) for partition in source.partitions()] for _, source, _ in self._references],
             "earlier": [part_digest(part) for part in self._earlier],
             "versions": byte_versions(),
             **({"private_source": True} if self._options.private_source else {}),
-        }  # fmt: skip
+        }
 
     def _plan(self) -> dict[str, Any]:
         """Return the plan for comparison with other runs, without readable facts of the source."""

@@ -19,9 +19,11 @@ from vcrgen.stats.bootstrap import StoredGroupSums, group_means
 
 _REASONS = {Outcome.REFUSED: "refusal", Outcome.EMPTY: "no_response", Outcome.FAILED: "no_response"}
 _READINGS = {
-    ReadingKind.REFUSED: "refusal", ReadingKind.EMPTY: "no_response", ReadingKind.INVALID: "invalid_response_format",
+    ReadingKind.REFUSED: "refusal",
+    ReadingKind.EMPTY: "no_response",
+    ReadingKind.INVALID: "invalid_response_format",
     ReadingKind.AMBIGUOUS: "invalid_response_format",
-}  # fmt: skip
+}
 Sums = dict[str, float]
 
 
@@ -130,8 +132,10 @@ def choices(protocol: str = GRAMMAR) -> Scorer:
         known, output = state.metadata, state.output.completion
         reading = read_choice(output, known["options"], rotation=known["rotation"], protocol=protocol)
         return Score(
-            value=float(reading.choice == int(target.text)), answer=output,
-            reason=_READINGS.get(reading.kind), metadata={"reading": reading.kind.value},
-        )  # fmt: skip
+            value=float(reading.choice == int(target.text)),
+            answer=output,
+            reason=_READINGS.get(reading.kind),
+            metadata={"reading": reading.kind.value},
+        )
 
     return score

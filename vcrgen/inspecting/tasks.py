@@ -144,12 +144,17 @@ def _pictures(dataset: Dataset, choice: PictureSelection) -> Iterator[Picture]:
 def _sample(picture: Picture, prompt: Prompt, target: str | list[str], end: str = "") -> Sample:
     mode = f".{picture.mode}" if picture.mode else ""
     metadata = {
-        "question_id": picture.question_id, "view": picture.view.value, "lang": picture.lang, "mode": picture.mode,
-    }  # fmt: skip
+        "question_id": picture.question_id,
+        "view": picture.view.value,
+        "lang": picture.lang,
+        "mode": picture.mode,
+    }
     return Sample(
-        id=f"{picture.question_id}{mode}.{picture.view.value}{end}", input=_messages(prompt.request(picture)),
-        target=target, metadata=metadata,
-    )  # fmt: skip
+        id=f"{picture.question_id}{mode}.{picture.view.value}{end}",
+        input=_messages(prompt.request(picture)),
+        target=target,
+        metadata=metadata,
+    )
 
 
 def _messages(request: Request) -> list[ChatMessage]:

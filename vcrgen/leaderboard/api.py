@@ -23,12 +23,17 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
         leading = {feedback.task.main_metrics[0]: feedback.leading_score}
         told["feedback"] = {"view": feedback.view.value, "step": feedback.step} | leading | {"best": feedback.best}
     return {
-        "id": submission.id, "set": submission.set, "team": submission.facts.team, "model": submission.facts.model,
-        "status": submission.status.value, "received": to_minute(submission.received).isoformat(),
+        "id": submission.id,
+        "set": submission.set,
+        "team": submission.facts.team,
+        "model": submission.facts.model,
+        "status": submission.status.value,
+        "received": to_minute(submission.received).isoformat(),
         "finished": to_minute(submission.finished).isoformat() if submission.finished else None,
         "private": submission.private,
-        "problems": [encodable(problem) for problem in submission.problems], "scores": scores,
-    } | told  # fmt: skip
+        "problems": [encodable(problem) for problem in submission.problems],
+        "scores": scores,
+    } | told
 
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:

@@ -261,11 +261,18 @@ def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLif
     if lifecycle.view is VCR_TASK.image_views[0]:  # of which nothing else was said
         lifecycle = replace(lifecycle, view=session.task.image_views[0])
     return TestSet(
-        name=name, path=str(path.absolute()), hidden=key.hidden, language=key.lang, questions=len(key.questions),
-        spans=sum(len(question.answers) for question in key.questions), modes=key.variants,
-        signature=str(session.signature), lifecycle=lifecycle, task=session.task,
+        name=name,
+        path=str(path.absolute()),
+        hidden=key.hidden,
+        language=key.lang,
+        questions=len(key.questions),
+        spans=sum(len(question.answers) for question in key.questions),
+        modes=key.variants,
+        signature=str(session.signature),
+        lifecycle=lifecycle,
+        task=session.task,
         white_rows=isinstance(key, AnswerKey) and key.white_rows,
-    )  # fmt: skip
+    )
 
 
 def maintainer() -> str:

@@ -118,9 +118,12 @@ def _score_final(board: Board, one: Submission, *, leave_out: bool) -> None:
     if last is not None and last.signature == signature:
         return
     task = ScoringTask(
-        set=known, file=board.vault.path(one.file), shown_as=one.file_name, split=FINAL,
+        set=known,
+        file=board.vault.path(one.file),
+        shown_as=one.file_name,
+        split=FINAL,
         memory=board.settings.memory_mb << 20,
-    )  # fmt: skip
+    )
     outcomes = (
         score_in_subprocess(task, seconds=CLOSING_TIMES * board.settings.seconds, stop=lambda: False)
         for _ in range(MAX_ATTEMPTS)

@@ -48,9 +48,15 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
         raise LeaderboardError(f"{file} cannot be read: {problem.strerror or problem}.") from None
     with stream:
         submission = accept(
-            board, facts, stream, set_name=set_name or find_set(board, file), name=file.name,
-            channel=BY_MAINTAINERS, actor=maintainer(), limited=False,
-        )  # fmt: skip
+            board,
+            facts,
+            stream,
+            set_name=set_name or find_set(board, file),
+            name=file.name,
+            channel=BY_MAINTAINERS,
+            actor=maintainer(),
+            limited=False,
+        )
     while submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING):
         ours = score_or_wait(board)
         with board.reading() as connection:

@@ -37,9 +37,17 @@ class DuplicateSubmission(LeaderboardError):
 
 
 def accept(
-    board: Board, facts: ModelFacts, stream: IO[bytes], *, set_name: str, name: str | None, channel: str, actor: str,
-    limited: bool, private: bool = False,
-) -> Submission:  # fmt: skip
+    board: Board,
+    facts: ModelFacts,
+    stream: IO[bytes],
+    *,
+    set_name: str,
+    name: str | None,
+    channel: str,
+    actor: str,
+    limited: bool,
+    private: bool = False,
+) -> Submission:
     """Take a file of outputs for scoring.
 
     Args:
@@ -66,10 +74,17 @@ def accept(
     kept = board.vault.store(stream, most=board.settings.file_mb << 20)
     with board.writing() as connection:
         submission = Submission(
-            id=secrets.token_hex(16), set=set_name, facts=facts, file=kept.sha256, file_name=file_name(name),
-            bytes=kept.bytes, channel=channel, received=submissions.moment(connection), private=private,
+            id=secrets.token_hex(16),
+            set=set_name,
+            facts=facts,
+            file=kept.sha256,
+            file_name=file_name(name),
+            bytes=kept.bytes,
+            channel=channel,
+            received=submissions.moment(connection),
+            private=private,
             status=SubmissionStatus.HELD if limited and board.settings.approval else SubmissionStatus.QUEUED,
-        )  # fmt: skip
+        )
         if earlier := submissions.find_duplicate(connection, submission):
             raise DuplicateSubmission(earlier)
         _check(connection, board.settings, facts.team, set_name, limited=limited)
@@ -114,16 +129,23 @@ def quota(connection: Connection, settings: Settings, team: str, test_set: TestS
 
     def used(since: datetime | None) -> int:
         return submissions.count(
-            connection, statuses=submissions.COUNTED_STATUSES, teams=teams, set_name=test_set.name, since=since,
-            before=at, disclosed=hidden,
-        )  # fmt: skip
+            connection,
+            statuses=submissions.COUNTED_STATUSES,
+            teams=teams,
+            set_name=test_set.name,
+            since=since,
+            before=at,
+            disclosed=hidden,
+        )
 
     daily_limit = settings.hidden_scores_per_day if hidden else settings.files_per_day
     lifetime_limit = settings.hidden_scores_lifetime if hidden else None
     return Quota(
-        daily_limit=daily_limit, left_today=max(daily_limit - used(at - DAY), 0), lifetime_limit=lifetime_limit,
+        daily_limit=daily_limit,
+        left_today=max(daily_limit - used(at - DAY), 0),
+        lifetime_limit=lifetime_limit,
         left_lifetime=None if lifetime_limit is None else max(lifetime_limit - used(None), 0),
-    )  # fmt: skip
+    )
 
 
 def selected_for_closing(connection: Connection, set_name: str, number: int) -> Sequence[Submission]:

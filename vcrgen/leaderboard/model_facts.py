@@ -65,9 +65,13 @@ def check_facts(
     if day is not None and not FIRST_RELEASE <= day <= datetime.now(UTC).date() + AHEAD:
         raise LeaderboardError(f"The date of release is after 1950 and at most a year ahead, not {day}.")
     return ModelFacts(
-        team=check_name(team, "team"), model=check_name(model, "model"), link=check_link(link.strip()),
-        access=Access(access or Access.UNKNOWN), size=billions, released=day,
-    )  # fmt: skip
+        team=check_name(team, "team"),
+        model=check_name(model, "model"),
+        link=check_link(link.strip()),
+        access=Access(access or Access.UNKNOWN),
+        size=billions,
+        released=day,
+    )
 
 
 def lookalikes(models: Iterable[ModelFacts]) -> frozenset[str]:

@@ -50,7 +50,8 @@ class ScoringOutcome:
                 cell[name] = cell[name] and {metric: tuple(triple) for metric, triple in cell[name].items()}
         outputs = values["outputs"]
         read = {
-            "problems": tuple(values["problems"]), "cells": tuple(CellOutcome(**cell) for cell in values["cells"]),
+            "problems": tuple(values["problems"]),
+            "cells": tuple(CellOutcome(**cell) for cell in values["cells"]),
             "outputs": None if outputs is None else b64decode(outputs),
-        }  # fmt: skip
+        }
         return cls(**values | read)

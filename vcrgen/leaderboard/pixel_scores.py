@@ -36,10 +36,17 @@ def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:
         exact, bits = cell.metrics["exact"], BitsSummary.of(session.breakdowns.bits_of(cell.variant).tolist())
         scores.append(
             PixelScore(
-                mode=NO_MODE if cell.variant == UNSTATED else cell.variant, images=cell.clusters, spans=cell.units,
-                unread=cell.counts.get("missing", 0), exact=exact.value, low=exact.low, high=exact.high,
-                bits=bits.median if bits else None, bits_p10=bits.p10 if bits else None,
-                below_one_bit=bits.settled if bits else None, signature=signature,
+                mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
+                images=cell.clusters,
+                spans=cell.units,
+                unread=cell.counts.get("missing", 0),
+                exact=exact.value,
+                low=exact.low,
+                high=exact.high,
+                bits=bits.median if bits else None,
+                bits_p10=bits.p10 if bits else None,
+                below_one_bit=bits.settled if bits else None,
+                signature=signature,
             )
-        )  # fmt: skip
+        )
     return tuple(scores)

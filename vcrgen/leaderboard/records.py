@@ -77,8 +77,11 @@ class SetLifecycle:
     def phase(self) -> str:
         """Current phase: open, closing, closed, retired or published."""
         moments = (
-            ("published", self.published), ("retired", self.retired), ("closed", self.closed), ("closing", self.closing)
-        )  # fmt: skip
+            ("published", self.published),
+            ("retired", self.retired),
+            ("closed", self.closed),
+            ("closing", self.closing),
+        )
         return next((word for word, at in moments if at is not None), "open")
 
     def has_secret(self, *, hidden: bool) -> bool:

@@ -44,10 +44,12 @@ def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", close
         raise LeaderboardError(f"The view is one of {', '.join(views)}, not {view[:20]!r}.")
     return _check_order(
         SetLifecycle(
-            feedback=Feedback(feedback or Feedback.LADDER), view=View(view or View.STACKED),
-            opens=_moment(opens, "opens"), closes=_moment(closes, "closes"),
+            feedback=Feedback(feedback or Feedback.LADDER),
+            view=View(view or View.STACKED),
+            opens=_moment(opens, "opens"),
+            closes=_moment(closes, "closes"),
         )
-    )  # fmt: skip
+    )
 
 
 def add(board: Board, name: str, path: Path, lifecycle: SetLifecycle, *, protocol: str | None = None) -> TestSet:

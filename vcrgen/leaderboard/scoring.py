@@ -28,9 +28,15 @@ _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothi
 
 
 def score_file(
-    session: BaseScoringSession, file: Path, *, shown_as: str, split_session: BaseScoringSession | None = None,
-    other_splits: Sequence[BaseScoringSession] = (), earlier: Sequence[bytes] = (), left: int | None = None,
-) -> ScoringOutcome:  # fmt: skip
+    session: BaseScoringSession,
+    file: Path,
+    *,
+    shown_as: str,
+    split_session: BaseScoringSession | None = None,
+    other_splits: Sequence[BaseScoringSession] = (),
+    earlier: Sequence[bytes] = (),
+    left: int | None = None,
+) -> ScoringOutcome:
     """Score a file of outputs.
 
     Args:
@@ -76,9 +82,12 @@ def score_file(
     except PredictionError as problem:
         return ScoringOutcome(problems=(_printable_problem(problem, file, shown_as),))
     return ScoringOutcome(
-        signature=str(result.signature), result=_finite(result.as_json() | ratio), cells=tuple(_cells(result)),
-        outputs=outputs, scores_disclosed=scores_disclosed,
-    )  # fmt: skip
+        signature=str(result.signature),
+        result=_finite(result.as_json() | ratio),
+        cells=tuple(_cells(result)),
+        outputs=outputs,
+        scores_disclosed=scores_disclosed,
+    )
 
 
 def check_file(session: BaseScoringSession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:

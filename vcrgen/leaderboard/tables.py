@@ -44,9 +44,23 @@ SETTLED = (
 _WHERE_TRUE = ("humans", "pixels", "settled_by_pixels")  # fields of JSON that are left out otherwise
 _NOT_COMPARABLE = "Scores of different signatures cannot be compared; ranks hold within a signature."
 _BEFORE_FIGURES = (
-    "kind", "set", "hidden", "language", "mode", "view", "signature", "rank", "rank_lowest", "model", "team", "access",
-    "size_b", "released", "link", "received",
-)  # fmt: skip
+    "kind",
+    "set",
+    "hidden",
+    "language",
+    "mode",
+    "view",
+    "signature",
+    "rank",
+    "rank_lowest",
+    "model",
+    "team",
+    "access",
+    "size_b",
+    "released",
+    "link",
+    "received",
+)
 
 
 def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
@@ -64,10 +78,12 @@ def export(tables: Sequence[BoardTable], form: str, *, with_reported: bool = Tru
 def board_document(tables: Sequence[BoardTable]) -> Document:
     """Return tables as a document: a section for each, with its rankings by signature and its unranked rows."""
     return Document(
-        title="Leaderboard", long_tables=True, sections=[_section(board) for board in tables],
+        title="Leaderboard",
+        long_tables=True,
+        sections=[_section(board) for board in tables],
         csv_table=csv_table(tables),
         json_value={"schema": SCHEMA, "tables": [_plain(table) for table in tables]},
-    )  # fmt: skip
+    )
 
 
 def csv_table(tables: Sequence[BoardTable]) -> Table:
@@ -104,12 +120,13 @@ def _ranking(board: BoardTable, ranking: Ranking) -> Table:
         heads += [f"{first}, {task.contrast_label}", "95 % interval"]
     return Table(
         title=f"{board.track.set}: {_where(board.track)}. Signature {ranking.short}. {_basis(board.track)}",
-        heads=[*heads, "Submitted"], labels=labels,
+        heads=[*heads, "Submitted"],
+        labels=labels,
         rows=[list(_ranked_cells(task, row, views, differences)) for row in ranking.rows],
         best=[column for first in range(labels, labels + 3 * len(views), 3) for column in (first, first + 2)],
         # A short table is scaled as a whole; a long one cannot be.
         breaks=range(labels + 3, len(heads), 3) if len(ranking.rows) > LONG_ROWS else (),
-    )  # fmt: skip
+    )
 
 
 def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], differences: bool) -> Iterator[TableCell]:
@@ -134,12 +151,16 @@ def _ladder_rows(board: BoardTable) -> Table:
         labels=4,
         rows=[
             [
-                row.facts.model, row.facts.team, _show_access(row.facts.access), show_size(row.facts.size) or None,
-                Percent(row.best), row.received.date().isoformat(),
+                row.facts.model,
+                row.facts.team,
+                _show_access(row.facts.access),
+                show_size(row.facts.size) or None,
+                Percent(row.best),
+                row.received.date().isoformat(),
             ]
             for row in board.ladder_rows
         ],
-    )  # fmt: skip
+    )
 
 
 def _reported(reported: Sequence[ReportedResult]) -> Table:
@@ -152,28 +173,47 @@ def _reported(reported: Sequence[ReportedResult]) -> Table:
         labels=4,
         rows=[
             (
-                row.model, _show_access(row.access), show_size(row.size) or None, row.data or None, row.items or None,
-                *(Percent(share) for metric in metrics for share in row.score(metric)), notes[_note(row)],
+                row.model,
+                _show_access(row.access),
+                show_size(row.size) or None,
+                row.data or None,
+                row.items or None,
+                *(Percent(share) for metric in metrics for share in row.score(metric)),
+                notes[_note(row)],
             )
             for row in reported
         ],
         notes=list(notes),
-    )  # fmt: skip
+    )
 
 
 def pixel_table(task: ScoredTask, scores: Sequence[PixelScore]) -> Table:
     """The template baseline on a set, with the bits that its visible pixels leave."""
     heads = [
-        "Baseline", task.clusters.capitalize(), wording_of(task).unit_head, "Not read", task.leading.label,
-        "95 % interval", "Bits, median", "10th percentile", "Below 1 bit",
-    ]  # fmt: skip
+        "Baseline",
+        task.clusters.capitalize(),
+        wording_of(task).unit_head,
+        "Not read",
+        task.leading.label,
+        "95 % interval",
+        "Bits, median",
+        "10th percentile",
+        "Below 1 bit",
+    ]
     rows: list[list[TableCell]] = [
         [
-            PIXEL_BASELINE, score.images, score.spans, score.unread, Percent(score.exact),
-            Interval(score.low, score.high), Number(score.bits), Number(score.bits_p10), Percent(score.below_one_bit),
+            PIXEL_BASELINE,
+            score.images,
+            score.spans,
+            score.unread,
+            Percent(score.exact),
+            Interval(score.low, score.high),
+            Number(score.bits),
+            Number(score.bits_p10),
+            Percent(score.below_one_bit),
         ]
         for score in scores
-    ]  # fmt: skip
+    ]
     return Table(title="Template baseline, not ranked", heads=heads, labels=1, rows=rows)
 
 
@@ -181,15 +221,26 @@ def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
     """Studies of people on items of a set, with their threshold where one has any."""
     rows: list[list[TableCell]] = [
         [
-            human_name(score), score.items, score.spans, Percent(score.exact), Percent(score.sd),
-            Interval(score.low, score.high), *threshold_cells(score),
+            human_name(score),
+            score.items,
+            score.spans,
+            Percent(score.exact),
+            Percent(score.sd),
+            Interval(score.low, score.high),
+            *threshold_cells(score),
         ]
         for score in scores
-    ]  # fmt: skip
+    ]
     heads = [
-        "Raters", task.clusters.capitalize(), wording_of(task).unit_head, task.leading.label, "sd", "95 % interval",
-        "Threshold", "95 % interval",
-    ]  # fmt: skip
+        "Raters",
+        task.clusters.capitalize(),
+        wording_of(task).unit_head,
+        task.leading.label,
+        "sd",
+        "95 % interval",
+        "Threshold",
+        "95 % interval",
+    ]
     if not any(score.threshold for score in scores):
         heads, rows = heads[:-2], [row[:-2] for row in rows]
     return Table(title="Human baseline, not ranked", heads=heads, labels=1, rows=rows)
@@ -249,7 +300,7 @@ def _section(board: BoardTable) -> Section:
         text=[*([SETTLED] if board.track.settled_by_pixels else []), *signatures],
         tables=[*(_ranking(board, ranking) for ranking in board.rankings), *_unranked(board)],
         notes=[_NOT_COMPARABLE] if len(board.rankings) > 1 else (),
-    )  # fmt: skip
+    )
 
 
 def _unranked(board: BoardTable) -> Iterator[Table]:
@@ -268,11 +319,15 @@ def _ranked_rows(track: Track, ranking: Ranking) -> Iterator[dict[str, TableCell
     for row in ranking.rows:
         estimates = row.scores[track.view]
         yield {
-            **_track_cells("ranked", track), "signature": ranking.signature, "rank": row.rank,
-            "rank_lowest": row.worst_rank, **_model_cells(row),
-            **_numbers(first, estimates.get(first)), **_numbers(second, estimates.get(second)),
+            **_track_cells("ranked", track),
+            "signature": ranking.signature,
+            "rank": row.rank,
+            "rank_lowest": row.worst_rank,
+            **_model_cells(row),
+            **_numbers(first, estimates.get(first)),
+            **_numbers(second, estimates.get(second)),
             **_numbers(f"{first}_difference", (row.difference or {}).get(first)),
-        }  # fmt: skip
+        }
 
 
 def _ladder_row(track: Track, row: LadderRow) -> dict[str, TableCell]:
@@ -286,27 +341,44 @@ def _baseline_row(kind: str, track: Track, name: str, score: PixelScore | HumanS
 
 def _track_cells(kind: str, track: Track) -> dict[str, TableCell]:
     return {
-        "kind": kind, "set": track.set, "hidden": "true" if track.hidden else "false", "language": track.language,
-        "mode": track.mode, "view": track.view.value,
-    }  # fmt: skip
+        "kind": kind,
+        "set": track.set,
+        "hidden": "true" if track.hidden else "false",
+        "language": track.language,
+        "mode": track.mode,
+        "view": track.view.value,
+    }
 
 
 def _model_cells(row: RankedModel | LadderRow) -> dict[str, TableCell]:
     facts = row.facts
     return {
-        "model": facts.model, "team": facts.team, "access": facts.access.value, "size_b": Number(facts.size),
-        "released": _day(facts.released), "link": facts.link, "received": to_minute(row.received).isoformat(),
-    }  # fmt: skip
+        "model": facts.model,
+        "team": facts.team,
+        "access": facts.access.value,
+        "size_b": Number(facts.size),
+        "released": _day(facts.released),
+        "link": facts.link,
+        "received": to_minute(row.received).isoformat(),
+    }
 
 
 def _reported_row(row: ReportedResult) -> dict[str, TableCell]:
     return {
-        "kind": "reported", "set": row.data, "language": row.language, "mode": row.mode, "view": row.view.value,
-        "model": row.model, "access": row.access.value, "size_b": Number(row.size), "released": _day(row.released),
-        "link": row.url, **{metric: Number(row.score(metric)[0]) for metric in row.task.main_metrics},
+        "kind": "reported",
+        "set": row.data,
+        "language": row.language,
+        "mode": row.mode,
+        "view": row.view.value,
+        "model": row.model,
+        "access": row.access.value,
+        "size_b": Number(row.size),
+        "released": _day(row.released),
+        "link": row.url,
+        **{metric: Number(row.score(metric)[0]) for metric in row.task.main_metrics},
         "source": row.source,
         "corrected": row.corrected,
-    }  # fmt: skip
+    }
 
 
 def _day(released: date | None) -> str | None:

@@ -186,10 +186,15 @@ class Worker:
                 if submission.channel != BY_MAINTAINERS:
                     left = quota(connection, self._board.settings, team, known, at=submission.received).left
         return ScoringTask(
-            set=known, file=self._board.vault.path(submission.file), shown_as=submission.file_name,
-            split=known.lifecycle.split, view=known.lifecycle.view if known.lifecycle.split else None,
-            earlier=tuple(earlier), left=left, memory=self._board.settings.memory_mb << 20,
-        )  # fmt: skip
+            set=known,
+            file=self._board.vault.path(submission.file),
+            shown_as=submission.file_name,
+            split=known.lifecycle.split,
+            view=known.lifecycle.view if known.lifecycle.split else None,
+            earlier=tuple(earlier),
+            left=left,
+            memory=self._board.settings.memory_mb << 20,
+        )
 
     def _requeue(self, submission: Submission, *, tried: bool) -> None:
         with self._board.writing() as connection:

@@ -135,15 +135,26 @@ def parse_address(
     place = f"{shown}:{port}" if port is not None else shown
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
     return Address(
-        url=url, host=place, profile=kind, is_encrypted=parts.scheme == "https", is_local=_is_local(host),
-        is_private=_is_private(host), option=option,
-    )  # fmt: skip
+        url=url,
+        host=place,
+        profile=kind,
+        is_encrypted=parts.scheme == "https",
+        is_local=_is_local(host),
+        is_private=_is_private(host),
+        option=option,
+    )
 
 
 def parse_endpoints(
-    texts: Sequence[str], model: str, profile: str | None = None, *, keys: Sequence[str] = (), insecure: bool = False,
-    pictures: bool = False, option: str = "--endpoint",
-) -> list[Endpoint]:  # fmt: skip
+    texts: Sequence[str],
+    model: str,
+    profile: str | None = None,
+    *,
+    keys: Sequence[str] = (),
+    insecure: bool = False,
+    pictures: bool = False,
+    option: str = "--endpoint",
+) -> list[Endpoint]:
     """Parse the addresses of all servers of a model, ``ADDRESS`` or ``ADDRESS,WEIGHT``, and read their keys.
 
     Args:

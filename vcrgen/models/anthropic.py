@@ -67,7 +67,10 @@ def read_message(body: dict[str, Any], address: Address, redact: Redact) -> Repl
         if kind in found and isinstance(part.get(kind), str):
             found[kind] += part[kind]
     return Reply(
-        text=encodable(redact(found["text"])), thinking=encodable(redact(found["thinking"])),
-        model=clean_name(body.get("model"), redact), finish_reason=clean_name(body.get("stop_reason"), redact),
-        usage=tokens, served={"host": address.host},
-    )  # fmt: skip
+        text=encodable(redact(found["text"])),
+        thinking=encodable(redact(found["thinking"])),
+        model=clean_name(body.get("model"), redact),
+        finish_reason=clean_name(body.get("stop_reason"), redact),
+        usage=tokens,
+        served={"host": address.host},
+    )

@@ -16,9 +16,16 @@ TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the
 # Why an answer ends, in the words of several servers.
 _TRUNCATED = {"length", "max_tokens", "model_length", "model_context_window_exceeded"}
 _FILTERED = {
-    "content_filter", "safety", "refusal", "blocklist", "prohibited_content", "recitation", "spii", "image_safety",
+    "content_filter",
+    "safety",
+    "refusal",
+    "blocklist",
+    "prohibited_content",
+    "recitation",
+    "spii",
+    "image_safety",
     "blocked_prompt",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,9 +148,7 @@ class BatchClient:
         if self._is_openai:
             files = {"file": ("batch.jsonl", file, "application/jsonl")}
             sent = self._json("POST", self._files, data={"purpose": "batch"}, files=files)
-            body = {
-                "input_file_id": self._id(sent), "endpoint": "/v1/chat/completions", "completion_window": "24h"
-            }  # fmt: skip
+            body = {"input_file_id": self._id(sent), "endpoint": "/v1/chat/completions", "completion_window": "24h"}
             return self._id(self._json("POST", self._batches, json=body))
         headers = {"Content-Type": "application/json", "Content-Length": str(file.seek(0, 2))}
         file.seek(0)

@@ -39,8 +39,12 @@ _WITH_ANSWER = {
 _WITH_LABELS = {"logprobs": True, "top_logprobs": 20}
 # Codes of errors that stand for a filter: of Azure, and of those that generate pictures.
 _FILTER_CODES = (
-    "content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "moderation_blocked", "contentFilter"
-)  # fmt: skip
+    "content_filter",
+    "ResponsibleAIPolicyViolation",
+    "content_policy_violation",
+    "moderation_blocked",
+    "contentFilter",
+)
 REFUSED = {400, 413, 415, 422}  # statuses of errors that are about what is in a request, not about its key or address
 _LISTED = 4  # parts of an error that are looked at
 Redact = Callable[[str], str]  # takes the key out of a text
@@ -60,9 +64,16 @@ class CallError(Exception):
     """
 
     def __init__(
-        self, kind: str, detail: str, *, retryable: bool = True, refused: bool = False, wait: float | None = None,
-        unknown: frozenset[str] = frozenset(), usage: Mapping[str, int] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        kind: str,
+        detail: str,
+        *,
+        retryable: bool = True,
+        refused: bool = False,
+        wait: float | None = None,
+        unknown: frozenset[str] = frozenset(),
+        usage: Mapping[str, int] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.kind, self.detail, self.retryable, self.refused = kind, detail, retryable, refused
         self.wait, self.unknown, self.usage = wait, unknown, usage or {}

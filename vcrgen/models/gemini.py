@@ -66,9 +66,13 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
         for thought in (False, True)
     }
     return Reply(
-        text=encodable(redact(said[False])), thinking=encodable(redact(said[True])), finish_reason=reason,
-        model=clean_name(body.get("modelVersion"), redact), usage=tokens, served={"host": address.host},
-    )  # fmt: skip
+        text=encodable(redact(said[False])),
+        thinking=encodable(redact(said[True])),
+        finish_reason=reason,
+        model=clean_name(body.get("modelVersion"), redact),
+        usage=tokens,
+        served={"host": address.host},
+    )
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -63,9 +63,12 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
         )
     picture = _decoded(text)
     return Reply(
-        text=hashlib.sha256(picture).hexdigest(), picture=picture, model=clean_name(body.get("model"), redact),
-        usage={"pictures": 1}, served={"host": address.host},
-    )  # fmt: skip
+        text=hashlib.sha256(picture).hexdigest(),
+        picture=picture,
+        model=clean_name(body.get("model"), redact),
+        usage={"pictures": 1},
+        served={"host": address.host},
+    )
 
 
 def _inside(address: str) -> str:

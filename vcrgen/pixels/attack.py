@@ -263,9 +263,14 @@ class ReadStrip:
 
 
 def read_strip(
-    ink: Gray, face: Typeface, baseline: int, sigma: float = SIGMA, prior: NgramPrior | None = None,
-    least: float = 0.0, noise: float = 0.0,
-) -> ReadStrip:  # fmt: skip
+    ink: Gray,
+    face: Typeface,
+    baseline: int,
+    sigma: float = SIGMA,
+    prior: NgramPrior | None = None,
+    least: float = 0.0,
+    noise: float = 0.0,
+) -> ReadStrip:
     """Read the lines of a strip.
 
     Args:
@@ -285,8 +290,11 @@ def read_strip(
     return ReadStrip(
         fit=explained / total if total else 1.0,
         noise=max((reading.noise for _, reading in lines), default=0.0),
-        face=face, lines=lines, sigma=sigma, prior=prior,
-    )  # fmt: skip
+        face=face,
+        lines=lines,
+        sigma=sigma,
+        prior=prior,
+    )
 
 
 def read_lines(
@@ -446,8 +454,10 @@ def _joined(first: ReadSpan, second: ReadSpan, separator: str) -> ReadSpan:
     return ReadSpan(
         text=first.text + between + second.text,
         bits=None if first.bits is None or second.bits is None else first.bits + second.bits,
-        fit=min(first.fit, second.fit), before=first.before, after=second.after,
-    )  # fmt: skip
+        fit=min(first.fit, second.fit),
+        before=first.before,
+        after=second.after,
+    )
 
 
 def _groups(placed: Sequence[PlacedCharacter], line: CoveredLine, *, wide: bool) -> list[tuple[int, int]]:
@@ -512,9 +522,13 @@ def _is_as_good(reading: Reading, characters: Templates, covered: _Covered, sigm
 
 
 def _read_covered(
-    templates: Templates, characters: Templates, covered: _Covered, prior: NgramPrior | None, sigma: float,
+    templates: Templates,
+    characters: Templates,
+    covered: _Covered,
+    prior: NgramPrior | None,
+    sigma: float,
     least_fit: float,
-) -> ReadSpan:  # fmt: skip
+) -> ReadSpan:
     if prior is None:
         reading = read_span(templates, covered.cells, None, sigma)
     else:
@@ -527,6 +541,8 @@ def _read_covered(
         known = _is_as_good(reading, characters, covered, sigma)
     return ReadSpan(
         text=reading.text if known else text,
-        bits=reading.bits if known else None, fit=reading.fit if shown else 1.0,
-        before=covered.before, after=covered.after,
-    )  # fmt: skip
+        bits=reading.bits if known else None,
+        fit=reading.fit if shown else 1.0,
+        before=covered.before,
+        after=covered.after,
+    )

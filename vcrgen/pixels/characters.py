@@ -81,9 +81,13 @@ def character_lexicon(lang: str, words: Lexicon | None = None) -> Lexicon:
 
 
 def read_line(
-    templates: Templates, line: VisibleCell, sigma: float, unknown: float = math.inf, least: int = 0,
+    templates: Templates,
+    line: VisibleCell,
+    sigma: float,
+    unknown: float = math.inf,
+    least: int = 0,
     room: float = math.inf,
-) -> LineReading:  # fmt: skip
+) -> LineReading:
     """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
 
     Args:

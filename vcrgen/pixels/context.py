@@ -120,9 +120,14 @@ class ContextLattice(Lattice):
     """
 
     def __init__(
-        self, templates: Templates, energies: Sequence[Energies], cells: Sequence[VisibleCell], context: Context,
-        sigma: float, limit: float,
-    ) -> None:  # fmt: skip
+        self,
+        templates: Templates,
+        energies: Sequence[Energies],
+        cells: Sequence[VisibleCell],
+        context: Context,
+        sigma: float,
+        limit: float,
+    ) -> None:
         super().__init__(templates, energies, cells, None, sigma, limit)
         self._context = context
 
@@ -186,9 +191,12 @@ class ContextLattice(Lattice):
                 at, state = int(group[column]), here[histories[row]]
                 unit, weight = int(found.unit[at]), float(own[row, column])
                 longer = State(
-                    weight, state.entropy, state.best + weight - state.weight, (*state.units, units[unit]),
+                    weight,
+                    state.entropy,
+                    state.best + weight - state.weight,
+                    (*state.units, units[unit]),
                     state.explained - float(found.energy[at]),
-                )  # fmt: skip
+                )
                 yield start, prior.history((*histories[row], prior.token(unit))), longer
 
 

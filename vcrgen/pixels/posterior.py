@@ -221,9 +221,14 @@ class Lattice:
     """
 
     def __init__(
-        self, templates: Templates, energies: Sequence[Energies], cells: Sequence[VisibleCell],
-        counts: Collection[int] | None, sigma: float, limit: float,
-    ) -> None:  # fmt: skip
+        self,
+        templates: Templates,
+        energies: Sequence[Energies],
+        cells: Sequence[VisibleCell],
+        counts: Collection[int] | None,
+        sigma: float,
+        limit: float,
+    ) -> None:
         self._templates, self._energies, self._cells, self._counts = templates, energies, cells, counts
         self._scale, self._limit = _scale(sigma), limit
         self._most = max(counts) if counts else None
@@ -290,10 +295,14 @@ class Lattice:
             total = _log_sum(own)
             edges.append(
                 _Edge(
-                    end, total, entropy_of(own), float(own[best]), int(found.unit[group[best]]),
+                    end,
+                    total,
+                    entropy_of(own),
+                    float(own[best]),
+                    int(found.unit[group[best]]),
                     float(-found.energy[group[best]]),
                 )
-            )  # fmt: skip
+            )
         return edges
 
     def _log_likelihood(self, energies: Energies, cell: VisibleCell, pen: int, found: _UnitMatches) -> Doubles:

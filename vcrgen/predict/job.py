@@ -125,15 +125,28 @@ def predict(
         )
         write_json(sibling(out, ".run.json"), report)
     return JobResult(
-        path=out, finished=finished, model=model.name, total=pictures.total, missing=run.reasons,
-        pending=len(run.unanswered), refused=run.refused, example=run.example, tally=tally, spent=spent,
-    )  # fmt: skip
+        path=out,
+        finished=finished,
+        model=model.name,
+        total=pictures.total,
+        missing=run.reasons,
+        pending=len(run.unanswered),
+        refused=run.refused,
+        example=run.example,
+        tally=tally,
+        spent=spent,
+    )
 
 
 def _ask(
-    begin: Callable[[], PictureRun], model: Model, budget: Budget, *,
-    allow_failed: bool, retry_refused: bool, listener: ProgressListener,
-) -> PictureRun:  # fmt: skip
+    begin: Callable[[], PictureRun],
+    model: Model,
+    budget: Budget,
+    *,
+    allow_failed: bool,
+    retry_refused: bool,
+    listener: ProgressListener,
+) -> PictureRun:
     """Send what is missing; with `allow_failed`, a run that the server ends goes on offline once there is a reply."""
     run = begin()
     try:

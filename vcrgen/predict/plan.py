@@ -155,10 +155,15 @@ def _estimate(selection: _Selection, ledger: Ledger, spent: ReplyTally) -> RunPl
             tokens[name] += _mean([_tokens(reply, name) for reply in known]).times(len(keys))
         seconds += _mean([reply.seconds for reply in known]).mean * len(keys)
     return RunPlan(
-        requests=len(selection.kinds), left=sum(map(len, left.values())), sampled=len(everything), tokens=tokens,
-        calls=sum(kind.calls * len(keys) for kind, keys in left.items()), seconds=seconds, spent=spent,
+        requests=len(selection.kinds),
+        left=sum(map(len, left.values())),
+        sampled=len(everything),
+        tokens=tokens,
+        calls=sum(kind.calls * len(keys) for kind, keys in left.items()),
+        seconds=seconds,
+        spent=spent,
         example=selection.example,
-    )  # fmt: skip
+    )
 
 
 def _tokens(reply: Reply, kind: str) -> int:

@@ -91,9 +91,12 @@ _FRAMES = (
 )
 FRAMES = {frame.name: frame for frame in _FRAMES}
 _OPEN_FRAME = Frame(
-    name="open-1", labels=(), option="", words="{question}\n\nGive the answer only, in a few words.",
+    name="open-1",
+    labels=(),
+    option="",
+    words="{question}\n\nGive the answer only, in a few words.",
     alone="{question}\n\nGive the answer only.",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +164,13 @@ def make_prompt(preset: str | None, parameters: Mapping[str, Any], *, answer_log
 
 
 def make_choice_prompt(
-    preset: str | None, parameters: Mapping[str, Any], *, answer_logprobs: bool = False, label_logprobs: bool = False,
+    preset: str | None,
+    parameters: Mapping[str, Any],
+    *,
+    answer_logprobs: bool = False,
+    label_logprobs: bool = False,
     is_open: bool = False,
-) -> ChoicePrompt:  # fmt: skip
+) -> ChoicePrompt:
     """Return the prompt of multiple-choice questions, as :func:`make_prompt`.
 
     Args:

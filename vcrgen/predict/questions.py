@@ -94,9 +94,7 @@ def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
                     order = (languages.index(lang) * len(_VIEWS) + _VIEWS.index(view)) * MAX_OPTIONS + rotation
                     yield _picture(item, lang, view, rotation, data, (0, file, row, order))
 
-    orders = Counter(
-        item.options for *_, item in items(images=False) for lang in asked if lang in item.questions
-    )  # fmt: skip
+    orders = Counter(item.options for *_, item in items(images=False) for lang in asked if lang in item.questions)
     if 1 < choice.rotations < (most := max(orders, default=0)):
         raise ConfigError(
             f"{dataset} has items with {most} options, and --rotations is {choice.rotations}: a question in some of "
@@ -111,10 +109,17 @@ def _picture(
 ) -> QuestionPicture:
     question, shown = item.questions[lang], data if view == View.IMAGE else None
     return QuestionPicture(
-        question_id=item.question_id, lang=lang, view=view, mode=None, data=shown, question=question.text, place=place,
-        options=question.options, rotation=rotation,
+        question_id=item.question_id,
+        lang=lang,
+        view=view,
+        mode=None,
+        data=shown,
+        question=question.text,
+        place=place,
+        options=question.options,
+        rotation=rotation,
         problem="the dataset holds no image" if view == View.IMAGE and not shown else "",
-    )  # fmt: skip
+    )
 
 
 def _check_length(item: ChoiceItem) -> None:

@@ -121,17 +121,26 @@ def find_threshold(
 
 
 def _result(
-    path: Path, name: str, steps: Staircase, modes: Sequence[str],
-    problems: list[tuple[Question, RequestProblem]], spent: ReplyTally, seed: int,
-) -> StaircaseResult:  # fmt: skip
+    path: Path,
+    name: str,
+    steps: Staircase,
+    modes: Sequence[str],
+    problems: list[tuple[Question, RequestProblem]],
+    spent: ReplyTally,
+    seed: int,
+) -> StaircaseResult:
     """Return the result of a run that has ended; problems are in the order of the questions, not of the replies."""
     problems = sorted(problems, key=lambda problem: problem[0])
     return StaircaseResult(
-        path=path, model=name, curve=None if problems or not steps.answered else steps.curve(seed=seed),
-        asked=dict(zip(modes, steps.asked, strict=True)), planned=steps.questions, spent=spent,
+        path=path,
+        model=name,
+        curve=None if problems or not steps.answered else steps.curve(seed=seed),
+        asked=dict(zip(modes, steps.asked, strict=True)),
+        planned=steps.questions,
+        spent=spent,
         missing=Counter(problem.reason for _, problem in problems),
         example=next((f"question {row}, {mode}: {why.detail}" for (row, mode), why in problems), ""),
-    )  # fmt: skip
+    )
 
 
 def _send_round(

@@ -79,22 +79,24 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     outcomes = list(read_strips(opened.stream()))
     right = [
         (text, outcome)
-        for question_id, outcome in outcomes if answers and question_id in answers
+        for question_id, outcome in outcomes
+        if answers and question_id in answers
         for text in _texts(answers[question_id])
-    ]  # fmt: skip
+    ]
     problems = [outcome.reason for _, outcome in outcomes if isinstance(outcome, RequestProblem)]
     spans = [span for _, outcome in outcomes if isinstance(outcome, Reply) for span in outcome.spans]
     return StripAttack(
-        strips=len(outcomes), unread=len(problems), coloured=problems.count(COLOURED_PAPER), spans=len(spans),
+        strips=len(outcomes),
+        unread=len(problems),
+        coloured=problems.count(COLOURED_PAPER),
+        spans=len(spans),
         settled=sum(span["bits"] is not None and span["bits"] < SETTLED for span in spans),
         answers=None if answers is None else len(right),
         restored=sum(isinstance(outcome, Reply) and _holds(outcome.text, text) for text, outcome in right),
-    )  # fmt: skip
+    )
 
 
-def read_strips(
-    pictures: Iterable[Picture], font: str | None = None
-) -> Iterator[tuple[str, Reply | RequestProblem]]:  # fmt: skip
+def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterator[tuple[str, Reply | RequestProblem]]:
     """Yield the question of each strip, and the template baseline's reply, or why it cannot read the strip.
 
     Raises:

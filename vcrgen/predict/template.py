@@ -51,18 +51,27 @@ class TemplateModel:
     """
 
     def __init__(
-        self, *, font: str | None = None, lexicon: Path | None = None, sigma: float = SIGMA,
-        cut_out: Mapping[str, Typeface] = MappingProxyType({}), texts: ReferenceTexts | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        font: str | None = None,
+        lexicon: Path | None = None,
+        sigma: float = SIGMA,
+        cut_out: Mapping[str, Typeface] = MappingProxyType({}),
+        texts: ReferenceTexts | None = None,
+    ) -> None:
         self._font, self._lexicon, self._sigma, self._cut_out, self._texts = font, lexicon, sigma, cut_out, texts
         self._finders: dict[str, FaceFinder] = {}
         self._priors: dict[str, NgramPrior] = {}
         self.name = f"template-{VERSION}" + ("-lm" if texts else "")
         self.facts: Mapping[str, Any] = {
-            "model": self.name, "pillow": version("pillow"), "wordfreq": version("wordfreq"), "sigma": sigma,
-            "font": font, "lexicon": load_lexicon("en", file=lexicon).name if lexicon else None,
+            "model": self.name,
+            "pillow": version("pillow"),
+            "wordfreq": version("wordfreq"),
+            "sigma": sigma,
+            "font": font,
+            "lexicon": load_lexicon("en", file=lexicon).name if lexicon else None,
             "cut_out": {lang: face.digest for lang, face in sorted(cut_out.items())},
-        } | ({"lm": texts.digest} if texts else {})  # fmt: skip
+        } | ({"lm": texts.digest} if texts else {})
 
     def reply(self, request: Request) -> Reply:
         """Return the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
@@ -105,11 +114,13 @@ class TemplateModel:
         signature = str(self._signature(words.name, prior.name if prior else "unigram", best.face.name))
         spans = tuple(
             {
-                "text": span.text, "bits": None if span.bits is None else round(span.bits, 6),
-                "fit": round(span.fit, 4), "signature": signature,
+                "text": span.text,
+                "bits": None if span.bits is None else round(span.bits, 6),
+                "fit": round(span.fit, 4),
+                "signature": signature,
             }
             for span in best.spans
-        )  # fmt: skip
+        )
         return Reply(text=best.restored, model=self.name, finish_reason="stop", spans=spans)
 
     def _finder(self, words: Lexicon) -> FaceFinder:

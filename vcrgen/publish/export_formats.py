@@ -52,9 +52,10 @@ _FILE_ROWS = (
     FileFormat(name="croissant", ending="-croissant.json", options=("base", "rai")),
     FileFormat(name="hub", ending="-hub.yaml", options=("dataset", "url")),
     FileFormat(
-        name="every-eval-ever", ending="-every-eval-ever",
+        name="every-eval-ever",
+        ending="-every-eval-ever",
         options=("dataset", "url", "model", "organization", "relationship"),
     ),
-)  # fmt: skip
+)
 
 FILE_FORMATS: Mapping[str, FileFormat] = MappingProxyType({row.name: row for row in _FILE_ROWS})

@@ -43,8 +43,11 @@ def _describe(dataset: Dataset, limit: int) -> dict[str, Any]:
         "name": dataset.folder.local_path.resolve().name if dataset.folder.local_path else dataset.name,
         "source": manifest.source if manifest else "a hidden benchmark, whose keys only its maintainer has",
         "signature": str(manifest.signature) if manifest else "",
-        "total": total, "languages": languages, "items": items, "left_out": len(chosen) - len(items),
-    }  # fmt: skip
+        "total": total,
+        "languages": languages,
+        "items": items,
+        "left_out": len(chosen) - len(items),
+    }
 
 
 def _item(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
@@ -56,14 +59,16 @@ def _item(row: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
     marks = {item.trap: "trap", item.answer: "key"}
     questions = [
         {
-            "lang": lang, "direction": direction(lang), "text": question.text,
+            "lang": lang,
+            "direction": direction(lang),
+            "text": question.text,
             "options": [
                 {"letter": letter, "text": text, "mark": marks.get(number, "")}
                 for number, (letter, text) in enumerate(zip(LETTERS, question.options, strict=False))
             ],
         }
         for lang, question in item.questions.items()
-    ]  # fmt: skip
+    ]
     return {
         "id": item.question_id,
         "path": item.path.split("/") if item.path else [],

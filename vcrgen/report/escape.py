@@ -14,10 +14,21 @@ _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # What GitHub makes a link of even though nothing marks it as one.
 _BARE_LINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "\N{MINUS SIGN}": "$-$", "\N{EN DASH}": "--",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{EN DASH}": "--",
+}
 _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 # Where a spreadsheet begins a cell, and what it may take for a formula there: the signs, their wide and small forms,
 # behind white space or quotes. Where people write decimals with a comma, a semicolon begins a cell, too.

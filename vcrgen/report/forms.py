@@ -71,13 +71,18 @@ def _long_part(table: Table) -> str:
         [
             r"{\scriptsize\setlength{\tabcolsep}{3pt}\setlength{\LTpre}{0pt}%",
             rf"\begin{{longtable}}{{{''.join(kinds)}}}",
-            r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot",
+            r"\toprule",
+            head,
+            r"\midrule",
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
             *body,
             r"\end{longtable}",
             *notes,
             "}",
         ]
-    )  # fmt: skip
+    )
 
 
 def _long_column(head: str, letters: int, *, label: bool) -> str:

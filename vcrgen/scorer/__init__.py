@@ -22,9 +22,25 @@ if TYPE_CHECKING:
     from vcrgen.scorer.span_session import Session
 
 __all__ = [
-    "METRICS", "AnswerKey", "Comparison", "Options", "Outcome", "RunResult", "Scorer", "Session", "SpanMatch",
-    "Validation", "View", "compare", "load_answers", "make_scorer", "match_span", "match_spans", "render", "score",
-]  # fmt: skip
+    "METRICS",
+    "AnswerKey",
+    "Comparison",
+    "Options",
+    "Outcome",
+    "RunResult",
+    "Scorer",
+    "Session",
+    "SpanMatch",
+    "Validation",
+    "View",
+    "compare",
+    "load_answers",
+    "make_scorer",
+    "match_span",
+    "match_spans",
+    "render",
+    "score",
+]
 
 __getattr__, __dir__ = attach(
     __name__,

@@ -274,11 +274,13 @@ def _spans(answers: Sequence[str], details: Any, bits: Any, mode: str | None) ->
         bits = [row.get("pixel_bits") for row in details]
     return tuple(
         AnswerSpan(
-            text=text, tokens=as_texts(row.get("tokens")), ink=_by_mode(mode, row.get("visible_ink")),
+            text=text,
+            tokens=as_texts(row.get("tokens")),
+            ink=_by_mode(mode, row.get("visible_ink")),
             bits=_by_mode(mode, left),
         )
         for text, row, left in zip(answers, details, bits, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _by_mode(mode: str | None, value: Any) -> dict[str, float]:

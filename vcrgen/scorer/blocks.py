@@ -64,9 +64,13 @@ class ScoredBlock(NamedTuple):
 
 
 def scored_blocks(
-    context: SpanContext, make_matcher: Callable[[], OutputMatcher], run: Sequence[PredictionFile],
-    matcher: OutputMatcher, *, evidence: bool,
-) -> Iterator[ScoredBlock]:  # fmt: skip
+    context: SpanContext,
+    make_matcher: Callable[[], OutputMatcher],
+    run: Sequence[PredictionFile],
+    matcher: OutputMatcher,
+    *,
+    evidence: bool,
+) -> Iterator[ScoredBlock]:
     """Score the outputs of a run in their order; ``matcher`` counts their problems.
 
     Args:
@@ -127,9 +131,13 @@ class _BlockWorker:
     """Scores blocks of a file in a process of its own, each as if there were no other."""
 
     def __init__(
-        self, context: SpanContext, make_matcher: Callable[[], OutputMatcher], file: PredictionFile, named: bool,
+        self,
+        context: SpanContext,
+        make_matcher: Callable[[], OutputMatcher],
+        file: PredictionFile,
+        named: bool,
         evidence: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._context, self._make_matcher, self._file = context, make_matcher, file
         self._named, self._evidence = named, evidence
         # As large as the key, so that it is not made for each block.

@@ -22,11 +22,18 @@ _SIGNS = {-1: "<", 0: "", 1: ">"}
 def curve_table(results: Sequence[RunResult]) -> Table:
     """Thresholds, slopes and the limits of the curves."""
     rows = [
-        (result.title, each.view.label, format_bound(each.curve.threshold),
-         format_threshold_interval(each.curve), *_slope(each), Percent(each.curve.guess), Percent(each.curve.lapse),
-         None if each.curve.fit_p is None else PValue(each.curve.fit_p))
+        (
+            result.title,
+            each.view.label,
+            format_bound(each.curve.threshold),
+            format_threshold_interval(each.curve),
+            *_slope(each),
+            Percent(each.curve.guess),
+            Percent(each.curve.lapse),
+            None if each.curve.fit_p is None else PValue(each.curve.fit_p),
+        )
         for result, each in _curves(results)
-    ]  # fmt: skip
+    ]
     heads = ("Model", "View", "Threshold", "95 % interval", "Slope", "95 % interval", "Guess", "Lapse", "Fit p")
     return Table(
         title="Visible ink at which half of the spans are recovered, in percent", heads=heads, labels=2, rows=rows
@@ -134,11 +141,14 @@ def curve_chart(values: Mapping[str, Any], title: str) -> CurveChart:
     curve = Curve.from_json(values)
     points = [
         (
-            level["ink"], level["exact"], level["low"], level["high"],
+            level["ink"],
+            level["exact"],
+            level["low"],
+            level["high"],
             f"{level['mode']}: {percent(level['exact'])} % of the spans at {percent(level['ink'])} % of the ink",
         )
         for level in values["levels"]
-    ]  # fmt: skip
+    ]
     width = curve.high_x - curve.low_x
     places = [curve.low_x + width * step / STEPS for step in range(STEPS + 1)]
     drawing = fitted_curve(

@@ -68,11 +68,13 @@ def fit_curves(result: RunResult, ink: Mapping[str, Floats], *, seed: int) -> tu
         means = tuple(float(each.mean()) for each in of_levels)
         curves.append(
             RunCurve(
-                view=view, cells=tuple(cells), ink=means,
+                view=view,
+                cells=tuple(cells),
+                ink=means,
                 curve=fit_curve(answers, seed=seed, measured=(min(means), max(means))),
                 ink_of_spans={cell.variant: each for cell, each in zip(cells, of_levels, strict=True)},
             )
-        )  # fmt: skip
+        )
     if not curves:
         have = ", ".join(dict.fromkeys(cell.variant for cell in result.cells))
         raise ScoreError(
@@ -109,10 +111,14 @@ def compare_thresholds(results: Sequence[RunResult]) -> list[ThresholdComparison
                 apart = threshold_difference(ours.curve, theirs[ours.view])
                 found.append(
                     ThresholdComparison(
-                        a=a.title, b=b.title, view=ours.view, difference=apart, p_holm=None,
+                        a=a.title,
+                        b=b.title,
+                        view=ours.view,
+                        difference=apart,
+                        p_holm=None,
                         conclusion=_conclude(a.title, b.title, ours.view, apart),
                     )
-                )  # fmt: skip
+                )
     inside = [each for each in found if each.difference]
     corrected = iter(holm([each.difference.p for each in inside if each.difference]))
     return [replace(each, p_holm=next(corrected)) if each.difference else each for each in found]

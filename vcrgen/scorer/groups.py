@@ -118,8 +118,10 @@ class SpanBreakdowns:
     def _columns(self) -> list[NDArray[Any]]:
         """All that is a number of each span; what is written there is kept."""
         columns: list[array[Any]] = [
-            *(self._tokens, self._agreement, self._characters), *self._ink.values(), *self._bits.values()
-        ]  # fmt: skip
+            *(self._tokens, self._agreement, self._characters),
+            *self._ink.values(),
+            *self._bits.values(),
+        ]
         return [np.frombuffer(column, column.typecode) for column in columns]
 
     def of_variant(self, mode: str) -> list[Breakdown]:

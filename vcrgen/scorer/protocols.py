@@ -49,10 +49,19 @@ PAPER = Protocol(name="paper-v2", matcher="levenshtein-ngram", nearest=nearest_b
 # As of the VCR repository's evaluation_metrics.py and VLMEvalKit's vlmeval/dataset/vcr.py. en_core_web_sm 3.8.0 has the
 # rules of spaCy's blank English tokenizer, and no part of it retokenises, so the built-in segmenter gives its tokens.
 VLMEVALKIT = Protocol(
-    name="vlmevalkit-v2", matcher="difflib-shared-token", nearest=nearest_by_difflib,
-    exact_by_tokens=True, cut_prefix=True, refusal_is_zero=True, failure_is_text=True, white_space=True,
-    rouge_retokenises=True, strip_thinking=False, max_tokens=None, segmenters={"zh": "zh_core_web_sm"},
-)  # fmt: skip
+    name="vlmevalkit-v2",
+    matcher="difflib-shared-token",
+    nearest=nearest_by_difflib,
+    exact_by_tokens=True,
+    cut_prefix=True,
+    refusal_is_zero=True,
+    failure_is_text=True,
+    white_space=True,
+    rouge_retokenises=True,
+    strip_thinking=False,
+    max_tokens=None,
+    segmenters={"zh": "zh_core_web_sm"},
+)
 # As of lmms-eval's vcr_wiki/utils.py: a copy of the same code without the line that drops what a model echoes of its
 # prompt, which so counts as output.
 LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v2", cut_prefix=False)

@@ -157,11 +157,18 @@ def load_saved(file: Path) -> RunResult:
     if not all(_are_equal(cell.metrics, estimates[cell.variant, cell.view]) for cell in cells):
         raise _damaged(file, f"its intervals or deviations are not those of its {task.units}")
     result = RunResult(
-        name=saved.name, model=saved.model, format=saved.format, lang=saved.language, signature=signature,
-        task=task, cells=tuple(cells), differences=contrasts(task, resamples),
-        problems={kind: (found.count, found.first) for kind, found in saved.problems.items()}, notes=saved.notes,
+        name=saved.name,
+        model=saved.model,
+        format=saved.format,
+        lang=saved.language,
+        signature=signature,
+        task=task,
+        cells=tuple(cells),
+        differences=contrasts(task, resamples),
+        problems={kind: (found.count, found.first) for kind, found in saved.problems.items()},
+        notes=saved.notes,
         resamples=resamples,
-    )  # fmt: skip
+    )
     if not saved.ink_of_spans:
         return result
     if task.axis != "mode" or not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:

@@ -101,11 +101,16 @@ def write_hub_results(scores: Path, out: Path, facts: ScoreFacts) -> int:
         )
         entries.append(
             EvalResultEntry(
-                dataset_id=facts.repository, task_id=cell_name(saved, cell), value=round(100 * estimate.value, 2),
-                dataset_revision=facts.revision, date=date, notes=notes,
-                source_url=facts.url or None, source_name="vcrgen" if facts.url else None,
+                dataset_id=facts.repository,
+                task_id=cell_name(saved, cell),
+                value=round(100 * estimate.value, 2),
+                dataset_revision=facts.revision,
+                date=date,
+                notes=notes,
+                source_url=facts.url or None,
+                source_name="vcrgen" if facts.url else None,
             )
-        )  # fmt: skip
+        )
     text = yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True)
     write_new(out, text)
     return len(entries)
@@ -134,19 +139,25 @@ def write_every_eval_ever(scores: Path, out: Path, facts: ScoreFacts) -> Path:
         "evaluation_id": evaluation,
         "retrieved_timestamp": when,
         "source_metadata": {
-            "source_name": "vcrgen", "source_type": "evaluation_run", "source_organization_name": facts.organization,
+            "source_name": "vcrgen",
+            "source_type": "evaluation_run",
+            "source_organization_name": facts.organization,
             "evaluator_relationship": facts.relationship,
             **({"source_organization_url": facts.url} if facts.url else {}),
         },
         "eval_library": {
-            "name": "vcrgen", "version": version("vcrgen"), "additional_details": {"signature": str(saved.signature)}
+            "name": "vcrgen",
+            "version": version("vcrgen"),
+            "additional_details": {"signature": str(saved.signature)},
         },
         "model_info": {
-            "name": model.partition("/")[2], "id": model, "developer": model.partition("/")[0],
+            "name": model.partition("/")[2],
+            "id": model,
+            "developer": model.partition("/")[0],
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
         },
         "evaluation_results": list(_results(saved, facts, evaluation)),
-    }  # fmt: skip
+    }
     text = indented_json(record)
     name = uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4)
     file = out / "data" / benchmark / model / f"{name}.json"
@@ -174,8 +185,12 @@ def _results(saved: SavedMeans, facts: ScoreFacts, evaluation: str) -> Iterator[
                 "evaluation_name": cell_name(saved, cell),
                 "source_data": source,
                 "metric_config": {
-                    "metric_id": f"vcrgen.{name}", "metric_name": metric.label, "lower_is_better": False,
-                    "metric_unit": "proportion", "score_type": "continuous", "min_score": 0,
+                    "metric_id": f"vcrgen.{name}",
+                    "metric_name": metric.label,
+                    "lower_is_better": False,
+                    "metric_unit": "proportion",
+                    "score_type": "continuous",
+                    "min_score": 0,
                     "max_score": metric.maximum,
                     "additional_details": {saved.task.axis: cell.variant, "view": cell.view.value},
                 },
@@ -184,14 +199,17 @@ def _results(saved: SavedMeans, facts: ScoreFacts, evaluation: str) -> Iterator[
                     "uncertainty": {
                         "standard_error": {"value": estimate.sd_clusters, "method": "bootstrap"},
                         "confidence_interval": {
-                            "lower": estimate.low, "upper": estimate.high, "confidence_level": LEVEL,
+                            "lower": estimate.low,
+                            "upper": estimate.high,
+                            "confidence_level": LEVEL,
                             "method": f"{METHOD} over {saved.task.clusters}",
                         },
-                        "num_samples": cell.clusters, "num_bootstrap_samples": RESAMPLES,
+                        "num_samples": cell.clusters,
+                        "num_bootstrap_samples": RESAMPLES,
                     },
                     "details": {saved.task.units: str(cell.units), saved.task.clusters: str(cell.clusters)},
                 },
-            }  # fmt: skip
+            }
 
 
 def _metric_label(saved: SavedMeans, cell: CellResult) -> str:

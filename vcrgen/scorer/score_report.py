@@ -52,9 +52,27 @@ OutputKey = tuple[str, str, View]  # the question's id, the mode and the view of
 Card = tuple[ScoredExample, str]  # an output with its matches, and the image as a `data:` URI or an empty text
 # Of each task under its own words: `spans` and `images` of Visual Caption Restoration.
 CSV_COLUMNS = (
-    "run", "model", "variant", "view", "group", "value", "metric", "percent", "sd_units", "sd_clusters", "low", "high",
-    "units", "clusters", "only_a", "only_b", "p_mcnemar", "p_clusters", "p_holm", "signature",
-)  # fmt: skip
+    "run",
+    "model",
+    "variant",
+    "view",
+    "group",
+    "value",
+    "metric",
+    "percent",
+    "sd_units",
+    "sd_clusters",
+    "low",
+    "high",
+    "units",
+    "clusters",
+    "only_a",
+    "only_b",
+    "p_mcnemar",
+    "p_clusters",
+    "p_holm",
+    "signature",
+)
 _BITS_LEGEND = (
     "A disc is a range of bits that the visible pixels of a span leave: exact match with its 95 % interval, images "
     "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
@@ -107,10 +125,13 @@ def score_document(
         ]
         sections.append(
             Section(
-                title="Accuracy against visible ink", legend=_CURVE_LEGEND, panels=charts, tables=[curves],
+                title="Accuracy against visible ink",
+                legend=_CURVE_LEGEND,
+                panels=charts,
+                tables=[curves],
                 notes=list(curve_sentences(results)),
             )
-        )  # fmt: skip
+        )
     sections += _bits_sections(results)
     if comparisons:
         tables = [table for table in (comparison_table(task, comparisons), threshold_table(thresholds)) if table.rows]
@@ -198,9 +219,16 @@ def score_page(
         if cards
     ]
     return html_page(
-        _page_document(results, comparisons, f"Scores on {session.key.name}"), "vcrgen.scorer", "examples.html",
-        "examples.css", examples=examples, percent=percent, marked=_marked, longest=MAX_OUTPUT_SHOWN, UNSTATED=UNSTATED,
-    )  # fmt: skip
+        _page_document(results, comparisons, f"Scores on {session.key.name}"),
+        "vcrgen.scorer",
+        "examples.html",
+        "examples.css",
+        examples=examples,
+        percent=percent,
+        marked=_marked,
+        longest=MAX_OUTPUT_SHOWN,
+        UNSTATED=UNSTATED,
+    )
 
 
 def remarks(results: Sequence[RunResult]) -> Iterator[str]:

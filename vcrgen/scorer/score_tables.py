@@ -99,9 +99,12 @@ def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     for place in (len(names), len(heads) + 1):
         heads.insert(place, "p")
     return Table(
-        title=KEY_LETTERS, heads=("Model", *_heads(task), *heads), labels=3, rows=rows,
+        title=KEY_LETTERS,
+        heads=("Model", *_heads(task), *heads),
+        labels=3,
+        rows=rows,
         breaks=(4 + len(names),),
-    )  # fmt: skip
+    )
 
 
 def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:

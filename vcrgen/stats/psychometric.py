@@ -133,10 +133,17 @@ class Curve:
             Bound(values[name]["value"], _SIDES.index(values[name]["is"]) - 1) for name in ("threshold", "low", "high")
         )
         return cls(
-            low_x=low_x, high_x=high_x, threshold=threshold, low=low, high=high, thresholds=np.empty(0),
-            images=values.get("images", 0), between=tuple(values["between"]) if values.get("between") else None,
-            fit_p=values.get("fit_p"), **{name: values[name] for name in _PLAIN},
-        )  # fmt: skip
+            low_x=low_x,
+            high_x=high_x,
+            threshold=threshold,
+            low=low,
+            high=high,
+            thresholds=np.empty(0),
+            images=values.get("images", 0),
+            between=tuple(values["between"]) if values.get("between") else None,
+            fit_p=values.get("fit_p"),
+            **{name: values[name] for name in _PLAIN},
+        )
 
     def share(self, x: float) -> float:
         """The share of right answers at a place."""
@@ -206,13 +213,20 @@ def fit_curve(answers: AnswerCounts, *, seed: int, measured: tuple[float, float]
     steep = np.quantile(slopes[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     sloped = threshold.side == 0 and left[0] == right[0]
     return Curve(
-        low_x=low_x, high_x=high_x, **{name: float(part[0]) for name, part in fitted._asdict().items()},
-        threshold=threshold, low=low, high=high, slope=float(slopes[0]) if sloped else None,
-        slope_low=steep[0] if sloped and enough else None, slope_high=steep[1] if sloped and enough else None,
-        thresholds=thresholds[1:], images=images,
+        low_x=low_x,
+        high_x=high_x,
+        **{name: float(part[0]) for name, part in fitted._asdict().items()},
+        threshold=threshold,
+        low=low,
+        high=high,
+        slope=float(slopes[0]) if sloped else None,
+        slope_low=steep[0] if sloped and enough else None,
+        slope_high=steep[1] if sloped and enough else None,
+        thresholds=thresholds[1:],
+        images=images,
         between=(float(left[0]), float(right[0])) if threshold.side == 0 and left[0] < right[0] else None,
         fit_p=_fit_p(fitted, answers.x, counts) if enough else None,
-    )  # fmt: skip
+    )
 
 
 def _between(fitted: Parameters, x: Floats) -> tuple[Floats, Floats]:
@@ -278,10 +292,15 @@ def fit_parameters(x: Floats, right: Floats, asked: Floats) -> Parameters:
     mean_x = (asked @ x) / total
     best, best_likelihood = None, np.full(len(right), -np.inf)
     for guess, spread in ((0.02, 0.15), (0.2, 0.05), (0.05, 0.4)):
-        start = np.stack([
-            np.full(len(right), guess), np.full(len(right), 0.05), mean_x,
-            np.full(len(right), np.log(spread * (x[-1] - x[0]) + 1e-3)),
-        ], axis=1)  # fmt: skip
+        start = np.stack(
+            [
+                np.full(len(right), guess),
+                np.full(len(right), 0.05),
+                mean_x,
+                np.full(len(right), np.log(spread * (x[-1] - x[0]) + 1e-3)),
+            ],
+            axis=1,
+        )
         values, likelihood = _maximise(_within(start), x, right, asked)
         if best is None:
             best = values

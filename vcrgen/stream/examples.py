@@ -53,14 +53,22 @@ class Examples:
             return composed
         shown = View(view)
         return {
-            "question_id": pair, "image": stack_bands(getattr(composed, _IMAGES[shown])),
-            "question": language.question, "answers": [span.text for span in accepted], "caption": prepared.layout.text,
-            "view": view, "mode": str(level) if isinstance(level, Mode) else "ink", "ink": cover.target,
-            "visible_ink": [covered.visible_ink for covered in composed.spans], "epoch": epoch, "step": step,
+            "question_id": pair,
+            "image": stack_bands(getattr(composed, _IMAGES[shown])),
+            "question": language.question,
+            "answers": [span.text for span in accepted],
+            "caption": prepared.layout.text,
+            "view": view,
+            "mode": str(level) if isinstance(level, Mode) else "ink",
+            "ink": cover.target,
+            "visible_ink": [covered.visible_ink for covered in composed.spans],
+            "epoch": epoch,
+            "step": step,
             "source_id": prepared.item.source_id,
-            **_hidden_pixels(composed, shown), **_pixel_bits(accepted.values()),
+            **_hidden_pixels(composed, shown),
+            **_pixel_bits(accepted.values()),
             **self._glyph_boxes(prepared, composed, shown),
-        }  # fmt: skip
+        }
 
     def _glyph_boxes(self, prepared: PreparedItem, composed: PairImages[Any], view: View) -> dict[str, Any]:
         """Return the box of every glyph in the image of a view, where they are asked for."""

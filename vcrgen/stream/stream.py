@@ -149,8 +149,10 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         facts = _choices(self.config) | {
             "partitions": [asdict(partition) for partition in partitions],
             "difficulty": {"kind": self._difficulty.kind, "points": self._difficulty.points},  # the modes: as config
-            "views": self._views, "shuffle": shuffle, "runs": self._runs,
-        }  # fmt: skip
+            "views": self._views,
+            "shuffle": shuffle,
+            "runs": self._runs,
+        }
         self._fingerprint = hashlib.sha256(canonical_json(facts).encode()).hexdigest()
         self._rank = find_rank(rank, world_size)
         self._current = Position().share(*self._rank)

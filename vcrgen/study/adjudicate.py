@@ -150,10 +150,17 @@ def read_sheet(file: Path) -> dict[str, str]:
 
 def _sheet(errors: Sequence[TypedError], known: Mapping[ErrorId, str]) -> str:
     rows = [
-        (error.id, error.question_id, error.error[1] + 1, error.answer, error.error[2], error.raters,
-         known.get(error.error, ""))
+        (
+            error.id,
+            error.question_id,
+            error.error[1] + 1,
+            error.answer,
+            error.error[2],
+            error.raters,
+            known.get(error.error, ""),
+        )
         for error in errors
-    ]  # fmt: skip
+    ]
     return as_csv(Table(title="", heads=HEADS, labels=5, rows=rows))
 
 

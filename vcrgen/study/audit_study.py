@@ -88,7 +88,7 @@ def is_answered(response: Response) -> bool:
 
 def audit_response_error(
     texts: Sequence[str], unread: Sequence[bool], done: bool, stored: Response | None, letters: str
-) -> str:  # fmt: skip
+) -> str:
     """Return the problem of a response, given the stored one; empty for none."""
     answer, verdict, note = texts
     cannot = unread[0]
@@ -110,9 +110,13 @@ def verdict_lines(draw: Draw, items: Sequence[StudyItem], steps: Sequence[RaterS
         assert one.response is not None
         answer, verdict, note = one.response.texts
         yield {
-            "audit": draw.name, "rater": one.step.turn + 1, "question_id": items[one.step.item].question_id,
-            "answer": answer, "verdict": verdict, "note": note,
-        }  # fmt: skip
+            "audit": draw.name,
+            "rater": one.step.turn + 1,
+            "question_id": items[one.step.item].question_id,
+            "answer": answer,
+            "verdict": verdict,
+            "note": note,
+        }
 
 
 def study_verdicts(draw: Draw, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> AuditVerdicts:
@@ -130,11 +134,13 @@ def rejected_item_views(
         for item in items:
             if item.question_id in wanted:
                 yield {
-                    "id": item.question_id, "path": paths[item.question_id],
-                    "verdicts": verdicts.by_item[item.question_id], "key": (item.answers or ("",))[0],
+                    "id": item.question_id,
+                    "path": paths[item.question_id],
+                    "verdicts": verdicts.by_item[item.question_id],
+                    "key": (item.answers or ("",))[0],
                     "picture": data_uri(read_picture(connection, item.number, 0)),
                     "questions": question_views(questions.get(item.number, {})),
-                }  # fmt: skip
+                }
 
 
 def _by_item(questions: Mapping[tuple[int, str], ChoiceQuestion]) -> dict[int, dict[str, ChoiceQuestion]]:

@@ -68,12 +68,19 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
         # One more item for training is the worked example, where there is one.
         training, example = training[: options.training], training[options.training :]
     design = StudyDesign(
-        data=source.place, lang=source.key.lang, hidden=source.key.hidden, signature=source.signature,
-        conditions=conditions, items=len(items), training=len(training),
-        spans=sum(len(question.answers) for question in items), options=options.model_dump(),
-        task=(MCQ_TASK if isinstance(source, McqSource) else VCR_TASK).name, draw=draw,
+        data=source.place,
+        lang=source.key.lang,
+        hidden=source.key.hidden,
+        signature=source.signature,
+        conditions=conditions,
+        items=len(items),
+        training=len(training),
+        spans=sum(len(question.answers) for question in items),
+        options=options.model_dump(),
+        task=(MCQ_TASK if isinstance(source, McqSource) else VCR_TASK).name,
+        draw=draw,
         example=len(items) + len(training) if example else None,
-    )  # fmt: skip
+    )
     _check_no_study(folder, design)
     token, words = new_token(MAINTAINER), texts_for(design)
     with new_folder(folder) as made, StudyStore(made, new=True) as store:

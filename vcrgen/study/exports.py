@@ -106,5 +106,7 @@ def _design(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[Rat
 
 
 FORMS: Mapping[str, Callable[[StudyDesign, Sequence[StudyItem], Sequence[RaterStep]], Iterator[Line]]] = {
-    "outputs": _outputs, "audit": _audit, "design": _design,
-}  # fmt: skip
+    "outputs": _outputs,
+    "audit": _audit,
+    "design": _design,
+}

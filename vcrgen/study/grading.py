@@ -19,8 +19,11 @@ from vcrgen.study.source import McqSource, StudyQuestion, StudySource
 
 NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
 ERROR_CAUSES = {
-    NAME: "name or date", SLIP: "slip of the fingers", UNREADABLE: "cannot be read", FAULT: "fault of the item",
-}  # fmt: skip
+    NAME: "name or date",
+    SLIP: "slip of the fingers",
+    UNREADABLE: "cannot be read",
+    FAULT: "fault of the item",
+}
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」『』〝〞′″"), "'")
 
 
@@ -81,12 +84,19 @@ def grade(
             cause = None if step.condition in text_only else (causes or {}).get((step.item, number, text))
             graded.append(
                 GradedResponse(
-                    rater=one.rater, item=step.item, condition=step.condition, turn=step.turn, place=number,
-                    typed=text, unread=response.unread[number], exact_match=exact,
-                    lenient_match=typed_form(text) == typed_form(answer), excused=not exact and cause == NAME,
+                    rater=one.rater,
+                    item=step.item,
+                    condition=step.condition,
+                    turn=step.turn,
+                    place=number,
+                    typed=text,
+                    unread=response.unread[number],
+                    exact_match=exact,
+                    lenient_match=typed_form(text) == typed_form(answer),
+                    excused=not exact and cause == NAME,
                     picture=picture,
                 )
-            )  # fmt: skip
+            )
     return graded
 
 

@@ -19,10 +19,17 @@ def baseline_scores(
     for condition, mine in scoring.by_condition(design, graded):
         found = scoring.human_scores(mine, scoring.exact_match, seed=design.seed)
         yield HumanScore(
-            mode=condition.mode, view=condition.view, raters=found.raters, items=len({one.cluster for one in mine}),
-            spans=found.spans, exact=found.mean.value, low=found.mean.low, high=found.mean.high, sd=found.sd,
+            mode=condition.mode,
+            view=condition.view,
+            raters=found.raters,
+            items=len({one.cluster for one in mine}),
+            spans=found.spans,
+            exact=found.mean.value,
+            low=found.mean.low,
+            high=found.mean.high,
+            sd=found.sd,
             threshold=thresholds.get(condition.view),
-        )  # fmt: skip
+        )
 
 
 def baseline_differences(design: StudyDesign, graded: Sequence[GradedResponse]) -> Iterator[HumanDifference]:

@@ -8,9 +8,14 @@ from vcrgen.report.table import Table
 
 _OMITTED = {"Language", "Items", "Lenient", "alpha edits", "Span"}  # heads that do not apply to options
 _HEADS = {
-    "Mode and view": "Language and view", "Mode": "Asked in", "Spans": "Questions", "Exact match": "RAE",
-    "alpha texts": "alpha options", "Typed": "Chosen", "Unread": "Cannot tell",
-}  # fmt: skip
+    "Mode and view": "Language and view",
+    "Mode": "Asked in",
+    "Spans": "Questions",
+    "Exact match": "RAE",
+    "alpha texts": "alpha options",
+    "Typed": "Chosen",
+    "Unread": "Cannot tell",
+}
 _TITLES = {"People, exact match in percent": "People, right answers by regex-based answer extraction (RAE) in percent"}
 
 

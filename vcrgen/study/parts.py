@@ -49,6 +49,9 @@ def _frames(span: Mapping[str, Any], top: int) -> list[list[int]]:
         key = box["y0"], box["y1"]
         left, right = (lines[key][0], lines[key][2]) if key in lines else (box["x0"], box["x1"])
         lines[key] = [
-            min(left, box["x0"]), top + box["y0"] - above, max(right, box["x1"]), top + box["y1"] + below,
-        ]  # fmt: skip
+            min(left, box["x0"]),
+            top + box["y0"] - above,
+            max(right, box["x1"]),
+            top + box["y1"] + below,
+        ]
     return list(lines.values())

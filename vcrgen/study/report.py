@@ -68,9 +68,13 @@ class StudyReport:
         if self.design.draw:
             return audit_page(self.document, self.rejected, self.rejected_count)
         return html_page(
-            self.document, "vcrgen.study vcrgen.bloom.audit", "report.html", "question.css", is_mcq=self.design.is_mcq,
+            self.document,
+            "vcrgen.study vcrgen.bloom.audit",
+            "report.html",
+            "question.css",
+            is_mcq=self.design.is_mcq,
             suspects=self.suspects,
-        )  # fmt: skip
+        )
 
 
 def make_report(store: StudyStore, *, data: str | None = None, compare: Sequence[Path] = ()) -> StudyReport:
@@ -107,21 +111,31 @@ def make_report(store: StudyStore, *, data: str | None = None, compare: Sequence
     keys = scoring.suspect_keys(seen)
     curves = human_curves(design, graded, raters, items, source)
     tables = [
-        report_tables.human_table(design, graded), report_tables.view_table(design, graded), threshold_table(curves),
+        report_tables.human_table(design, graded),
+        report_tables.view_table(design, graded),
+        threshold_table(curves),
         *(report_tables.model_table(design, graded, model) for model in models),
-        report_tables.agreement_table(design, graded), report_tables.rater_table(statistics, raters),
-        *report_tables.cause_tables(seen, causes), report_tables.key_table(keys[:MAX_KEYS], items, source),
-    ]  # fmt: skip
+        report_tables.agreement_table(design, graded),
+        report_tables.rater_table(statistics, raters),
+        *report_tables.cause_tables(seen, causes),
+        report_tables.key_table(keys[:MAX_KEYS], items, source),
+    ]
     baseline = HumanBaseline(
-        study=study, data=source.key.facts["data"], language=design.lang,
-        scores=tuple(baseline_scores(design, graded, curves)), differences=tuple(baseline_differences(design, graded)),
-    )  # fmt: skip
+        study=study,
+        data=source.key.facts["data"],
+        language=design.lang,
+        scores=tuple(baseline_scores(design, graded, curves)),
+        differences=tuple(baseline_differences(design, graded)),
+    )
     document = Document(
-        title="Human baseline", lead=_lead(design), private=design.hidden,
+        title="Human baseline",
+        lead=_lead(design),
+        private=design.hidden,
         sections=[Section(tables=[as_mcq_table(table) if design.is_mcq else table for table in tables if table.rows])],
         limitations=list(_notes(design, raters, excluded, missing, causes, len(keys))),
-        settings=f"Signature of the dataset: {design.signature}", json_value=baseline.as_json(),
-    )  # fmt: skip
+        settings=f"Signature of the dataset: {design.signature}",
+        json_value=baseline.as_json(),
+    )
     suspects = [_suspect_item(store, key, items[key.item], source) for key in keys[:MAX_KEYS]]
     return StudyReport(design=design, document=document, suspects=suspects)
 
@@ -156,9 +170,13 @@ def _suspect_item(store: StudyStore, key: SuspectKey, item: StudyItem, source: S
 
 
 def _notes(
-    design: StudyDesign, raters: Sequence[Rater], excluded: Iterable[int], missing: int,
-    causes: Mapping[str, object], keys: int,
-) -> Iterator[str]:  # fmt: skip
+    design: StudyDesign,
+    raters: Sequence[Rater],
+    excluded: Iterable[int],
+    missing: int,
+    causes: Mapping[str, object],
+    keys: int,
+) -> Iterator[str]:
     limits = [
         f"fewer than {100 * design.options[name]:g} % of their {what}"
         for name, what in (("min_checks", "attention checks right"), ("min_repeats", "repeated texts typed alike"))

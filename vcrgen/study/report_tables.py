@@ -43,11 +43,14 @@ def view_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
     task = TASKS[design.task]
     rows: list[Sequence[TableCell]] = [
         (
-            mode, found.spans, *map(Percent, found.means), Percent(found.difference.value, sign=True),
+            mode,
+            found.spans,
+            *map(Percent, found.means),
+            Percent(found.difference.value, sign=True),
             Interval(found.difference.low, found.difference.high, sign=True),
         )
         for mode, found in scoring.view_differences(design, graded)
-    ]  # fmt: skip
+    ]
     heads = ("Mode", "Spans", *(view.label for view in task.view_contrast), task.contrast_label, INTERVAL)
     return Table(title=f"People, {task.contrast_label}, paired", heads=heads, labels=1, rows=rows)
 
@@ -92,12 +95,21 @@ def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[
         remarks = [*(["outlier"] if one.is_outlier else []), *(["excluded"] if one.is_excluded else [])]
         rows.append(
             (
-                known[one.rater].name, known[one.rater].languages, known[one.rater].state.value, ", ".join(remarks),
-                one.items, one.spans, Percent(one.exact_match), Percent(one.lenient_match), one.unread,
-                Number(one.seconds, 1), _ratio(one.checks), _ratio(one.repeats),
+                known[one.rater].name,
+                known[one.rater].languages,
+                known[one.rater].state.value,
+                ", ".join(remarks),
+                one.items,
+                one.spans,
+                Percent(one.exact_match),
+                Percent(one.lenient_match),
+                one.unread,
+                Number(one.seconds, 1),
+                _ratio(one.checks),
+                _ratio(one.repeats),
                 Percent(one.same[0] / one.same[1]) if one.same[1] else None,
             )
-        )  # fmt: skip
+        )
     heads = (
         *("Rater", "Languages", "State", "Remark", "Items", "Spans", "Exact match", "Lenient", "Unread", "Seconds"),
         *("Checks", "Repeats", "Same, %"),
@@ -132,11 +144,15 @@ def key_table(keys: Sequence[scoring.SuspectKey], items: Sequence[StudyItem], so
     nobody = "nobody has it right" if isinstance(source, McqSource) else "nobody recovers it"
     rows = [
         (
-            items[key.item].question_id, key.place + 1, question_of(source, items[key.item]).answers[key.place],
-            "all agree on another" if key.consensus else nobody, "; ".join(filter(None, key.typed))[:200], key.raters,
+            items[key.item].question_id,
+            key.place + 1,
+            question_of(source, items[key.item]).answers[key.place],
+            "all agree on another" if key.consensus else nobody,
+            "; ".join(filter(None, key.typed))[:200],
+            key.raters,
         )
         for key in keys
-    ]  # fmt: skip
+    ]
     heads = ("Item", "Span", "Answer", "Why", "Typed", "Raters")
     return Table(title="Answers that may be wrong", heads=heads, labels=5, rows=rows)
 

@@ -196,14 +196,19 @@ def rater_statistics(
         done = finished_steps(own)
         found.append(
             RaterStatistics(
-                rater=rater, items=len(done), spans=len(mine), exact_match=_share(mine, exact_match),
+                rater=rater,
+                items=len(done),
+                spans=len(mine),
+                exact_match=_share(mine, exact_match),
                 lenient_match=_share(mine, lenient_match),
                 unread=sum(one.unread for one in mine),
                 seconds=median(step.response.seconds for step in done if step.response),
-                checks=checks, repeats=repeats, same=pairs[rater],
+                checks=checks,
+                repeats=repeats,
+                same=pairs[rater],
                 is_excluded=fails_checks(own, options),
             )
-        )  # fmt: skip
+        )
     shares = [same / count for same, count in (one.same for one in found) if count]
     if len(shares) < MIN_RATERS_FOR_OUTLIERS:
         return found

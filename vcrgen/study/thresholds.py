@@ -55,11 +55,16 @@ def threshold_table(curves: Sequence[HumanCurve]) -> Table:
     """Return the thresholds of curves with their intervals."""
     rows: list[Sequence[TableCell]] = [
         (
-            each.name, each.view.label, each.texts, format_bound(each.curve.threshold),
-            format_threshold_interval(each.curve), Percent(each.curve.guess), Percent(each.curve.lapse),
+            each.name,
+            each.view.label,
+            each.texts,
+            format_bound(each.curve.threshold),
+            format_threshold_interval(each.curve),
+            Percent(each.curve.guess),
+            Percent(each.curve.lapse),
         )
         for each in curves
-    ]  # fmt: skip
+    ]
     heads = ("Rater", "View", "Texts", "Threshold", "95 % interval", "Guess", "Lapse")
     return Table(title="Visible ink at which people recover half, in percent", heads=heads, labels=2, rows=rows)
 

@@ -161,10 +161,13 @@ def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
     letters = LETTERS[: next(iter(counts), MAX_OPTIONS)]
     data = image_bytes(row.get("image"))
     return ChoiceItem(
-        question_id=_text(row, "question_id"), path=_text(row, "path") if "path" in row else "", questions=questions,
+        question_id=_text(row, "question_id"),
+        path=_text(row, "path") if "path" in row else "",
+        questions=questions,
         picture=hashlib.sha256(data).hexdigest() if data else "",
-        answer=_letter(row, "answer", letters), trap=_letter(row, "trap", letters),
-    )  # fmt: skip
+        answer=_letter(row, "answer", letters),
+        trap=_letter(row, "trap", letters),
+    )
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:

@@ -88,9 +88,13 @@ class ScoredTask:
     def field_names(self) -> dict[str, str]:
         """Names of result fields in files, where the task has a word of its own."""
         return {
-            "variant": self.axis, "units": self.units, "clusters": self.clusters, "sd_units": f"sd_{self.units}",
-            "sd_clusters": f"sd_{self.clusters}", "p_clusters": f"p_{self.clusters}",
-        }  # fmt: skip
+            "variant": self.axis,
+            "units": self.units,
+            "clusters": self.clusters,
+            "sd_units": f"sd_{self.units}",
+            "sd_clusters": f"sd_{self.clusters}",
+            "p_clusters": f"p_{self.clusters}",
+        }
 
 
 VCR_TASK = ScoredTask(
@@ -103,9 +107,14 @@ VCR_TASK = ScoredTask(
     image_views=IMAGE_VIEWS,
     board_views=IMAGE_VIEWS,
     metrics={
-        "exact": Metric("Exact match"), "jaccard": Metric("Jaccard"), "precision": Metric("Precision"),
-        "recall": Metric("Recall"), "f1": Metric("F1"), "rouge1": Metric("ROUGE-1"),
-        "similarity": Metric("Similarity"), "character": Metric("Character"),
+        "exact": Metric("Exact match"),
+        "jaccard": Metric("Jaccard"),
+        "precision": Metric("Precision"),
+        "recall": Metric("Recall"),
+        "f1": Metric("F1"),
+        "rouge1": Metric("ROUGE-1"),
+        "similarity": Metric("Similarity"),
+        "character": Metric("Character"),
     },
     main_metrics=("exact", "jaccard"),
     outcomes=("exact", "wrong", "short", "beyond_limit", "refused", "empty", "null", "failed", "missing"),
@@ -117,10 +126,17 @@ VCR_TASK = ScoredTask(
     verb_identical="recovered exactly the same spans",
     has_lengths=True,
     evidence={
-        "span": int, "answer": str, "outcome": str, "ngram": str, "start": int, "end": int, "distance": int,
-        "verbatim": bool, "pixel_bits": float,
+        "span": int,
+        "answer": str,
+        "outcome": str,
+        "ngram": str,
+        "start": int,
+        "end": int,
+        "distance": int,
+        "verbatim": bool,
+        "pixel_bits": float,
     },
-)  # fmt: skip
+)
 _MCQ_OUTCOMES = ("right", "wrong", "ambiguous", "invalid", "refused", "empty", "null", "failed", "missing")
 MCQ_TASK = ScoredTask(
     name="bloom",
@@ -132,11 +148,16 @@ MCQ_TASK = ScoredTask(
     image_views=(View.IMAGE,),
     board_views=(View.IMAGE, View.TEXT_ONLY),
     metrics={
-        "rae": Metric("RAE", chance=0.25, in_sentence="RAE"), "circular": Metric("Circular"),
-        "trap": Metric("Trap", chance=1 / 3), "lbs": Metric("LBS", chance=0.25, in_sentence="LBS"),
-        "lbs_sum": Metric("LBS, sum", chance=0.25), "lbs_byte": Metric("LBS, byte", chance=0.25),
-        "lbs_char": Metric("LBS, character", chance=0.25), "lbs_pmi": Metric("LBS, PMI", chance=0.25),
-        "letter": Metric("Letter", chance=0.25), "confidence": Metric("Confidence"),
+        "rae": Metric("RAE", chance=0.25, in_sentence="RAE"),
+        "circular": Metric("Circular"),
+        "trap": Metric("Trap", chance=1 / 3),
+        "lbs": Metric("LBS", chance=0.25, in_sentence="LBS"),
+        "lbs_sum": Metric("LBS, sum", chance=0.25),
+        "lbs_byte": Metric("LBS, byte", chance=0.25),
+        "lbs_char": Metric("LBS, character", chance=0.25),
+        "lbs_pmi": Metric("LBS, PMI", chance=0.25),
+        "letter": Metric("Letter", chance=0.25),
+        "confidence": Metric("Confidence"),
         "brier": Metric("Brier", maximum=2.0),
     },
     main_metrics=("rae", "lbs"),
@@ -150,6 +171,6 @@ MCQ_TASK = ScoredTask(
     verb_better="gets more items right",
     verb_identical="got exactly the same items right",
     evidence={"path": str, "answer": str, "outcome": str, "choice": str},
-)  # fmt: skip
+)
 TASKS = {task.name: task for task in (VCR_TASK, MCQ_TASK)}
 LABELS = {name: metric.label for task in TASKS.values() for name, metric in task.metrics.items()}

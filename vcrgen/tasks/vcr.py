@@ -31,7 +31,8 @@ _SPAN |= {"rows_above": INT, "rows_below": INT}
 # Columns with type and description.
 _COLUMNS = {
     "question_id": (
-        STRING, "hash of the source image's bytes and the caption; the same pair has the same id in every build"
+        STRING,
+        "hash of the source image's bytes and the caption; the same pair has the same id in every build",
     ),
     "image": (IMAGE, "VI, resized to the width"),
     "caption": (STRING, "the text shown in the strip"),
@@ -51,7 +52,7 @@ _COLUMNS = {
     "strip_y": (INT, "top row of the strip in `stacked_image` (px)"),
     "only_it_strip_y": (INT, "top row of the strip in `only_it_image` (px)"),
     "source_id": (STRING, "id of the pair in the source"),
-}  # fmt: skip
+}
 # Columns that a dataset has if it was built so.
 _MORE = {
     "cover_mask": (
@@ -65,7 +66,7 @@ _MORE = {
         [{"start": INT, "end": INT, **_BOX}],
         "per glyph with ink, also under covers: offsets into `caption` of what it draws, box in the strip (px)",
     ),
-}  # fmt: skip
+}
 
 
 def caption_with_gaps(row: Mapping[str, Any], lang: str) -> str:

@@ -52,9 +52,15 @@ _WORDING = {
         ),
         human_activity="recovered spans",
         outcomes={
-            "exact": "exact match", "wrong": "another text", "short": "output too short",
-            "beyond_limit": "beyond the part that is read", "refused": "refused", "empty": "empty output",
-            "null": "null output", "failed": "failed call", "missing": "no output",
+            "exact": "exact match",
+            "wrong": "another text",
+            "short": "output too short",
+            "beyond_limit": "beyond the part that is read",
+            "refused": "refused",
+            "empty": "empty output",
+            "null": "null output",
+            "failed": "failed call",
+            "missing": "no output",
         },
     ),
     MCQ_TASK.name: TaskWording(
@@ -76,12 +82,18 @@ _WORDING = {
         ),
         human_activity="answered questions",
         outcomes={
-            "right": "the right option", "wrong": "another option", "ambiguous": "two options or more",
-            "invalid": "no option", "refused": "refused", "empty": "empty output", "null": "null output",
-            "failed": "failed call", "missing": "no output",
+            "right": "the right option",
+            "wrong": "another option",
+            "ambiguous": "two options or more",
+            "invalid": "no option",
+            "refused": "refused",
+            "empty": "empty output",
+            "null": "null output",
+            "failed": "failed call",
+            "missing": "no output",
         },
     ),
-}  # fmt: skip
+}
 
 
 def wording_of(task: ScoredTask) -> TaskWording:

@@ -367,9 +367,20 @@ def mark_repeats(marks: LabelledWords) -> None:
 
 
 RULES: tuple[Callable[[LabelledWords], None], ...] = (
-    mark_flags, mark_quantities, mark_regions, mark_dotted, mark_persons, mark_titles, mark_centre,
-    mark_aliases, mark_quotes, mark_repeats, mark_fragments, mark_suffixed, mark_peoples,
-)  # fmt: skip
+    mark_flags,
+    mark_quantities,
+    mark_regions,
+    mark_dotted,
+    mark_persons,
+    mark_titles,
+    mark_centre,
+    mark_aliases,
+    mark_quotes,
+    mark_repeats,
+    mark_fragments,
+    mark_suffixed,
+    mark_peoples,
+)
 
 
 def label_words(words: list[str], flags: list[str], lexicons: Lexicons) -> list[str]:

@@ -374,10 +374,23 @@ def join_connectors(text: LabelledWords) -> None:
 
 
 PASSES: tuple[Callable[[LabelledWords], None], ...] = (
-    mark_listed, mark_numbers, mark_calendar, mark_foreign_scripts, mark_capitals, mark_quoted, mark_uncommon,
-    mark_handles, join_plain_capitals, join_ties, join_particles, join_capital_nouns, join_nouns,
-    join_tails, join_possessives, join_connectors,
-)  # fmt: skip
+    mark_listed,
+    mark_numbers,
+    mark_calendar,
+    mark_foreign_scripts,
+    mark_capitals,
+    mark_quoted,
+    mark_uncommon,
+    mark_handles,
+    join_plain_capitals,
+    join_ties,
+    join_particles,
+    join_capital_nouns,
+    join_nouns,
+    join_tails,
+    join_possessives,
+    join_connectors,
+)
 
 
 def _join_names(labels: Sequence[str | None]) -> list[str]:

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 COMPONENT = "vcrgen_names_morphemes"
 LABEL_OF_ROLE: dict[Role, str] = {
-    "person": "PERSON", "place": "GPE", "name": "NAME", "unknown": "NAME", "number": "CARDINAL",
-}  # fmt: skip
+    "person": "PERSON",
+    "place": "GPE",
+    "name": "NAME",
+    "unknown": "NAME",
+    "number": "CARDINAL",
+}
 NAMES = frozenset({"PERSON", "GPE", "NAME"})
 NUMBERS = frozenset({"CARDINAL", "QUANTITY"})
 DOTS = frozenset("・·＝=")
@@ -170,9 +174,17 @@ def mark_repeats(marks: LabelledWords) -> None:
 
 
 RULES: tuple[Callable[[LabelledWords], None], ...] = (
-    mark_words, mark_listed, mark_counters, mark_given_names, mark_titles, mark_repeats, mark_dots, mark_runs,
-    mark_kinds, mark_quotes,
-)  # fmt: skip
+    mark_words,
+    mark_listed,
+    mark_counters,
+    mark_given_names,
+    mark_titles,
+    mark_repeats,
+    mark_dots,
+    mark_runs,
+    mark_kinds,
+    mark_quotes,
+)
 
 
 def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool], lists: WordLists) -> list[str]:

@@ -96,8 +96,11 @@ class StoredExamples:
             raise DatasetError(f"{place}, {self._view.column}: {problem.detail}; build the dataset again.") from None
         question, question_id = row["question"], row[VCR.identifier]
         return {
-            "question_id": question_id, "image": np.asarray(picture), "question": question, "answers": answers,
-        }  # fmt: skip
+            "question_id": question_id,
+            "image": np.asarray(picture),
+            "question": question,
+            "answers": answers,
+        }
 
     def state_dict(self) -> dict[str, Any]:
         """Return the number of past examples and the identity of the data."""

@@ -71,10 +71,14 @@ class Encoder:
 
         try:
             inputs = self._processor.apply_chat_template(
-                [messages(example) for example in examples], chat_template=self._template, tokenize=True,
-                return_dict=True, return_tensors="pt", return_assistant_tokens_mask=True,
+                [messages(example) for example in examples],
+                chat_template=self._template,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+                return_assistant_tokens_mask=True,
                 processor_kwargs={"padding": True},
-            )  # fmt: skip
+            )
         except Exception as error:  # whatever templates and processors raise
             raise _refusal(error) from None
         tokens = inputs["input_ids"]

@@ -117,15 +117,16 @@ class Loop:
         self._optimizer.step()
         self._optimizer.zero_grad()
         self.counts = Counts(
-            step=self.counts.step + 1, examples=self.counts.examples + self._options.batch,
-            tokens=self.counts.tokens + tokens, seconds=self.counts.seconds + time.monotonic() - started,
-            first_loss=loss if self.counts.first_loss is None else self.counts.first_loss, last_loss=loss,
-        )  # fmt: skip
+            step=self.counts.step + 1,
+            examples=self.counts.examples + self._options.batch,
+            tokens=self.counts.tokens + tokens,
+            seconds=self.counts.seconds + time.monotonic() - started,
+            first_loss=loss if self.counts.first_loss is None else self.counts.first_loss,
+            last_loss=loss,
+        )
         self._mark()
         rate = self._optimizer.param_groups[0]["scheduled_lr"]
-        return {
-            "step": self.counts.step, "loss": loss, "tokens": tokens, "gradient_norm": norm, "learning_rate": rate
-        }  # fmt: skip
+        return {"step": self.counts.step, "loss": loss, "tokens": tokens, "gradient_norm": norm, "learning_rate": rate}
 
     def _gradients(self, examples: Iterator[dict[str, Any]]) -> tuple[float, int]:
         """Accumulate the gradients of a step; return the mean loss of a token, and the number of tokens."""
@@ -166,9 +167,13 @@ class Loop:
 
     def _save(self) -> None:
         save_checkpoint(
-            self._checkpoint, model=self._model, optimizer=self._optimizer, data=self._place, random=self._random,
+            self._checkpoint,
+            model=self._model,
+            optimizer=self._optimizer,
+            data=self._place,
+            random=self._random,
             counts=self.counts,
-        )  # fmt: skip
+        )
 
     def _begin_log(self) -> None:
         """Truncate an earlier run's log to the steps of the checkpoint."""

@@ -126,11 +126,14 @@ class _Training:
         )
         self._encoder = Encoder(self._loaded, template)
         self._facts = {
-            **options.model_dump(mode="json", exclude=FREE | {"adapter"}), **self._data.facts,
-            "format": VERSION, **{name: version(name) for name in ("vcrgen", *PACKAGES)},
-            "model": self._loaded.facts["digest"], "dtype": self._loaded.facts["dtype"],
+            **options.model_dump(mode="json", exclude=FREE | {"adapter"}),
+            **self._data.facts,
+            "format": VERSION,
+            **{name: version(name) for name in ("vcrgen", *PACKAGES)},
+            "model": self._loaded.facts["digest"],
+            "dtype": self._loaded.facts["dtype"],
             "chat_template": template and hashlib.sha256(template.encode()).hexdigest(),
-        }  # fmt: skip
+        }
         if options.adapter is not None:
             self._facts["adapter"] = folder_digest(options.adapter)
         self._fingerprint = hashlib.sha256(canonical_json(self._facts).encode()).hexdigest()
@@ -195,9 +198,15 @@ class _Training:
         template = (files("vcrgen.train") / "card.md").read_text(encoding="utf-8")
         options = self._options
         return template.format(
-            model=without_marks(self._name), mode=options.mode, view=options.view, steps=f"{counts.step:,}",
-            examples=f"{counts.examples:,}", shape=self._shape(), rate=options.learning_rate, kind=self._data.kind,
-        )  # fmt: skip
+            model=without_marks(self._name),
+            mode=options.mode,
+            view=options.view,
+            steps=f"{counts.step:,}",
+            examples=f"{counts.examples:,}",
+            shape=self._shape(),
+            rate=options.learning_rate,
+            kind=self._data.kind,
+        )
 
     def _shape(self) -> str:
         """Return the rows of the card about rank and layers."""

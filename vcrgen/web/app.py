@@ -44,6 +44,11 @@ def guard_app(
     handlers = ErrorHandlers(name, page)
     handlers.add_to(app)
     return Guard(
-        without_second_raise(app), refuse=handlers.refuse_unread, policy=policy, max_bytes=file_bytes + FORM_BYTES,
-        requests_per_minute=requests_per_minute, has_token=has_token, anonymous=anonymous,
-    )  # fmt: skip
+        without_second_raise(app),
+        refuse=handlers.refuse_unread,
+        policy=policy,
+        max_bytes=file_bytes + FORM_BYTES,
+        requests_per_minute=requests_per_minute,
+        has_token=has_token,
+        anonymous=anonymous,
+    )

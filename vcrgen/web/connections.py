@@ -24,9 +24,12 @@ class ConnectionLimits:
     """The connections of a service, by address; behind a proxy all may come from one address."""
 
     def __init__(
-        self, *, total: int = limits.MAX_CONNECTIONS, per_address: int = limits.MAX_CONNECTIONS_PER_ADDRESS,
+        self,
+        *,
+        total: int = limits.MAX_CONNECTIONS,
+        per_address: int = limits.MAX_CONNECTIONS_PER_ADDRESS,
         behind_proxy: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._max = total
         self._max_per_address = total if behind_proxy else per_address
         self._of: dict[str, dict[LimitedProtocol, None]] = defaultdict(dict)  # the oldest first

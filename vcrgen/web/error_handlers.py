@@ -23,10 +23,18 @@ from vcrgen.web.responses import Refusal
 
 FULL = (*DISK_FULL, errno.EFBIG)  # or a file is larger than the system allows
 TITLES = {
-    400: "That cannot be taken", 401: "Unknown token", 403: "Not from here", 404: "There is no such page",
-    405: "That is not possible here", 408: "Too slow", 409: "Handed in before", 413: "Too large",
-    429: "Too much for now", 500: "Something broke", 503: "Not just now",
-}  # fmt: skip
+    400: "That cannot be taken",
+    401: "Unknown token",
+    403: "Not from here",
+    404: "There is no such page",
+    405: "That is not possible here",
+    408: "Too slow",
+    409: "Handed in before",
+    413: "Too large",
+    429: "Too much for now",
+    500: "Something broke",
+    503: "Not just now",
+}
 NOT_THERE = "It may have been moved, or it was never there."
 
 

@@ -47,9 +47,16 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, *, refuse: Callable[[Scope, int, str], ASGIApp], policy: str, max_bytes: int,
-        requests_per_minute: int, has_token: Callable[[Scope], bool] = lambda scope: False, anonymous: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        app: ASGIApp,
+        *,
+        refuse: Callable[[Scope, int, str], ASGIApp],
+        policy: str,
+        max_bytes: int,
+        requests_per_minute: int,
+        has_token: Callable[[Scope], bool] = lambda scope: False,
+        anonymous: bool = False,
+    ) -> None:
         self._app = app
         headers = HEADERS | {"content-security-policy": policy}
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -116,11 +116,18 @@ def run_service(
     listening = listen(options.host, options.port)
     worker = WorkerProcess(command)
     config = uvicorn.Config(
-        make_app(worker.is_alive), log_config=None, access_log=False, server_header=False, lifespan="off",
-        proxy_headers=bool(options.proxy), forwarded_allow_ips=options.proxy or None, timeout_graceful_shutdown=30,
-        h11_max_incomplete_event_size=HEADER_BYTES, ws="none",
+        make_app(worker.is_alive),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        proxy_headers=bool(options.proxy),
+        forwarded_allow_ips=options.proxy or None,
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        ws="none",
         http=protocol_of(ConnectionLimits(behind_proxy=bool(options.proxy))),
-    )  # fmt: skip
+    )
     log_library_warnings()
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # which uvicorn raises once more when it has stopped

@@ -20,9 +20,10 @@ def test_2pl_finds_what_items_and_models_were_made_from() -> None:
     slope, intercept = made.slope[fitted.items], made.intercept[fitted.items]
     assert r(fitted.slope, slope) > 0.8 and r(fitted.intercept, intercept) > 0.98
     for found, true, error in (
-        (fitted.slope, slope, fitted.slope_error), (fitted.intercept, intercept, fitted.intercept_error),
+        (fitted.slope, slope, fitted.slope_error),
+        (fitted.intercept, intercept, fitted.intercept_error),
         (fitted.difficulty, -intercept / slope, fitted.difficulty_error),
-    ):  # fmt: skip
+    ):
         assert 0.9 < np.mean(np.abs(found - true) < 1.96 * error) < 0.99
 
 

@@ -48,11 +48,15 @@ def lines_of(model: str, rows: list[dict[str, Any]], right: dict[tuple[str, str,
                 lines.append(
                     json.dumps(
                         {
-                            "question_id": each["question_id"], "lang": lang, "view": view, "model": model,
-                            "output": f"Answer: {'ABCD'[said]}", "logprobs": logprobs,
+                            "question_id": each["question_id"],
+                            "lang": lang,
+                            "view": view,
+                            "model": model,
+                            "output": f"Answer: {'ABCD'[said]}",
+                            "logprobs": logprobs,
                         }
                     )
-                )  # fmt: skip
+                )
     return lines
 
 

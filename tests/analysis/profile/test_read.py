@@ -115,8 +115,10 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     for heads, name in (("a_en,b_en", "models"), ("a_en,a_ar", "languages")):
         with pytest.raises(AnalysisError, match=f"2 {name} are too many for a page; name files with at most 1"):
             read_profiles([written(tmp_path, f"level,subcategory,leaf,count,{heads}\nL,s,x,10,0.5,0.5\n")])
-    one, other = (written(tmp_path, f"level,subcategory,leaf,count,a_en\nL,s,{name},10,0.5\n", f"{name}_{method}.csv")
-                  for name, method in (("x", "rae"), ("y", "lbs")))  # fmt: skip
+    one, other = (
+        written(tmp_path, f"level,subcategory,leaf,count,a_en\nL,s,{name},10,0.5\n", f"{name}_{method}.csv")
+        for name, method in (("x", "rae"), ("y", "lbs"))
+    )
     monkeypatch.setattr(read_tables, "MAX_SCORES", 1)
     with pytest.raises(AnalysisError, match="2 scores of categories are too many"):
         read_profiles([one, other])

@@ -27,11 +27,16 @@ def titles(document: Document) -> list[str]:
 def test_every_part_of_the_published_page(published: Profiles) -> None:
     document = profile_document(published, settings="")
     assert titles(document) == [
-        "Scores", "Levels", "Levels with their intervals", "Languages side by side", "RAE against LBS", "Gaps",
+        "Scores",
+        "Levels",
+        "Levels with their intervals",
+        "Languages side by side",
+        "RAE against LBS",
+        "Gaps",
         "Categories",
         "Categories on which models differ",
         "Categories on which languages differ",
-    ]  # fmt: skip
+    ]
     assert document.lead.startswith("6 models, 2 languages, 7,747 items on 106 categories of 6 levels.")
     levels, bars, categories = document.sections[1], document.sections[2], document.sections[6]
     assert (len(levels.panels), len(bars.panels)) == (6, 4)
@@ -81,8 +86,9 @@ def test_a_method_without_levels_is_a_table_and_nothing_else() -> None:
     document = made([a_profile(metric="letter"), a_profile(metric="letter", view="text-only")])
     assert titles(document) == ["Scores"]
     assert [row[:4] for row in document.sections[0].tables[-1].texts()] == [
-        ["a", "en", "image", "Letter"], ["a", "en", "text-only", "Letter"],
-    ]  # fmt: skip
+        ["a", "en", "image", "Letter"],
+        ["a", "en", "text-only", "Letter"],
+    ]
     assert render(document, "html")
 
 

@@ -154,10 +154,14 @@ def category_scores(scored: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     "change",
     [
-        {"value": 2.0}, {"low": 1.0, "high": 0.0}, {"value": -1.0}, {"value": 1e308}, {"low": 0.5, "value": 0.5},
+        {"value": 2.0},
+        {"low": 1.0, "high": 0.0},
+        {"value": -1.0},
+        {"value": 1e308},
+        {"low": 0.5, "value": 0.5},
         {"high": 0.5, "value": 0.5},
     ],
-)  # fmt: skip
+)
 def test_a_score_outside_of_its_interval_is_a_sentence(scored: Any, tmp_path: Path, change: dict[str, float]) -> None:
     value, categories = category_scores(scored)
     for group in categories:

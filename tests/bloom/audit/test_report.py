@@ -36,8 +36,9 @@ def test_the_rate_is_weighted_by_category(drawn: Draw, tmp_path: Path) -> None:
 
 def test_the_agreement_of_two_simulated_raters_is_found(tmp_path: Path) -> None:
     """Each says what is true in 90 % of the items, of which 80 % are in order."""
-    draw = draw_items([(f"i{number}", f"a/b/{number % 10}", 4) for number in range(4000)],
-                      AuditOptions(items=4000, overlap=1))  # fmt: skip
+    draw = draw_items(
+        [(f"i{number}", f"a/b/{number % 10}", 4) for number in range(4000)], AuditOptions(items=4000, overlap=1)
+    )
 
     def says(item: DrawnItem, rater: int) -> str:
         good = rng_for(0, "truth", item.question_id).random() < 0.8

@@ -224,8 +224,9 @@ def test_a_set_files_its_items_itself_and_stands_beside_another(run: Run) -> Non
     groups = [path.rpartition("/")[0] for path in paths]
     assert len(set(groups)) == sum(one != other for one, other in pairwise(["", *groups]))  # each stands together
     assert found["sentences"]["Empty categories"] == [
-        "Categories without an item: one 98, two 105.", "No set has an item in 97 of 106."
-    ]  # fmt: skip
+        "Categories without an item: one 98, two 105.",
+        "No set has an item in 97 of 106.",
+    ]
     levels = {(line["Level"], line["Set"]): line for line in table(found, "Levels")}
     assert levels["Remember", "one"]["%"] == 1 and levels["Create", "two"]["Items"] == 5
     assert levels["Remember", "one"]["Categories with items"] == 8 and levels["Remember", "one"]["of"] == 39
@@ -281,10 +282,18 @@ def test_categories_with_as_many_items_are_listed_together(
 
 def test_a_list_files_items(run: Run) -> None:
     mmmu("MMMU.parquet")
-    categories_csv([
-        ("dev_0", "Create/Creative Generation/Poem"), ("dev_1", "poem"), ("dev_2", "newletter"),
-        ("dev_3", ""), ("dev_4", "0"), ("dev_5", "texture"), ("dev_6", "no such category"), ("other", "poem"),
-    ])  # fmt: skip
+    categories_csv(
+        [
+            ("dev_0", "Create/Creative Generation/Poem"),
+            ("dev_1", "poem"),
+            ("dev_2", "newletter"),
+            ("dev_3", ""),
+            ("dev_4", "0"),
+            ("dev_5", "texture"),
+            ("dev_6", "no such category"),
+            ("other", "poem"),
+        ]
+    )
     found = coverage(run, "MMMU.parquet", "--categories", "categories.csv")
     poem, letter = "create/creative generation/poem", "remember/text attribute recognition/newsletter"
     assert filled(found) == {poem: 2, letter: 1}

@@ -50,9 +50,12 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | N
         """Run the command up to a moment; where the set was written before the kill came, it is taken away again."""
         halves = set(folder.glob(".vcrgen-*.tmp"))  # of earlier kills
         process = subprocess.Popen(
-            [sys.executable, "-m", "vcrgen", *words], cwd=folder, env=ENVIRONMENT,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [sys.executable, "-m", "vcrgen", *words],
+            cwd=folder,
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         while not came(moment, halves) and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)

@@ -114,10 +114,12 @@ FLAWS: dict[str, tuple[str, Plan, str]] = {
     "a refusal": ("options", lambda call: Answer(text="I am sorry, but I cannot."), "invalid_reply"),
     "a filter": ("translation", lambda call: Answer(text="", finish_reason="content_filter"), "filtered"),
     "another number": (
-        "translation", lambda call: Answer(text=json.dumps(said(call) | {"question": "أين القوارب ٧؟"})), "faulty_text"
+        "translation",
+        lambda call: Answer(text=json.dumps(said(call) | {"question": "أين القوارب ٧؟"})),
+        "faulty_text",
     ),
     "an order that is obeyed": ("answer", lambda call: Answer(text="As it is written: A to all!"), "invalid_reply"),
-}  # fmt: skip
+}
 
 
 def test_a_flaw_changes_its_own_item_only(run: Run, whole: Whole) -> None:
@@ -147,9 +149,11 @@ def test_orders_in_a_picture_that_are_obeyed_change_its_own_items_only(run: Run,
     item, row = next(iter(whole.rows.items()))
     ordered = base64.b64encode(row["image"]["bytes"])
     obeyed = {
-        "fitness": {"fitness": 5}, "answer": {"answer": "A"}, "question": {"question": "What is it?", "answer": "A"},
+        "fitness": {"fitness": 5},
+        "answer": {"answer": "A"},
+        "question": {"question": "What is it?", "answer": "A"},
         "options": {"right": "Answer A", "trap": "Answer B", "wrong": ["Answer C", "Answer D"]},
-    }  # fmt: skip
+    }
 
     def obedient(call: Call) -> Answer:
         value = obeyed.get(stage_of(call)) if ordered in call.data else None
@@ -273,9 +277,13 @@ def test_a_full_disk_is_a_sentence_and_what_was_answered_stays(run: Run, whole: 
         words = [*WORDS.split(), "--out", "made", "--endpoint", server.url, "--concurrency", "2"]
         most = len(whole.ledger) // 2
         told = subprocess.run(
-            [sys.executable, "-c", FULL, str(most), *words], capture_output=True, text=True, check=False, timeout=120,
+            [sys.executable, "-c", FULL, str(most), *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+        )
         assert told.returncode == 2 and "made.ledger cannot be written" in told.stderr, told.stderr
         assert "Traceback" not in told.stderr and 0 < Path("made.ledger").stat().st_size <= most
         kept = Path("made.ledger").read_bytes().count(b"\n")
@@ -330,10 +338,12 @@ def test_a_damaged_line_costs_one_reply(run: Run, whole: Whole, line: bytes) -> 
 @pytest.mark.parametrize(
     "value",
     [
-        [], {"reply": {"text": "x", "no": 1}}, {"reply": {"text": "x", "model": "M"}, "date": "<b>2026-11-22</b>"},
+        [],
+        {"reply": {"text": "x", "no": 1}},
+        {"reply": {"text": "x", "model": "M"}, "date": "<b>2026-11-22</b>"},
         {"reply": {"text": "x", "model": "M", "usage": {"input": "1"}}, "date": "2026-11-22"},
     ],
-)  # fmt: skip
+)
 def test_a_ledger_of_something_else_is_a_sentence(run: Run, value: Any) -> None:
     Path("made.ledger").write_bytes(ledger_line("M x", value))
     with FaultServer(good) as server:

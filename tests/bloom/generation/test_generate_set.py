@@ -206,7 +206,8 @@ FLAWS: dict[str, tuple[str, Callable[[Any], Answer], str]] = {
     "too deep": ("verdict", lambda value: Answer(text="[" * 9999), "invalid_reply"),
     "three options": ("options", lambda value: Answer(text=json.dumps(value | {"wrong": ["a"]})), "invalid_reply"),
     "wrong language": (
-        "translation", lambda value: Answer(text='{"question": "what?", "options": ["a b", "c d", "e f", "g h"]}'),
+        "translation",
+        lambda value: Answer(text='{"question": "what?", "options": ["a b", "c d", "e f", "g h"]}'),
         "faulty_text",
     ),
     "other numbers": ("translation", lambda value: Answer(text=json.dumps(value | {"question": "7؟"})), "faulty_text"),
@@ -217,15 +218,19 @@ FLAWS: dict[str, tuple[str, Callable[[Any], Answer], str]] = {
         "quoted_prompt",
     ),
     "one long option": (
-        "options", lambda value: Answer(text=json.dumps(value | {"right": "kite " * 20})), "uneven_options"
+        "options",
+        lambda value: Answer(text=json.dumps(value | {"right": "kite " * 20})),
+        "uneven_options",
     ),
     "unfit pictures": ("fitness", lambda value: Answer(text='{"fitness": 3}'), "no_fitting_picture"),
     "a judge who disagrees": ("answer", lambda value: Answer(text='{"answer": "none"}'), "judge_disagrees"),
     "a bad translation": (
-        "verdict", lambda value: Answer(text=json.dumps(value | {"translation": False})), "judge_rejects_translation"
+        "verdict",
+        lambda value: Answer(text=json.dumps(value | {"translation": False})),
+        "judge_rejects_translation",
     ),
     "no scenes": ("scenario", lambda value: Answer(text='{"scenarios": []}'), "invalid_reply"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", FLAWS)
@@ -247,8 +252,10 @@ def test_an_invalid_reply_is_asked_for_again(run: Run) -> None:
         assert build(run, server, "made")[0] == 0
 
 
-@pytest.mark.parametrize(("recipe", "option", "asked"), [("judge: J", "--judges A,B", {"M", "A", "B"}),
-                                                      ("judges: A,B", "--judge J", {"M", "J"})])  # fmt: skip
+@pytest.mark.parametrize(
+    ("recipe", "option", "asked"),
+    [("judge: J", "--judges A,B", {"M", "A", "B"}), ("judges: A,B", "--judge J", {"M", "J"})],
+)
 def test_judges_of_the_command_line_take_the_place_of_a_recipes(
     run: Run, server: FaultServer, recipe: str, option: str, asked: set[str]
 ) -> None:
@@ -343,8 +350,10 @@ def test_more_items_are_paid_for_alone(run: Run, server: FaultServer) -> None:
 
 def test_equal_questions_are_kept_once(run: Run) -> None:
     def same(call: Call) -> Answer:
-        fixed = {"question": {"question": "Where is the big red kite?", "answer": "there"},
-                 "options": {"right": "kite house", "trap": "sea side", "wrong": ["old wall", "wet path"]}}  # fmt: skip
+        fixed = {
+            "question": {"question": "Where is the big red kite?", "answer": "there"},
+            "options": {"right": "kite house", "trap": "sea side", "wrong": ["old wall", "wet path"]},
+        }
         value = fixed.get(stage_of(call))
         return Answer(text=json.dumps(value)) if value else good(call)
 

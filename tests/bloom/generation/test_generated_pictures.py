@@ -59,8 +59,22 @@ def test_a_set_of_generated_pictures(run: Run) -> None:
         assert {call.body["model"] for call in server.calls if stage_of(call) == "picture"} == {"I"}
         assert all(call.body["size"] == "160x120" for call in server.calls if stage_of(call) == "picture")
         first = len(server.calls)
-        assert build(run, server, "two", "--ledger", "one.ledger", "--image-param", 'size="160x120"',
-                     "--license", "CC0", "--concurrency", 1)[0] == 0  # fmt: skip
+        assert (
+            build(
+                run,
+                server,
+                "two",
+                "--ledger",
+                "one.ledger",
+                "--image-param",
+                'size="160x120"',
+                "--license",
+                "CC0",
+                "--concurrency",
+                1,
+            )[0]
+            == 0
+        )
         assert len(server.calls) == first  # nothing is paid twice
         scenes = [text_of(call) for call in server.calls if stage_of(call) == "picture"]
     assert any("a boat and two of its kind" in text for text in scenes)

@@ -46,7 +46,7 @@ def dropped(en: Texts = EN, ar: Texts | None = AR) -> str:
         (("How far?", ["5 km", "6 km", "7 km", "8 km"]), ("كم المسافة؟", ["5 km", "6 km", "7 km", "8 km"])),
         (("Why so?", ["It is wet.", "It is old.", "It is hot.", "It is new."]), ("لماذا؟", [x + "." for x in AR[1]])),
     ],
-)  # fmt: skip
+)
 def test_a_good_item_passes(en: Texts, ar: Texts | None) -> None:
     assert dropped(en, ar) == ""
 
@@ -73,7 +73,7 @@ def test_a_good_item_passes(en: Texts, ar: Texts | None) -> None:
         (("Look at the picture and write a question about it: what?", EN[1]), AR, "quoted_prompt in en"),
         ((EN[0], ["the right thing with the wrong property", *EN[1][1:]]), AR, "quoted_prompt in en"),
     ],
-)  # fmt: skip
+)
 def test_each_validator_catches_what_it_is_named_for(en: Texts, ar: Texts | None, reason: str) -> None:
     assert dropped(en, ar) == reason
 

@@ -83,8 +83,10 @@ def test_a_set_takes_scenes_from_files_and_asks_for_the_others(run: Callable[...
         "--out made"
     )
     plan = "bloom plan samples:40 --taxonomy few.csv --per-category 3"
-    calls = [next(line for line in run(*text.split())[1].splitlines() if "scenario" in line).split()[1:]
-             for text in (plan, f"{plan} --scenarios scenarios")]  # fmt: skip
+    calls = [
+        next(line for line in run(*text.split())[1].splitlines() if "scenario" in line).split()[1:]
+        for text in (plan, f"{plan} --scenarios scenarios")
+    ]
     with FaultServer(good) as server:
         done(run, *words.split(), "--endpoint", server.url)
         assert Counter(map(stage_of, server.calls))["scenario"] == 1

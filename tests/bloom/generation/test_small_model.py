@@ -75,11 +75,14 @@ def test_what_a_model_is_made_of_is_the_same_in_every_process() -> None:
     program = "from tests.bloom.known_scenes import phrases; print(phrases())"
     said = [
         subprocess.run(
-            [sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True,
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
         ).stdout
         for seed in "12"
-    ]  # fmt: skip
+    ]
     assert said[0] == said[1]
 
 

@@ -61,8 +61,9 @@ def _ask_and_score(run: Run, items: dict[str, ChoiceItem]) -> None:
         words = f"predict three --endpoint {server.url} --model m --lang es --out es.jsonl"
         code, out, err = run(*words.split())
         assert code == 0 and len(server.calls) == len(items), out + err
-    right = sum(item.questions["es"].options[item.answer or 0] == min(item.questions["es"].options)
-                for item in items.values())  # fmt: skip
+    right = sum(
+        item.questions["es"].options[item.answer or 0] == min(item.questions["es"].options) for item in items.values()
+    )
     (cell,) = score(Path("es.jsonl"), data="three", lang="es").cells
     assert cell.metrics["rae"].value == pytest.approx(right / len(items)) and cell.outcomes["invalid"] == 0
 

@@ -163,9 +163,7 @@ def test_a_slip_of_the_maker_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -
             [2],
         ),
         (
-            scenes.Football(
-                attackers="red", defenders="blue", attacker_count=4, defender_count=2, floodlit=True
-            ),
+            scenes.Football(attackers="red", defenders="blue", attacker_count=4, defender_count=2, floodlit=True),
             "The answers are: red, 4. Which questions about the picture have these answers?",
             [
                 "What is the colour of the team at the goal, and the number of players of the team with the ball?",
@@ -174,7 +172,7 @@ def test_a_slip_of_the_maker_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -
             [1],
         ),
     ],
-)  # fmt: skip
+)
 def test_truth_is_told_from_the_text(facts: Any, stem: str, options: list[str], true: list[int]) -> None:
     assert true_options(facts, stem, options) == true
 

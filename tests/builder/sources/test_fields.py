@@ -58,8 +58,9 @@ def test_captions_without_images_are_those_of_the_items(wit: str, tmp_path: Path
     jsonl = Path(write_jsonl(tmp_path, rows))
     jsonl.write_text(jsonl.read_text() + "torn\n")
     configs = (
-        BuildConfig(source=wit, caption_column=CAPTION, where=("language=zh",)), BuildConfig(source=str(jsonl)),
-    )  # fmt: skip
+        BuildConfig(source=wit, caption_column=CAPTION, where=("language=zh",)),
+        BuildConfig(source=str(jsonl)),
+    )
     for config in configs:
         source = open_source(config)
         stop = source.partitions()[0].rows

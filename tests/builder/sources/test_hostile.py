@@ -81,9 +81,13 @@ def test_a_damaged_page_costs_the_rest_of_its_row_group(tmp_path: Path) -> None:
     images = [rng.randbytes(2000) for _ in range(200)]
     table = pa.table({"image": images, "caption": ["c"] * 200})
     pq.write_table(
-        table, tmp_path / "x.parquet", row_group_size=100, use_dictionary=False, write_page_checksum=True,
+        table,
+        tmp_path / "x.parquet",
+        row_group_size=100,
+        use_dictionary=False,
+        write_page_checksum=True,
         data_page_size=8000,
-    )  # fmt: skip
+    )
     data = bytearray((tmp_path / "x.parquet").read_bytes())
     at = data.find(images[70])
     data[at - 40 : at + 400] = bytes(440)
@@ -200,16 +204,24 @@ def test_tar_members_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tar, "MAX_IMAGE_BYTES", 2000)
     monkeypatch.setattr(tar, "_MAX_MEMBERS", 3)
     members = [
-        ("1.png", b"png"), ("1.txt", b"ok"),
-        ("2.png", b"x" * 2001), ("2.txt", b"ok"),
-        ("3.png", b"png"), ("3.png", b"png"),
-        ("4.png", b"png"), ("4.json", b"[" * 9999),
-        ("5.png", b"png"), ("5.txt", b"\xff"),
+        ("1.png", b"png"),
+        ("1.txt", b"ok"),
+        ("2.png", b"x" * 2001),
+        ("2.txt", b"ok"),
+        ("3.png", b"png"),
+        ("3.png", b"png"),
+        ("4.png", b"png"),
+        ("4.json", b"[" * 9999),
+        ("5.png", b"png"),
+        ("5.txt", b"\xff"),
         *((f"6.{n}", b"") for n in range(9)),
         ("7.cls", b"1"),
-        ("__meta__", b""), ("noextension", b""), (".hidden", b""),
-        ("d/8.webp", b"webp"), ("d/8.json", b'{"caption": "deep"}'),
-    ]  # fmt: skip
+        ("__meta__", b""),
+        ("noextension", b""),
+        (".hidden", b""),
+        ("d/8.webp", b"webp"),
+        ("d/8.json", b'{"caption": "deep"}'),
+    ]
     found = items_of(make_tar(tmp_path / "x.tar", members))
     assert [item.source_id for item in found] == [
         "1",

@@ -40,17 +40,39 @@ PAGES = (
     ("/health", JSON, None),
 )
 NOT_FOUND = (
-    "/nothing", "/nothing.html", "/board.txt", "/board.", "/board-public-easy-stacked", "/robots.txt",
-    "/board-other-easy-stacked.html", "/board-public-any-strip.html", "/model-0123456789ab.html", "/model-.html",
-    "/compare-000000000000-000000000001.html", "/compare-000000000001-000000000000.html", f"/submission-{UNKNOWN}.html",
-    "/submission-1.html", f"/api/submissions/{UNKNOWN}", "/api/submissions/1", "/api/nothing", "/docs", "/redoc",
+    "/nothing",
+    "/nothing.html",
+    "/board.txt",
+    "/board.",
+    "/board-public-easy-stacked",
+    "/robots.txt",
+    "/board-other-easy-stacked.html",
+    "/board-public-any-strip.html",
+    "/model-0123456789ab.html",
+    "/model-.html",
+    "/compare-000000000000-000000000001.html",
+    "/compare-000000000001-000000000000.html",
+    f"/submission-{UNKNOWN}.html",
+    "/submission-1.html",
+    f"/api/submissions/{UNKNOWN}",
+    "/api/submissions/1",
+    "/api/nothing",
+    "/docs",
+    "/redoc",
     "/api/openapi.json",
-)  # fmt: skip
+)
 WRONG_METHOD = (
-    ("POST", "/"), ("POST", "/about.html"), ("PUT", "/index.html"), ("DELETE", f"/api/submissions/{UNKNOWN}"),
-    ("GET", "/api/submissions"), ("PATCH", "/submit"), ("OPTIONS", "/"), ("OPTIONS", "/api/submissions"),
-    ("TRACE", "/"), ("POST", "/health"),
-)  # fmt: skip
+    ("POST", "/"),
+    ("POST", "/about.html"),
+    ("PUT", "/index.html"),
+    ("DELETE", f"/api/submissions/{UNKNOWN}"),
+    ("GET", "/api/submissions"),
+    ("PATCH", "/submit"),
+    ("OPTIONS", "/"),
+    ("OPTIONS", "/api/submissions"),
+    ("TRACE", "/"),
+    ("POST", "/health"),
+)
 
 
 def hidden_track(board: Board) -> str:
@@ -333,9 +355,12 @@ def test_tokens(desk: Any, hand: Any, public_key: AnswerKey, board: Board) -> No
     assert desk.api(file, headers={"authorization": f"bearer {second}"}).status_code == 202
     assert revoke(board, "team a") == 2
     for headers in (
-        {"authorization": f"Bearer {desk.token}"}, {"authorization": f"Bearer {second}"}, {"authorization": "Bearer x"},
-        {"authorization": f"Basic {desk.token}"}, {"authorization": ""},
-    ):  # fmt: skip
+        {"authorization": f"Bearer {desk.token}"},
+        {"authorization": f"Bearer {second}"},
+        {"authorization": "Bearer x"},
+        {"authorization": f"Basic {desk.token}"},
+        {"authorization": ""},
+    ):
         answer = desk.api(file, model="Other", headers=headers)
         assert_error(answer, 401)
         assert answer.headers["www-authenticate"] == "Bearer"

@@ -115,10 +115,17 @@ def test_bodies_that_do_not_come(small: Board, monkeypatch: pytest.MonkeyPatch, 
 
         sent_parts: list[int] = []
         scope = {
-            "type": "http", "method": "POST", "path": "/submit", "raw_path": b"/submit", "query_string": b"",
+            "type": "http",
+            "method": "POST",
+            "path": "/submit",
+            "raw_path": b"/submit",
+            "query_string": b"",
             "headers": [(b"content-type", b"multipart/form-data; boundary=x"), (b"content-length", b"1000000")],
-            "client": ("192.0.2.1", 1), "server": ("board", 80), "scheme": "http", "http_version": "1.1",
-        }  # fmt: skip
+            "client": ("192.0.2.1", 1),
+            "server": ("board", 80),
+            "scheme": "http",
+            "http_version": "1.1",
+        }
         await asyncio.wait_for(app(scope, receive, send), 30)
         assert (b"connection", b"close") in sent[0]["headers"]
         return int(sent[0]["status"])
@@ -204,9 +211,15 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("which", ["files", "temporary files"])
 def test_a_full_disk(
-    small: Board, disk: Path, which: str, open_desk: Any, hand: Any, public_key: AnswerKey,
-    monkeypatch: pytest.MonkeyPatch, capfd: Any,
-) -> None:  # fmt: skip
+    small: Board,
+    disk: Path,
+    which: str,
+    open_desk: Any,
+    hand: Any,
+    public_key: AnswerKey,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: Any,
+) -> None:
     """The log and the health page say what is the matter, and the team gets a sentence."""
     if which == "files":
         (small.folder / "files").symlink_to(disk)
@@ -247,7 +260,8 @@ def test_redirects_behind_a_prefix(small: Board, hand: Any, public_key: AnswerKe
         answer = client.get(path, follow_redirects=False, headers={"host": "evil.example"})
         assert answer.status_code == 404 and "location" not in answer.headers
     sent = client.post(
-        "/board/submit", data={"token": desk.token, "set": "public", "model": "M"},
+        "/board/submit",
+        data={"token": desk.token, "set": "public", "model": "M"},
         files={"file": ("p.jsonl", hand(public_key).read_bytes())},
-    )  # fmt: skip
+    )
     assert sent.status_code == 200 and "Waiting to be scored" in sent.text

@@ -85,7 +85,8 @@ def tables() -> dict[str, tuple[bytes, str]]:
         "CSV with NUL": (header + b"1,\0,\0\n", "fits"),
         "CSV with a carriage return": (b"index,prediction\r1,a\r2,b\r", "needs the columns|Questions without"),
         "CSV with a code as answer": (
-            b'index,prediction,answer\n999,x,"[__import__(\'os\').system(\'touch /tmp/owned\')]"\n', "fits"
+            b"index,prediction,answer\n999,x,\"[__import__('os').system('touch /tmp/owned')]\"\n",
+            "fits",
         ),
         "CSV with a deep answer": (b"index,prediction,answer\n999,x," + b"[" * 90_000 + b"\n", "fits|deep"),
         "CSV with formulas": (header + b"1,=cmd()|A1,=1+1\n", "Questions without|fits"),
@@ -93,11 +94,12 @@ def tables() -> dict[str, tuple[bytes, str]]:
         "CSV of nothing but its head": (header, "holds no outputs"),
         "CSV with a wide head": (header[:-1] + b",a" * 100_000 + b"\n1,2,3\n", "keep one"),
         "TSV with a long cell": (
-            b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n", "Questions without|fits"
+            b"index\tview\tprediction\n1\ttei\t" + b"a" * (1 << 20) + b"\n",
+            "Questions without|fits",
         ),
         "TSV without a view": (b"index\tprediction\n1\ta\n", "neither a column `view` nor"),
         "TSV with other columns": (b"index\tanswer\n1\t2\n", "needs the columns"),
-    }  # fmt: skip
+    }
 
 
 def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
@@ -107,7 +109,8 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
     return {
         "100,000 brackets": (b'{"question_id": "x", "output": ' + b"[" * 100_000, "nested too deep"),
         "100,000 brackets, closed": (
-            b'{"question_id": "x", "output": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deep"
+            b'{"question_id": "x", "output": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            "nested too deep",
         ),
         "100,000 braces": (b'{"a":' * 100_000, "nested too deep"),
         "a deep value over lines": (b"[\n" * 100_000, "nested too deep"),
@@ -148,7 +151,7 @@ def cases(key: AnswerKey) -> dict[str, tuple[bytes, str]]:
         "columns of several lengths": (b'{"index": [1], "prediction": []}', "not lists of one length"),
         "a log of nothing": (b'{"logs": [null]}', "sample 1: not an object"),
         **tables(),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.process

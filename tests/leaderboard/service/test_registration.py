@@ -220,8 +220,16 @@ def test_no_password_leaves_this_machine_without_tls(post: Post, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("text", "right"),
-    [("a.b+c@d-e.example.org", True), ("a@b", False), ("a@@b.org", False), ('"a b"@c.org', False),
-     (f"{'a' * 65}@b.org", False), ("a@b.org ", False), ("ä@b.org", False), ("a@-b.org", False)],
-)  # fmt: skip
+    [
+        ("a.b+c@d-e.example.org", True),
+        ("a@b", False),
+        ("a@@b.org", False),
+        ('"a b"@c.org', False),
+        (f"{'a' * 65}@b.org", False),
+        ("a@b.org ", False),
+        ("ä@b.org", False),
+        ("a@-b.org", False),
+    ],
+)
 def test_addresses(text: str, right: bool) -> None:
     assert is_address(text) is right

@@ -54,12 +54,14 @@ def vlmevalkit(key: AnswerKey, answers: list[list[str]], **more: Any) -> bytes:
 def lmms(key: AnswerKey, answers: list[list[str]]) -> bytes:
     lines = (
         {
-            "doc_id": key.row_of(question.question_id), "target": json.dumps(answers[number]), "view": "stacked",
+            "doc_id": key.row_of(question.question_id),
+            "target": json.dumps(answers[number]),
+            "view": "stacked",
             "resps": [[f"word {number}"]],
             "doc": {"question_id": question.question_id, "crossed_text": answers[number]},
         }
         for number, question in enumerate(key.questions)
-    )  # fmt: skip
+    )
     return as_lines(*lines)
 
 
@@ -89,11 +91,11 @@ def files_with_a_guess(key: AnswerKey, guess: str) -> dict[str, bytes]:
         "as answers": as_lines(*({**each, "answers": [guess], "crossed_text": [guess]} for each in good)),
         "in a broken line": f'{{"question_id": "{one}", "output": {reported}'.encode(),
         "after a line": as_lines(*good) + guess.encode(),
-        "as a table's head": f'index,{guess.replace(",", "")}\n1,x\n'.encode(),
+        "as a table's head": f"index,{guess.replace(',', '')}\n1,x\n".encode(),
         "as an object": as_lines({"question_id": one, "output": {guess: guess}}),
         "as a lmms target": as_lines({"doc_id": 0, "target": guess, "resps": [["x"]]}),
         "as a literal": f'index,prediction,answer\n0,x,"[{guess.replace(chr(34), "")}"\n'.encode(),
-    }  # fmt: skip
+    }
 
 
 def everything(desk: Any, folder: Path, run: Run) -> str:

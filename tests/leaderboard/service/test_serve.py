@@ -134,9 +134,14 @@ def send_all(desk: Any, files: list[bytes], accepted: dict[str, str], stop: thre
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_at_any_moment(
-    database: str, request: pytest.FixtureRequest, make_board: Any, visit: Visit, hand: Any, public_key: AnswerKey,
+    database: str,
+    request: pytest.FixtureRequest,
+    make_board: Any,
+    visit: Visit,
+    hand: Any,
+    public_key: AnswerKey,
     own_port: int,
-) -> None:  # fmt: skip
+) -> None:
     """Every answer of 202 is scored once, and the vault holds whole files."""
     url = request.getfixturevalue("postgres")() if database == "postgresql" else ""
     board = make_board(database=url, files_per_day=1000, requests_per_minute=100_000)

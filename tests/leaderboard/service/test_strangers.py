@@ -162,13 +162,25 @@ def test_paths_in_every_field_lead_nowhere(desk: Any, hand: Any, public_key: Ans
         content=b'--x\r\nContent-Disposition: form-data; name="file"; filename="a\0../b"\r\n\r\nhello\r\n'
         b'--x\r\nContent-Disposition: form-data; name="set"\r\n\r\npublic\r\n'
         b'--x\r\nContent-Disposition: form-data; name="model"\r\n\r\nnul\r\n--x--\r\n',
-    )  # fmt: skip
+    )
     assert with_nul.status_code == 202
     for path in (
-        "/board.yaml", "/board.sqlite3", "/secret.html", "/../secret.html", "/..%2fsecret.html", "/%2e%2e/secret.html",
-        "/%2fetc%2fpasswd", "//etc/passwd", "/..%5csecret.html", "/files/", "/index.html%00.html", "/%00",
-        "/board-../secret-any-stacked.html", "/model-..%2f..%2fsecret.html", "/api/submissions/..%2f..%2fboard.yaml",
-    ):  # fmt: skip
+        "/board.yaml",
+        "/board.sqlite3",
+        "/secret.html",
+        "/../secret.html",
+        "/..%2fsecret.html",
+        "/%2e%2e/secret.html",
+        "/%2fetc%2fpasswd",
+        "//etc/passwd",
+        "/..%5csecret.html",
+        "/files/",
+        "/index.html%00.html",
+        "/%00",
+        "/board-../secret-any-stacked.html",
+        "/model-..%2f..%2fsecret.html",
+        "/api/submissions/..%2f..%2fboard.yaml",
+    ):
         answer = desk.client.get(path)
         assert answer.status_code == 404, path
         assert "not for the world" not in answer.text

@@ -125,8 +125,10 @@ def test_a_team_chooses_and_takes_back_models_for_closing(
     assert desk.client.post(f"/api/submissions/{ids[0]}/take-back", headers=bearer(desk)).status_code == 400
     files = desk.client.get("/api/team", headers=bearer(desk)).json()["files"]
     assert {one["id"]: (one["chosen"], one["selected"]) for one in files} == {
-        ids[0]: (False, False), ids[1]: (True, True), ids[2]: (True, True),
-    }  # fmt: skip
+        ids[0]: (False, False),
+        ids[1]: (True, True),
+        ids[2]: (True, True),
+    }
 
 
 @pytest.mark.parametrize("path", ["/team", "/submit"])

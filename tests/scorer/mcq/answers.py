@@ -44,9 +44,18 @@ SHORT = {
 ORDINALS = {
     "en": ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
     "ar": (
-        "الأول", "الثاني", "الثالث", "الرابع", "الخامس", "السادس", "السابع", "الثامن", "التاسع", "العاشر",
+        "الأول",
+        "الثاني",
+        "الثالث",
+        "الرابع",
+        "الخامس",
+        "السادس",
+        "السابع",
+        "الثامن",
+        "التاسع",
+        "العاشر",
     ),
-}  # fmt: skip
+}
 LETTERS, ARABIC_LETTERS = "ABCDEFGHIJ", ("أ", "ب", "ج", "د", "هـ", "و", "ز", "ح", "ط", "ي")
 ARABIC_DIGITS = ("١", "٢", "٣", "٤", "٥", "٦", "٧", "٨", "٩", "١٠")
 CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -109,13 +118,25 @@ def _filled(lang: str, kind: str, readable: bool, template: str, key: int, fill:
     def slot(found: re.Match[str]) -> str:
         place = LETTERS.index(found[3]) if found[3] else places[found[2]]
         forms = {
-            "": LETTERS, "l": LETTERS.lower(), "n": [str(each) for each in range(1, 11)], "d": ARABIC_DIGITS,
-            "a": ARABIC_LETTERS, "w": CARDINALS, "o": ORDINALS[lang], "t": options,
+            "": LETTERS,
+            "l": LETTERS.lower(),
+            "n": [str(each) for each in range(1, 11)],
+            "d": ARABIC_DIGITS,
+            "a": ARABIC_LETTERS,
+            "w": CARDINALS,
+            "o": ORDINALS[lang],
+            "t": options,
             "T": [text[0].upper() + text[1:] for text in options],
-        }  # fmt: skip
+        }
         return forms["t" if found[3] else found[1]][place]
 
     return Answer(
-        kind, lang, template, _SLOT.sub(slot, template), options, key, key if readable else None,
+        kind,
+        lang,
+        template,
+        _SLOT.sub(slot, template),
+        options,
+        key,
+        key if readable else None,
         held_back="seen" not in kind and _draw(2, "held back", template) == 1,
-    )  # fmt: skip
+    )

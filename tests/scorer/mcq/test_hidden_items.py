@@ -70,16 +70,20 @@ def test_the_public_part_has_no_answers(hidden: Path, tmp_path: Path) -> None:
 def test_a_ladder_scores_one_view_in_every_language(hidden: Path, tmp_path: Path) -> None:
     known = describe_set("secret", hidden / "key")
     assert (known.language, known.modes, known.lifecycle.view.value, known.task.name) == (
-        "en+ar", ("en", "ar"), "image", "bloom",
-    )  # fmt: skip
+        "en+ar",
+        ("en", "ar"),
+        "image",
+        "bloom",
+    )
     assert known.lifecycle.splits.keys() == {"feedback", "final"}
     file = outputs(hidden, tmp_path / "a.jsonl", lambda item, number: "ABCD"[number % 4])
     whole = open_session(hidden / "key", Options())
     part = open_session(hidden / "key", Options(subset="feedback", view="image"))
     outcome = score_file(whole, file, shown_as="a", split_session=part, left=1)
     assert outcome.problems == () and [(cell.mode, cell.view) for cell in outcome.cells] == [
-        ("en", "image"), ("ar", "image"),
-    ]  # fmt: skip
+        ("en", "image"),
+        ("ar", "image"),
+    ]
     again = score_file(whole, file, shown_as="a", split_session=part, earlier=[outcome.outputs or b""])
     assert "All outputs are those of a file that your team submitted before" in again.problems[0]
 

@@ -35,8 +35,11 @@ def test_counts_warning_and_table(data: Path, outputs: Path) -> None:
     result = score(outputs, data=data)
     letters = result.cells[0].key_letters
     assert [(each.letter, each.units, each.right, each.unread) for each in letters] == [
-        ("A", 40, 20, 20), ("B", 40, 40, 0), ("C", 40, 40, 0), ("D", 40, 40, 0),
-    ]  # fmt: skip
+        ("A", 40, 20, 20),
+        ("B", 40, 40, 0),
+        ("C", 40, 40, 0),
+        ("D", 40, 40, 0),
+    ]
     warnings = [note for note in result.notes if "the letter of the key matters" in note]
     assert warnings == [
         "Image, en: the letter of the key matters. Right are A 50.00 %, B 100.00 %, C 100.00 %, D 100.00 % "

@@ -85,8 +85,9 @@ def cell_of(result: RunResult, lang: str, view: str = "image") -> CellResult:
 def test_who_knows_the_key_has_all_and_always_a_a_quarter(data: Path, write: Write) -> None:
     knows = score(write(lines(items(), key_of)), data=data)
     assert [(cell.variant, cell.view.value, cell.units, cell.clusters) for cell in knows.cells] == [
-        ("en", "image", 48, 12), ("ar", "image", 47, 12),
-    ]  # fmt: skip
+        ("en", "image", 48, 12),
+        ("ar", "image", 47, 12),
+    ]
     for cell in knows.cells:
         assert values(cell) == {"rae": 1.0} and cell.outcomes["right"] == cell.units
         assert {group.metrics["rae"].value for group in cell.groups} == {1.0}
@@ -141,9 +142,12 @@ def test_contrasts_are_paired_and_of_the_items_that_both_sides_have(data: Path, 
     result = score(write(rows), data=data)
     found = {(each.of, each.variant, each.view and each.view.value): each.metrics for each in result.differences}
     assert list(found) == [
-        ("image - text-only", "en", None), ("image - text-only", "ar", None), ("en - ar", "", "image"),
-        ("rae - lbs", "en", "image"), ("rae - lbs", "ar", "image"),
-    ]  # fmt: skip
+        ("image - text-only", "en", None),
+        ("image - text-only", "ar", None),
+        ("en - ar", "", "image"),
+        ("rae - lbs", "en", "image"),
+        ("rae - lbs", "ar", "image"),
+    ]
     assert found["image - text-only", "en", None]["rae"].value == 0.75
     # Item 5, which Arabic lacks, is out of both: nothing is left to differ.
     assert found["en - ar", "", "image"]["rae"].value == 0 == found["en - ar", "", "image"]["lbs"].value
@@ -157,8 +161,11 @@ def test_missing_null_failed_and_empty_are_four_things(data: Path, write: Write)
     result = score(write(rows[:-2]), data=data)
     en, ar = cell_of(result, "en"), cell_of(result, "ar")
     assert {name: en.outcomes[name] for name in ("null", "missing", "invalid", "right")} == {
-        "null": 1, "missing": 1, "invalid": 1, "right": 45,
-    }  # fmt: skip
+        "null": 1,
+        "missing": 1,
+        "invalid": 1,
+        "right": 45,
+    }
     assert (ar.outcomes["empty"], ar.outcomes["missing"]) == (1, 1)
     assert en.metrics["rae"].value == 45 / 48
     assert result.problems["missing"][0] == 2 and result.problems["null"][0] == 1
@@ -373,8 +380,16 @@ def test_evidence_has_every_item(data: Path, write: Write, tmp_path: Path) -> No
     score(write(lines(items(), some_right)), data=data, spans=target)
     table = pq.read_table(target).to_pylist()
     assert len(table) == 48 + 47 and list(table[0])[:9] == [
-        "run", "model", "question_id", "lang", "view", "path", "answer", "outcome", "choice",
-    ]  # fmt: skip
+        "run",
+        "model",
+        "question_id",
+        "lang",
+        "view",
+        "path",
+        "answer",
+        "outcome",
+        "choice",
+    ]
     for each in table:
         number = int(each["question_id"][5:8])
         assert (each["answer"], each["choice"]) == (key_of(number), some_right(number))

@@ -20,9 +20,13 @@ QUESTION = ChoiceQuestion("Which of the two red boats is near the bridge?", ("a 
 
 def item(number: int, *, answer: int = 0, picture: str = "", question: ChoiceQuestion = QUESTION) -> ChoiceItem:
     return ChoiceItem(
-        question_id=f"q{number}", path=f"{('remember', 'apply')[number % 2]}/x/leaf", picture=picture or f"p{number}",
-        questions={"en": question}, answer=answer, trap=None,
-    )  # fmt: skip
+        question_id=f"q{number}",
+        path=f"{('remember', 'apply')[number % 2]}/x/leaf",
+        picture=picture or f"p{number}",
+        questions={"en": question},
+        answer=answer,
+        trap=None,
+    )
 
 
 def of(rows: list[RuleAccuracy], rule: str) -> RuleAccuracy:
@@ -32,9 +36,12 @@ def of(rows: list[RuleAccuracy], rule: str) -> RuleAccuracy:
 def test_what_each_rule_takes() -> None:
     taken = {name: highest(rule(QUESTION)) for name, rule in HAND_RULES.items()}
     assert taken == {
-        "longest option": {0, 1}, "shortest option": {2}, "most words of the question": {1},
-        "most like the other options": {0}, "least like the other options": {2, 3},
-    }  # fmt: skip
+        "longest option": {0, 1},
+        "shortest option": {2},
+        "most words of the question": {1},
+        "most like the other options": {0},
+        "least like the other options": {2, 3},
+    }
 
 
 def test_between_equal_options_nothing_is_drawn_by_lot() -> None:
@@ -91,7 +98,7 @@ def test_every_form_has_every_row() -> None:
     assert values["chance"] == 0.25 and [row["value"] for row in values["rows"]] == [row.value for row in rows]
     assert values["rows"][0].keys() == {
         *("lang", "rule", "items", "pictures", "value", "low", "high", "levels", "chance", "above_chance"),
-    }  # fmt: skip
+    }
 
 
 Run = Callable[..., tuple[int, str, str]]

@@ -78,7 +78,12 @@ def analyse_items(
         name = "--data" if data is not None else "--pixels"
         raise AnalysisError(f"{table.source} is no evidence of vcrgen score --spans, so {name} has nothing of it.")
     return ItemResult(
-        table=table, figures=item_statistics(table), reliability=reliability(table, seed=seed, resamples=resamples),
-        model=model, duplicates=near_duplicates(table), preferred=preferred_options(table),
-        difficulty_model=difficulty_model, notes=tuple(notes),
-    )  # fmt: skip
+        table=table,
+        figures=item_statistics(table),
+        reliability=reliability(table, seed=seed, resamples=resamples),
+        model=model,
+        duplicates=near_duplicates(table),
+        preferred=preferred_options(table),
+        difficulty_model=difficulty_model,
+        notes=tuple(notes),
+    )

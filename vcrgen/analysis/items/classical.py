@@ -134,9 +134,14 @@ def item_statistics(table: ItemTable) -> ItemStatistics:
         z, width = np.arctanh(rest), NORMAL_QUANTILE / np.sqrt(np.where(usable > 0, usable, np.nan))
         below = ndtr(z * NORMAL_QUANTILE / width)
     return ItemStatistics(
-        models=models, p=p, item_rest=rest, low=np.tanh(z - width), high=np.tanh(z + width),
-        adjusted=benjamini_hochberg(below), alpha_dropped=_alpha_dropped(table.scores[table.complete_models]),
-    )  # fmt: skip
+        models=models,
+        p=p,
+        item_rest=rest,
+        low=np.tanh(z - width),
+        high=np.tanh(z + width),
+        adjusted=benjamini_hochberg(below),
+        alpha_dropped=_alpha_dropped(table.scores[table.complete_models]),
+    )
 
 
 def preferred_options(table: ItemTable) -> list[PreferredOption] | None:
@@ -188,10 +193,17 @@ def reliability(table: ItemTable, *, seed: int, resamples: int) -> Reliability |
     models, images, rest, error = _components(whole)
     share = models / (models + error**2) if models + error**2 > 0 else math.nan
     return Reliability(
-        models=len(rows), alpha=IntervalEstimate(alpha, float(low), float(high)), failed=failed,
-        halves=_halves(whole, seed), generalisability=share, between_models=models, models_by_images=images, rest=rest,
-        error=error, images=len(table.group_names),
-    )  # fmt: skip
+        models=len(rows),
+        alpha=IntervalEstimate(alpha, float(low), float(high)),
+        failed=failed,
+        halves=_halves(whole, seed),
+        generalisability=share,
+        between_models=models,
+        models_by_images=images,
+        rest=rest,
+        error=error,
+        images=len(table.group_names),
+    )
 
 
 def score_intervals(table: ItemTable) -> tuple[Floats, Floats, Floats, Floats]:

@@ -84,10 +84,14 @@ def fit_difficulty_model(table: ItemTable, covariates: Sequence[Covariate]) -> D
     found = zip(usable, fit.fixed[1:].tolist(), errors.tolist(), p.tolist(), strict=True)
     of_models, of_images, of_items = np.sqrt(fit.variances).tolist()
     return DifficultyModel(
-        effects=tuple(CovariateEffect(*each) for each in found), left_out=tuple(left_out), of_models=of_models,
-        of_images=of_images if table.is_grouped else 0.0, of_items=of_items, scores=int(table.present.sum()),
+        effects=tuple(CovariateEffect(*each) for each in found),
+        left_out=tuple(left_out),
+        of_models=of_models,
+        of_images=of_images if table.is_grouped else 0.0,
+        of_items=of_items,
+        scores=int(table.present.sum()),
         rounds=rounds,
-    )  # fmt: skip
+    )
 
 
 def _usable(covariates: Sequence[Covariate]) -> tuple[list[Covariate], list[tuple[str, str]]]:

@@ -198,10 +198,17 @@ class _Fit:
         errors = (np.sqrt(np.where(v > 0, v, np.nan)) for v in (slope_variance, intercept_variance, difficulty))
         slope_error, intercept_error, difficulty_error = errors
         return ItemModel(
-            kind="Rasch" if self.rasch else "2PL", items=self.items, slope=a, intercept=c, slope_error=slope_error,
-            intercept_error=intercept_error, difficulty_error=difficulty_error, ability=ability,
-            ability_error=ability_error, rounds=rounds,
-        )  # fmt: skip
+            kind="Rasch" if self.rasch else "2PL",
+            items=self.items,
+            slope=a,
+            intercept=c,
+            slope_error=slope_error,
+            intercept_error=intercept_error,
+            difficulty_error=difficulty_error,
+            ability=ability,
+            ability_error=ability_error,
+            rounds=rounds,
+        )
 
     def _observed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the observed information of each item's slope and intercept (Louis, 1982).

@@ -188,15 +188,19 @@ def _reliability(result: ItemResult) -> Section:
         tables=[
             Table(title="Reliability of scores", heads=("Statistic", "Value", "95 %"), labels=1, rows=rows),
             Table(
-                title="Variance components of a single score", heads=("Source", "Variance", "Share, %"),
-                labels=1, rows=[(name, number(part, 4), share(part / total)) for name, part in parts],
+                title="Variance components of a single score",
+                heads=("Source", "Variance", "Share, %"),
+                labels=1,
+                rows=[(name, number(part, 4), share(part / total)) for name, part in parts],
             ),
             Table(
-                title=f"Generalisability with other numbers of {unit}", heads=(unit.capitalize(), "Generalisability"),
-                labels=1, rows=[(str(size), number(found.at(size), 3)) for size in sizes],
+                title=f"Generalisability with other numbers of {unit}",
+                heads=(unit.capitalize(), "Generalisability"),
+                labels=1,
+                rows=[(str(size), number(found.at(size), 3)) for size in sizes],
             ),
         ],
-    )  # fmt: skip
+    )
 
 
 def _estimate(value: IntervalEstimate) -> tuple[TableCell, TableCell]:
@@ -237,18 +241,22 @@ def _all_items(result: ItemResult) -> Section:
         ],
         tables=[
             Table(
-                title="Items by share solved", heads=("Solved, %", "Items"), labels=1,
+                title="Items by share solved",
+                heads=("Solved, %", "Items"),
+                labels=1,
                 rows=[(f"{10 * n} to {10 * n + 10}", count) for n, count in enumerate(solved)],
             ),
             Table(
-                title="Items by item-rest r", heads=("Item-rest r", "Items"), labels=1,
+                title="Items by item-rest r",
+                heads=("Item-rest r", "Items"),
+                labels=1,
                 rows=[
                     (f"{(n - 10) / 10:+.1f} to {(n - 9) / 10:+.1f}", count) for n, count in enumerate(rests) if count
                 ],
             ),
         ],
         details=[Table(title="All items", heads=heads, labels=1, rows=rows)],
-    )  # fmt: skip
+    )
 
 
 def _suspects(result: ItemResult) -> Section:
@@ -272,14 +280,17 @@ def _suspects(result: ItemResult) -> Section:
         text.append(f"{len(table.models)} models are too few to test for near-duplicates among so many items.")
     details = [
         Table(
-            title=title, heads=("Item", "Models"), labels=1,
+            title=title,
+            heads=("Item", "Models"),
+            labels=1,
             rows=[(table.items[item], int(figures.models[item])) for item in found.tolist()],
         )
         for title, found in (
-            ("Items that no model solves", figures.unsolved), ("Items that every model solves", figures.solved_by_all),
+            ("Items that no model solves", figures.unsolved),
+            ("Items that every model solves", figures.solved_by_all),
         )
         if len(found)
-    ]  # fmt: skip
+    ]
     tables = [Table(title="Items to look at", heads=("Group", "Items"), labels=1, rows=counts)]
     for title, more, labels, heads, rows in _listed(result):
         for of, name, some in ((tables, title, rows[:MOST_LISTED]), (details, more, rows[MOST_LISTED:])):
@@ -292,17 +303,27 @@ def _listed(result: ItemResult) -> Iterator[tuple[str, str, int, Sequence[str], 
     """Of each reason to look at items the titles of its table and of what does not fit, labels, heads and rows."""
     table, figures = result.table, result.figures
     preferred = [
-        (table.items[each.item], "none chosen" if each.key < 0 else table.options[each.key],
-         table.options[each.option], number(each.r, 2), p_value(each.adjusted))
+        (
+            table.items[each.item],
+            "none chosen" if each.key < 0 else table.options[each.key],
+            table.options[each.option],
+            number(each.r, 2),
+            p_value(each.adjusted),
+        )
         for each in result.preferred or ()
-    ]  # fmt: skip
+    ]
     heads: Sequence[str] = ("Item", "Key", "Preferred", "r", "Adjusted p")
     yield "Options that better models prefer to the key", "More options that better models prefer", 3, heads, preferred
     negative = [
-        (table.items[item], share(figures.p[item]), number(figures.item_rest[item], 2),
-         between(figures.low[item], figures.high[item], 2), p_value(float(figures.adjusted[item])))
+        (
+            table.items[item],
+            share(figures.p[item]),
+            number(figures.item_rest[item], 2),
+            between(figures.low[item], figures.high[item], 2),
+            p_value(float(figures.adjusted[item])),
+        )
         for item in figures.negative.tolist()
-    ]  # fmt: skip
+    ]
     heads = ("Item", "Solved, %", "Item-rest r", "95 % interval", "Adjusted p")
     yield "Negative discrimination", "More with negative discrimination", 1, heads, negative
     pairs = [(table.items[a], table.items[b], number(r, 3)) for a, b, r in result.duplicates.pairs]
@@ -361,11 +382,13 @@ def _item_model(result: ItemResult, model: ItemModel) -> Section:
         ],
         tables=[
             Table(
-                title="Information by ability", heads=("Ability", "Information", "Error of an ability"), labels=1,
+                title="Information by ability",
+                heads=("Ability", "Information", "Error of an ability"),
+                labels=1,
                 rows=rows,
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _top(result: ItemResult, model: ItemModel) -> Section:
@@ -380,9 +403,11 @@ def _top(result: ItemResult, model: ItemModel) -> Section:
     half = int(np.searchsorted(np.cumsum(information[order]), information.sum() / 2)) + 1
     with np.errstate(invalid="ignore"):
         solved = np.divide(
-            np.nansum(top.scores, axis=0), top.present.sum(axis=0), out=np.full(len(table.items), np.nan),
+            np.nansum(top.scores, axis=0),
+            top.present.sum(axis=0),
+            out=np.full(len(table.items), np.nan),
             where=top.present.any(axis=0),
-        )  # fmt: skip
+        )
     rows = [
         (table.items[item], number(information[at], 3), share(solved[item]), share(result.figures.p[item]))
         for at, item in zip(order[:MOST_LISTED].tolist(), model.items[order[:MOST_LISTED]].tolist(), strict=True)
@@ -397,10 +422,12 @@ def _top(result: ItemResult, model: ItemModel) -> Section:
         tables=[
             Table(
                 title=f"The items with most information at the abilities of the {count} best models",
-                heads=("Item", "Information", "Solved by them, %", "By all, %"), labels=1, rows=rows,
+                heads=("Item", "Information", "Solved by them, %", "By all, %"),
+                labels=1,
+                rows=rows,
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _difficulty(found: DifficultyModel) -> Section:
@@ -430,12 +457,16 @@ def _difficulty(found: DifficultyModel) -> Section:
         text=text,
         tables=[
             Table(
-                title="Odds ratios", labels=2, rows=rows,
+                title="Odds ratios",
+                labels=2,
+                rows=rows,
                 heads=("Covariate", "One unit", "Odds ratio", "95 % interval", "p", "Effect"),
             ),
             Table(
-                title="Spread of the random effects", heads=("Effect", "Standard deviation, log-odds"), labels=1,
+                title="Spread of the random effects",
+                heads=("Effect", "Standard deviation, log-odds"),
+                labels=1,
                 rows=[(name, number(spread, 2)) for name, spread in spreads],
             ),
         ],
-    )  # fmt: skip
+    )

@@ -102,9 +102,11 @@ class SelectionContext:
         slope, intercept = self.curves
         outside = np.setdiff1d(np.arange(len(slope)), items)
         return FullScore(
-            slope=slope[items], intercept=intercept[items], outside_slope=slope[outside],
+            slope=slope[items],
+            intercept=intercept[items],
+            outside_slope=slope[outside],
             outside_intercept=intercept[outside],
-        )  # fmt: skip
+        )
 
     def regression(self, items: Ints, _: Floats | None) -> FullScore:
         """The score on all items as a polynomial of the ability by some of them."""
@@ -114,10 +116,11 @@ class SelectionContext:
         powers = np.vander(ability, _DEGREE + 1, increasing=True)
         ridge = _RIDGE * np.diag([0.0, *[1.0] * _DEGREE])
         return FullScore(
-            slope=slope[items], intercept=intercept[items],
+            slope=slope[items],
+            intercept=intercept[items],
             coefficients=np.linalg.solve(powers.T @ powers + ridge, powers.T @ score),
             reach=(float(ability.min()), float(ability.max())),
-        )  # fmt: skip
+        )
 
 
 Units = tuple[Ints, Floats | None]
@@ -212,16 +215,18 @@ class SelectionMethod(NamedTuple):
 METHODS: Mapping[str, SelectionMethod] = {
     "random": SelectionMethod(_random, SelectionContext.mean, "any {unit}, and their mean"),
     "stratified": SelectionMethod(
-        _strata, SelectionContext.mean,
-        "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each, and "
-        "their mean",
+        _strata,
+        SelectionContext.mean,
+        "the {unit} in order of difficulty, cut into as many equal parts as are kept, one of each, and their mean",
     ),
     "pirt": SelectionMethod(
-        _strata, SelectionContext.expected,
+        _strata,
+        SelectionContext.expected,
         "the same selection; the {model} gives the expected scores of all other {unit} (p-IRT of tinyBenchmarks)",
     ),
     "anchors": SelectionMethod(
-        _anchor_points, SelectionContext.weighted,
+        _anchor_points,
+        SelectionContext.weighted,
         "of each cluster of {unit} that the same models do well on the one in the middle, and their mean "
         "weighted by the size of the cluster (anchor points of tinyBenchmarks)",
     ),
@@ -229,11 +234,12 @@ METHODS: Mapping[str, SelectionMethod] = {
         _anchor_points, SelectionContext.expected, "the same anchor points with the estimate of pirt"
     ),
     "metabench": SelectionMethod(
-        _informative, SelectionContext.regression,
+        _informative,
+        SelectionContext.regression,
         "the {unit} with the highest information at the abilities of the models by the {model}; scores are "
         "a cubic function of ability (metabench)",
     ),
-}  # fmt: skip
+}
 
 
 class SubsetFit(NamedTuple):
@@ -338,9 +344,12 @@ def shorten(table: ItemTable, sizes: Sequence[int], *, seed: int, repeats: int) 
     tested = held / (models - held)
     return ShortenResult(
         results=tuple(_result(*name, of, fits["random", name[1]], tested) for name, of in fits.items()),
-        units=units, held_out=held, repeats=repeats, kind=fit_items(table).kind,
+        units=units,
+        held_out=held,
+        repeats=repeats,
+        kind=fit_items(table).kind,
         chosen=_choose_all(table, sizes, seed, "final"),
-    )  # fmt: skip
+    )
 
 
 def _choose_all(table: ItemTable, sizes: Sequence[int], seed: int, name: str) -> dict[tuple[str, int], SubsetChoice]:
@@ -403,10 +412,15 @@ def _result(
     )
     errors = np.concatenate([each for _, each in fits])
     return SubsetResult(
-        method=method, size=size, error=error, agreement=agreement, decisions=decisions,
+        method=method,
+        size=size,
+        error=error,
+        agreement=agreement,
+        decisions=decisions,
         within=float(np.quantile(errors, 0.95)) if len(errors) else math.nan,
-        less_error=_mean(theirs[:, 0] - ours[:, 0], tested), more_decisions=_mean(ours[:, 2] - theirs[:, 2], tested),
-    )  # fmt: skip
+        less_error=_mean(theirs[:, 0] - ours[:, 0], tested),
+        more_decisions=_mean(ours[:, 2] - theirs[:, 2], tested),
+    )
 
 
 def _mean(values: Floats, tested: float, bounds: tuple[float, float] = (-1.0, 1.0)) -> IntervalEstimate:

@@ -57,10 +57,16 @@ def subset_files(table: ItemTable, result: ShortenResult, method: str) -> Mappin
         files[f"ids-{each.size}.txt"] = subset_text(ids)
         if places is not None:
             facts = {
-                "method": method, "metric": table.metric, "mode": table.mode, "view": table.view,
-                "models": len(table.models), "held_out": result.held_out, "questions": units,
-                "error": each.error.value, "within": each.within,
-            }  # fmt: skip
+                "method": method,
+                "metric": table.metric,
+                "mode": table.mode,
+                "view": table.view,
+                "models": len(table.models),
+                "held_out": result.held_out,
+                "questions": units,
+                "error": each.error.value,
+                "within": each.within,
+            }
             items = [places[item] for item in choice.items]
             text = estimate_text(ids=ids, items=items, estimator=choice.estimator, facts=facts)
             files[f"ids-{each.size}.json"] = text
@@ -147,20 +153,26 @@ def _smallest(result: ShortenResult, options: ShortenOptions, unit: str) -> Sect
         tables=[
             Table(
                 title="Smallest size that meets the limits",
-                heads=("Method", unit.capitalize(), "Inconclusive"), labels=1, rows=rows,
+                heads=("Method", unit.capitalize(), "Inconclusive"),
+                labels=1,
+                rows=rows,
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _how_near(table: ItemTable, result: ShortenResult, unit: str) -> Section:
     rows: list[Sequence[TableCell]] = [
         (
-            each.method, str(each.size), *_points(each.error), number(100 * each.within, 2), *_plain(each.agreement),
+            each.method,
+            str(each.size),
+            *_points(each.error),
+            number(100 * each.within, 2),
+            *_plain(each.agreement),
             *_shares(each.decisions),
         )
         for each in result.results
-    ]  # fmt: skip
+    ]
     return Section(
         title="Accuracy of subsets",
         text=[
@@ -181,13 +193,22 @@ def _how_near(table: ItemTable, result: ShortenResult, unit: str) -> Section:
             Table(
                 title="On held-out models",
                 heads=(
-                    "Method", unit.capitalize(), "Error, points", "95 % interval", "95 % within",
-                    "Rank correlation", "95 % interval", "Correct decisions, %", "95 % interval",
+                    "Method",
+                    unit.capitalize(),
+                    "Error, points",
+                    "95 % interval",
+                    "95 % within",
+                    "Rank correlation",
+                    "95 % interval",
+                    "Correct decisions, %",
+                    "95 % interval",
                 ),
-                labels=2, rows=rows, breaks=(5, 7),
+                labels=2,
+                rows=rows,
+                breaks=(5, 7),
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _drawing(result: ShortenResult, unit: str) -> Chart:
@@ -229,13 +250,20 @@ def _against_random(result: ShortenResult, unit: str) -> Section:
             Table(
                 title="Gain over random selection",
                 heads=(
-                    "Method", unit.capitalize(), "Less error, points", "95 % interval", "Verdict",
-                    "More correct decisions, %", "95 % interval",
+                    "Method",
+                    unit.capitalize(),
+                    "Less error, points",
+                    "95 % interval",
+                    "Verdict",
+                    "More correct decisions, %",
+                    "95 % interval",
                 ),
-                labels=2, rows=rows, breaks=(5,),
+                labels=2,
+                rows=rows,
+                breaks=(5,),
             )
         ],
-    )  # fmt: skip
+    )
 
 
 def _of(result: ShortenResult, method: str) -> list[SubsetResult]:

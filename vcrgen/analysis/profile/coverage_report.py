@@ -88,9 +88,14 @@ def coverage_document(classification: Classification, *, settings: str, publishe
     categories = [path for paths in levels.values() for path in paths]
     spreads = [_spread(each, categories) for each in classification.sets]
     sections = [
-        _sets(spreads, categories), _levels(spreads, levels), _categories(spreads, levels), _empty(spreads, categories),
-        _crowded(spreads), _unclassified(spreads), _agreement(classification),
-    ]  # fmt: skip
+        _sets(spreads, categories),
+        _levels(spreads, levels),
+        _categories(spreads, levels),
+        _empty(spreads, categories),
+        _crowded(spreads),
+        _unclassified(spreads),
+        _agreement(classification),
+    ]
     sections += [_published()] if published else []
     sets = ", ".join(f"{each.name} ({pluralize(each.items, 'item')})" for each in spreads)
     return Document(
@@ -139,11 +144,19 @@ def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     text = []
     for each in spreads:
         covered = len(each.categories)
-        rows.append((
-            each.name, each.of.by, each.items, each.of.pictures, each.classified,
-            Percent(each.share(each.classified), 1), covered, Percent(covered / len(categories), 1),
-            _half(each.categories) or None,
-        ))  # fmt: skip
+        rows.append(
+            (
+                each.name,
+                each.of.by,
+                each.items,
+                each.of.pictures,
+                each.classified,
+                Percent(each.share(each.classified), 1),
+                covered,
+                Percent(covered / len(categories), 1),
+                _half(each.categories) or None,
+            )
+        )
         if each.drawn:
             text.append(
                 f"Of {each.name}, {each.items:,} of {each.of.count:,} items were drawn; intervals are Wilson's, and an "
@@ -254,9 +267,10 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
         both = sum(not any(path in each.categories for each in spreads) for path in categories)
         text.append(f"No set has an item in {both} of {len(categories)}.")
     return Section(
-        title="Empty categories", text=text,
+        title="Empty categories",
+        text=text,
         tables=[Table(title="Categories without items", heads=heads, labels=len(heads), rows=rows)] if rows else [],
-    )  # fmt: skip
+    )
 
 
 def _format_categories(names: Sequence[str], categories: int) -> str:
@@ -283,9 +297,10 @@ def _crowded(spreads: Sequence[_Spread]) -> Section | None:
         return None
     heads = ("Set", "Level", "Subcategory", "Category", *_heads(drawn))
     return Section(
-        title="Crowded categories", text=text,
+        title="Crowded categories",
+        text=text,
         tables=[Table(title="Crowded categories", heads=heads, labels=4, rows=rows)] if rows else [],
-    )  # fmt: skip
+    )
 
 
 def _unclassified(spreads: Sequence[_Spread]) -> Section | None:

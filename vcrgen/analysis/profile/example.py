@@ -72,12 +72,15 @@ def example_sections(data: Profiles) -> list[Section]:
     """Sections of the paper's other results: checks, the Spanish part, coverage of MMMU, errata."""
     rows: list[Sequence[TableCell]] = [
         (
-            of.name, "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in of.failed) or "none",
-            len(of.differences), len(of.differences) - len(of.failed), Number(of.within, 4),
+            of.name,
+            "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in of.failed) or "none",
+            len(of.differences),
+            len(of.differences) - len(of.failed),
+            Number(of.within, 4),
             Number(max(of.differences.values()), 4),
         )
         for of in checks(data)
-    ]  # fmt: skip
+    ]
     heads = ("Printed figures", "Not within", "Compared", "Within", "of", "Largest difference")
     return [
         Section(

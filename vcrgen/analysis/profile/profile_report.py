@@ -251,11 +251,13 @@ def _methods(data: Profiles) -> Section | None:
         return None
     panels = [
         _compared(
-            f"RAE and LBS, {lang}", [pair for pair in pairs if pair[0].lang == lang], data.levels,
+            f"RAE and LBS, {lang}",
+            [pair for pair in pairs if pair[0].lang == lang],
+            data.levels,
             "A disc stands for RAE, a ring for LBS.",
         )
         for lang in dict.fromkeys(a.lang for a, _ in pairs)
-    ]  # fmt: skip
+    ]
     rows: list[Sequence[TableCell]] = []
     for rae, lbs in pairs:
         both = [category for category in rae.categories if category in lbs.categories]
@@ -288,24 +290,34 @@ def _gaps(data: Profiles) -> Section | None:
     shown = _image_profiles(data)
     of_views = [each for each in data.profiles if each.metric in SHOWN]
     kinds: list[tuple[str, list[ProfileGap], Callable[[ProfileGap], str]]] = [
-        ("Languages", [gap(*pair) for pair in pairs_by(shown, "lang")],
-         lambda of: f"{METHODS[of.first.metric]}, {of.first.lang} {MINUS} {of.second.lang}"),
-        ("Image and text-only", [gap(*pair) for pair in pairs_by(of_views, "view")],
-         lambda of: f"{METHODS[of.first.metric]}, {of.first.lang}"),
+        (
+            "Languages",
+            [gap(*pair) for pair in pairs_by(shown, "lang")],
+            lambda of: f"{METHODS[of.first.metric]}, {of.first.lang} {MINUS} {of.second.lang}",
+        ),
+        (
+            "Image and text-only",
+            [gap(*pair) for pair in pairs_by(of_views, "view")],
+            lambda of: f"{METHODS[of.first.metric]}, {of.first.lang}",
+        ),
         ("RAE and LBS", [gap(*pair) for pair in pairs_by(shown, "metric")], lambda of: of.first.lang),
-    ]  # fmt: skip
+    ]
     panels, rows = [], []
     for title, gaps, name in kinds:
         if not gaps:
             continue
         widest = reach(end for of in gaps for end in (of.low, of.high))
         groups = [
-            (model, [
-                (name(of), difference_bar(of.value, of.low, of.high, reach=widest), percent(of.value, 1, sign=True))
-                for of in gaps if of.first.model == model
-            ])
+            (
+                model,
+                [
+                    (name(of), difference_bar(of.value, of.low, of.high, reach=widest), percent(of.value, 1, sign=True))
+                    for of in gaps
+                    if of.first.model == model
+                ],
+            )
             for model in dict.fromkeys(of.first.model for of in gaps)
-        ]  # fmt: skip
+        ]
         axis = (f"{MINUS}{100 * widest:g}", "0", f"+{100 * widest:g}")
         panels.append(ChartRows(title=f"{title}, points", axis=axis, groups=groups))
         for of in gaps:
@@ -434,14 +446,29 @@ def _calibration(data: Profiles) -> Section | None:
     for (model, lang), of in data.calibrations.items():
         panels.append(_reliability_curve(f"{model}, {lang}", of))
         rows.append(
-            (model, lang, of.items, Percent(of.confidence, 1), Percent(of.right, 1), Percent(of.error, 1),
-             Percent(of.by_chance, 1), Number(of.brier, 3))
-        )  # fmt: skip
+            (
+                model,
+                lang,
+                of.items,
+                Percent(of.confidence, 1),
+                Percent(of.right, 1),
+                Percent(of.error, 1),
+                Percent(of.by_chance, 1),
+                Number(of.brier, 3),
+            )
+        )
         bins += [
-            (model, lang, f"{100 * each.start:g} to {100 * each.end:g}", each.items, Percent(each.confidence, 1),
-             Percent(each.right, 1), Interval(each.low, each.high, 1))
+            (
+                model,
+                lang,
+                f"{100 * each.start:g} to {100 * each.end:g}",
+                each.items,
+                Percent(each.confidence, 1),
+                Percent(each.right, 1),
+                Interval(each.low, each.high, 1),
+            )
             for each in of.bins
-        ]  # fmt: skip
+        ]
     heads = ("Model", "Language", "Items", "Confidence", "Accuracy", "ECE", "Expected ECE", "Brier score")
     bin_heads = ("Model", "Language", "Confidence, %", "Items", "Mean confidence", "Accuracy", "95 % interval")
     return Section(

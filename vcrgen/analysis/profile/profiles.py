@@ -165,9 +165,16 @@ def profile_of(
     by_level = dict(zip(parts, found[len(overall) :], strict=False))
     micro, macro, macro_category = found[: len(overall)]
     return ModelProfile(
-        model=model, lang=lang, view=view, metric=metric, micro=micro, macro=macro, macro_category=macro_category,
-        levels=by_level, categories=by_category,
-    )  # fmt: skip
+        model=model,
+        lang=lang,
+        view=view,
+        metric=metric,
+        micro=micro,
+        macro=macro,
+        macro_category=macro_category,
+        levels=by_level,
+        categories=by_category,
+    )
 
 
 def _shares(figures: Sequence[tuple[float, float, int]]) -> list[ShareEstimate]:

@@ -44,11 +44,20 @@ def load_runs(files: Sequence[Path], *, private: bool) -> tuple[list[RunResult],
         hidden |= saved.hidden
         runs.append(
             RunResult(
-                name=file.name, model=saved.model, format="", lang=saved.language, signature=saved.signature,
-                task=saved.task, cells=tuple(saved.cells), differences=(), problems={}, notes=(),
+                name=file.name,
+                model=saved.model,
+                format="",
+                lang=saved.language,
+                signature=saved.signature,
+                task=saved.task,
+                cells=tuple(saved.cells),
+                differences=(),
+                problems={},
+                notes=(),
             )
-            if saved.hidden else load_saved(file)
-        )  # fmt: skip
+            if saved.hidden
+            else load_saved(file)
+        )
     reject_duplicate_files(files, [sha256_file(file) for file in files])
     require_one_signature(runs)
     return assign_titles(runs), hidden
@@ -69,14 +78,18 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
                 continue
             macros, levels, categories = (_groups(run, cell, by, metric) for by in (MACRO, "level", "category"))
             yield ModelProfile(
-                model=model, lang=lang, view=cell.view.value, metric=metric,
-                micro=_score(run, cell.metrics[metric], cell.units), macro=macros.get("level"),
+                model=model,
+                lang=lang,
+                view=cell.view.value,
+                metric=metric,
+                micro=_score(run, cell.metrics[metric], cell.units),
+                macro=macros.get("level"),
                 macro_category=macros.get("category"),
                 levels={parse_name(label, "level", run.name): of for label, of in levels.items()},
                 categories={_category(run, label): of for label, of in categories.items()},
                 resampled=resampled.means[metric] if resampled else None,
                 chance=CHANCE if cell.chance is None else cell.chance,
-            )  # fmt: skip
+            )
 
 
 def calibrations_of_run(run: RunResult) -> Iterator[tuple[tuple[str, str], ReliabilityCurve]]:

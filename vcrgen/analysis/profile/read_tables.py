@@ -83,9 +83,12 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     methods = list(METHODS)  # whichever file was named first, RAE comes before LBS
     profiles = sorted(found.values(), key=lambda profile: methods.index(profile.metric))
     data = Profiles(
-        source=", ".join(file.name for file in files), profiles=profiles, notes=notes, hidden=hidden,
+        source=", ".join(file.name for file in files),
+        profiles=profiles,
+        notes=notes,
+        hidden=hidden,
         calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
-    )  # fmt: skip
+    )
     _check_fits_page(data)
     return data
 
@@ -94,9 +97,10 @@ def _check_fits_page(data: Profiles) -> None:
     """Refuse more than can be compared in seconds."""
     cells = sum(len(profile.categories) for profile in data.profiles)
     for count, most, name in (
-        (len(data.models), MAX_MODELS, "models"), (len(data.langs), MAX_LANGS, "languages"),
+        (len(data.models), MAX_MODELS, "models"),
+        (len(data.langs), MAX_LANGS, "languages"),
         (cells, MAX_SCORES, "scores of categories"),
-    ):  # fmt: skip
+    ):
         if count > most:
             raise AnalysisError(f"{count:,} {name} are too many for a page; name files with at most {most:,}.")
 

@@ -94,9 +94,12 @@ def audit_document(
     )
     tables = [table for table in (*_tables(statistics), _remarks(draw, verdicts)) if table.rows]
     return Document(
-        title="Audit of an MCQ benchmark", lead=lead, sections=[Section(tables=tables)],
-        limitations=[LIMITATION, *notes], settings=f"Draw: {draw.name}",
-    )  # fmt: skip
+        title="Audit of an MCQ benchmark",
+        lead=lead,
+        sections=[Section(tables=tables)],
+        limitations=[LIMITATION, *notes],
+        settings=f"Draw: {draw.name}",
+    )
 
 
 def audit_page(document: Document, items: Sequence[Mapping[str, Any]], count: int) -> str:
@@ -229,7 +232,8 @@ def _values(statistics: AuditStatistics, draw: Draw) -> Mapping[str, Any]:
         return of and of._asdict()
 
     return asdict(statistics) | {
-        "draw": draw.name, "overall": mean(statistics.overall),
+        "draw": draw.name,
+        "overall": mean(statistics.overall),
         "levels": {level: mean(of) for level, of in statistics.levels.items()},
         "errors": {error: mean(of) for error, of in statistics.errors.items()},
-    }  # fmt: skip
+    }

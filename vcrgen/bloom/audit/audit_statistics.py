@@ -91,16 +91,19 @@ def audit_statistics(
     pairs = [both for both in by_item.values() if len(both) > 1]
     audited = {item.path for item in draw.items if item.question_id in by_item}
     return AuditStatistics(
-        drawn=len(draw.items), audited=len(by_item),
+        drawn=len(draw.items),
+        audited=len(by_item),
         approved=sum(_share(of_item, _approves) for of_item in by_item.values()),
-        overall=rate(_approves), levels={level: found for level in levels if (found := rate(_approves, level))},
+        overall=rate(_approves),
+        levels={level: found for level in levels if (found := rate(_approves, level))},
         errors={error: found for error in ERRORS if (found := rate(partial(_is_error, error)))},
         empty={path: size for path, size in draw.categories.items() if path not in audited},
         raters=tuple(_auditor(number, draw, verdicts, keys) for number in range(1, draw.raters + 1)),
         agreement=_agreement([[_approves(one) for one in both] for both in pairs]),
         classes=_agreement([[one.verdict for one in both] for both in pairs]),
-        problems=dict(verdicts.problems), judge=judge and _judge(by_item, *judge),
-    )  # fmt: skip
+        problems=dict(verdicts.problems),
+        judge=judge and _judge(by_item, *judge),
+    )
 
 
 def rejected_ids(verdicts: AuditVerdicts) -> list[str]:
@@ -112,9 +115,12 @@ def _auditor(number: int, draw: Draw, verdicts: AuditVerdicts, keys: Mapping[str
     judged = {one: of_item[number] for one, of_item in verdicts.by_item.items() if number in of_item}
     own = [verdict.answer == keys[one] for one, verdict in judged.items() if verdict.answer and one in keys]
     return AuditorStatistics(
-        rater=number, assigned=sum(number in item.raters for item in draw.items), judged=len(judged),
-        approved=sum(map(_approves, judged.values())), own_answers=(sum(own), len(own)),
-    )  # fmt: skip
+        rater=number,
+        assigned=sum(number in item.raters for item in draw.items),
+        judged=len(judged),
+        approved=sum(map(_approves, judged.values())),
+        own_answers=(sum(own), len(own)),
+    )
 
 
 def _approves(verdict: RaterVerdict) -> bool:
@@ -147,6 +153,10 @@ def _judge(
         if one in verdicts
     ]
     return JudgeStatistics(
-        both=units.count([True, True]), judge_only=units.count([True, False]), people_only=units.count([False, True]),
-        neither=units.count([False, False]), agreement=_agreement(units), problems=dict(problems),
-    )  # fmt: skip
+        both=units.count([True, True]),
+        judge_only=units.count([True, False]),
+        people_only=units.count([False, True]),
+        neither=units.count([False, False]),
+        agreement=_agreement(units),
+        problems=dict(problems),
+    )

@@ -49,9 +49,12 @@ def read_rejected_items(dataset: Dataset, verdicts: AuditVerdicts) -> list[dict[
         shown = len(picture) <= MAX_PICTURE and media_type(picture)
         items.append(
             {
-                "id": item.question_id, "path": item.path, "questions": question_views(item.questions),
-                "picture": data_uri(picture) if shown else None, "verdicts": verdicts.by_item[item.question_id],
+                "id": item.question_id,
+                "path": item.path,
+                "questions": question_views(item.questions),
+                "picture": data_uri(picture) if shown else None,
+                "verdicts": verdicts.by_item[item.question_id],
                 "key": "" if item.answer is None else LETTERS[item.answer],
             }
-        )  # fmt: skip
+        )
     return items

@@ -191,9 +191,12 @@ def classify_sets(
             found |= {one.name: one for one in run.classified}
             usage = scheduler.ledger_usage
     return Classification(
-        taxonomy=taxonomy, sets=[found[one.name] for one in sets], missing=missing, usage=usage,
+        taxonomy=taxonomy,
+        sets=[found[one.name] for one in sets],
+        missing=missing,
+        usage=usage,
         notes=list(_notes(listed, used)) if listed else [],
-    )  # fmt: skip
+    )
 
 
 def _listed_keys(listed: CategoryList, one: ItemSet, taxonomy: Taxonomy) -> set[tuple[str, str]]:
@@ -230,11 +233,13 @@ def _by_list(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList) -> Classifi
 def _by_itself(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList | None) -> ClassifiedSet:
     items = [
         ClassifiedItem(
-            name=item.name, own=item.path, category=item.path,
+            name=item.name,
+            own=item.path,
+            category=item.path,
             reason="" if item.path else item.problem or ItemRejectReason.UNKNOWN_CATEGORY,
         )
         for item in one.items(taxonomy, pictures=False)
-    ]  # fmt: skip
+    ]
     if not any(item.category for item in items):
         why = (
             f"{listed.file} names none of its items" if listed else "give --endpoint and --model, or --categories FILE"

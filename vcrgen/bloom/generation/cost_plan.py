@@ -44,8 +44,10 @@ def plan_set(options: BloomGenerationOptions) -> list[StagePlan]:
     given = read_scenarios(options.scenarios, taxonomy).scenes
     size = SetSize(
         scenes=sum(len({slot.theme for slot in few}) for few in slots if few[0].path not in given),
-        items=sum(map(len, slots)), targets=len(options.languages) - 1, judges=len(options.judge_names),
-    )  # fmt: skip
+        items=sum(map(len, slots)),
+        targets=len(options.languages) - 1,
+        judges=len(options.judge_names),
+    )
     category = category_values(taxonomy.paths[0])
     plans = []
     for name, stage in STAGES.items():

@@ -135,7 +135,7 @@ class _SetRun:
 
     def __init__(
         self, options: BloomGenerationOptions, categories: Sequence[Sequence[ItemSlot]], scenes: ScenarioFiles
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.options, self.categories, self.scenes = options, categories, scenes
         self.slots = [slot for category in categories for slot in category]  # in the set's order
         self.items: dict[str, GeneratedItem] = {}
@@ -262,9 +262,14 @@ class _SetRun:
 
 
 def _write(
-    run: _SetRun, out: Path, pictures: Pictures, scheduler: RequestScheduler, taxonomy: Taxonomy,
-    themes: Mapping[str, int], excluded: Set[str],
-) -> Manifest:  # fmt: skip
+    run: _SetRun,
+    out: Path,
+    pictures: Pictures,
+    scheduler: RequestScheduler,
+    taxonomy: Taxonomy,
+    themes: Mapping[str, int],
+    excluded: Set[str],
+) -> Manifest:
     """Deduplicate the items and write the others."""
     options, items = run.options, run.deduplicate(excluded)
     if not items:
@@ -277,28 +282,45 @@ def _write(
     if isinstance(pictures, PictureSource):
         licenses = pictures.licenses([item.picture for item in items])
     return write_set(
-        out, _rows(items, licenses, pictures), languages=options.languages, taxonomy=taxonomy,
+        out,
+        _rows(items, licenses, pictures),
+        languages=options.languages,
+        taxonomy=taxonomy,
         source=f"pictures {'' if options.image_model else 'of '}{pictures.description}, questions of models",
-        config=_config(options, hashes, themes, excluded, run.scenes), rejects=run.reject_log(),
-        license_note=_license_note(options), facts=_facts(options, hashes),
+        config=_config(options, hashes, themes, excluded, run.scenes),
+        rejects=run.reject_log(),
+        license_note=_license_note(options),
+        facts=_facts(options, hashes),
         gate=ShortcutGate(allowed=options.allow_shortcuts),
         notes=card_notes(items, taxonomy, counts, scheduler, votes, pictures.unusable, Counter(licenses), options)
         + _scene_notes(run.scenes),
-    )  # fmt: skip
+    )
 
 
 def _config(
-    options: BloomGenerationOptions, hashes: Mapping[str, str], themes: Mapping[str, int], excluded: Set[str],
+    options: BloomGenerationOptions,
+    hashes: Mapping[str, str],
+    themes: Mapping[str, int],
+    excluded: Set[str],
     scenes: ScenarioFiles,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return what decides the rows, without names of local files; conditions only where they are given."""
     config = {
-        "maker": GENERATOR, "model": options.model, "judges": list(options.judge_names), "prompts": hashes,
-        "themes": dict(themes), "licence": options.license, "licence_column": options.license_column,
-        "lang": options.lang, "per_leaf": options.per_category, "per_picture": options.per_picture,
-        "pictures": options.pictures, "seed": options.seed, "limit": options.limit,
+        "maker": GENERATOR,
+        "model": options.model,
+        "judges": list(options.judge_names),
+        "prompts": hashes,
+        "themes": dict(themes),
+        "licence": options.license,
+        "licence_column": options.license_column,
+        "lang": options.lang,
+        "per_leaf": options.per_category,
+        "per_picture": options.per_picture,
+        "pictures": options.pictures,
+        "seed": options.seed,
+        "limit": options.limit,
         **({"options": options.options} if options.options != 4 else {}),
-    }  # fmt: skip
+    }
     for name in ("where", "source_split"):
         if (value := getattr(options, name)) != BloomGenerationOptions.model_fields[name].default:
             config[name] = value

@@ -102,9 +102,11 @@ class GeneratedPictures:
         """Request a picture; None if it is not usable."""
         seed = rng_for(self._options.seed, "bloom/generated", f"{slot.name}/{number}").randrange(1 << 31)
         request = Request(
-            text=prompt(PICTURE, {"scenario": scene.text, "theme": slot.theme}), sampling=Sampling(seed=seed),
-            parameters=self._options.image_parameters, picture=True,
-        )  # fmt: skip
+            text=prompt(PICTURE, {"scenario": scene.text, "theme": slot.theme}),
+            sampling=Sampling(seed=seed),
+            parameters=self._options.image_parameters,
+            picture=True,
+        )
         reply = yield StageRequest(PICTURE, self._role, request)
         if reply.outcome == ReplyOutcome.FILTERED:
             raise ItemRejected(ItemRejectReason.FILTERED, "a content filter of the server refused the scene", PICTURE)

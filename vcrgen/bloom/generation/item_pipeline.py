@@ -22,9 +22,15 @@ FIRST_JUDGE = 1
 
 
 def generate_item(
-    slot: ItemSlot, scene: Scenario, offers: PictureOffers, *, languages: Sequence[str], options: int, judges: int,
+    slot: ItemSlot,
+    scene: Scenario,
+    offers: PictureOffers,
+    *,
+    languages: Sequence[str],
+    options: int,
+    judges: int,
     seed: int,
-) -> StageCoroutine[GeneratedItem]:  # fmt: skip
+) -> StageCoroutine[GeneratedItem]:
     """Take an item through all stages.
 
     Raises:
@@ -40,9 +46,15 @@ def generate_item(
 
 
 def _write_and_judge(
-    slot: ItemSlot, scene: Scenario, found: OfferedPicture, facts: dict[str, Any], languages: Sequence[str],
-    count: int, judges: int, seed: int,
-) -> StageCoroutine[GeneratedItem]:  # fmt: skip
+    slot: ItemSlot,
+    scene: Scenario,
+    found: OfferedPicture,
+    facts: dict[str, Any],
+    languages: Sequence[str],
+    count: int,
+    judges: int,
+    seed: int,
+) -> StageCoroutine[GeneratedItem]:
     """Run the stages from the question on; ``facts`` takes the texts before they are checked."""
     candidate, picture = found
     first = languages[0]

@@ -122,9 +122,13 @@ class RequestScheduler:
     """
 
     def __init__(
-        self, ledger: Ledger, names: Sequence[str], models: Mapping[str, EndpointModel], options: JudgedOptions,
+        self,
+        ledger: Ledger,
+        names: Sequence[str],
+        models: Mapping[str, EndpointModel],
+        options: JudgedOptions,
         folder: PictureFolder | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._ledger, self._names, self._models, self._options = ledger, names, models, options
         self._folder = folder
         self.item_usage, self.ledger_usage = UsageMeter(options), UsageMeter(options)

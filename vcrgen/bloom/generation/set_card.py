@@ -34,10 +34,15 @@ _GENERATED = """- No picture is a photograph: the model {model} generated them. 
 
 
 def card_notes(
-    items: Sequence[GeneratedItem], taxonomy: Taxonomy, rejected: Mapping[tuple[str, str], int],
-    scheduler: RequestScheduler, votes: Sequence[tuple[bool, ...]], unusable: Mapping[str, int],
-    licenses: Mapping[str, int], options: BloomGenerationOptions,
-) -> str:  # fmt: skip
+    items: Sequence[GeneratedItem],
+    taxonomy: Taxonomy,
+    rejected: Mapping[tuple[str, str], int],
+    scheduler: RequestScheduler,
+    votes: Sequence[tuple[bool, ...]],
+    unusable: Mapping[str, int],
+    licenses: Mapping[str, int],
+    options: BloomGenerationOptions,
+) -> str:
     """Return the sections of the card, in Markdown. All of it follows from the configuration and the replies."""
     by_category = Counter(item.slot.path for item in items)
     by_theme = Counter(item.slot.theme for item in items)

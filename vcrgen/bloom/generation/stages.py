@@ -50,10 +50,8 @@ STAGES: Mapping[str, Stage] = {
     "options": Stage(lambda size: size.items, 80),
     "translation": Stage(lambda size: size.items * size.targets, 200, with_picture=False, item_texts=lambda size: 1),
     "answer": Stage(lambda size: size.items * size.judges, 10, judged=True, item_texts=lambda size: 1),
-    "verdict": Stage(
-        lambda size: size.items * size.judges, 30, judged=True, item_texts=lambda size: size.targets + 1
-    ),
-}  # fmt: skip
+    "verdict": Stage(lambda size: size.items * size.judges, 30, judged=True, item_texts=lambda size: size.targets + 1),
+}
 REPEATED = "again"  # the prompt behind that of a stage whose reply was not valid
 PROMPTS = (*STAGES, REPEATED)
 TRIES = 3  # of a request whose reply is not valid
@@ -100,9 +98,13 @@ def write_question(path: str, scene: Scenario, picture: bytes, lang: str) -> Sta
 def write_options(question: str, answer: str, picture: bytes, lang: str, count: int) -> StageCoroutine[list[str]]:
     """Return so many options: the right one, the trap, and others."""
     values = {
-        "question": question, "answer": answer, "language": language_name(lang),
-        "count": _COUNTS[count], "wrong": _COUNTS[count - 1], "others": _blanks(count - 2),
-    }  # fmt: skip
+        "question": question,
+        "answer": answer,
+        "language": language_name(lang),
+        "count": _COUNTS[count],
+        "wrong": _COUNTS[count - 1],
+        "others": _blanks(count - 2),
+    }
 
     def read(reply: Mapping[str, Any]) -> list[str]:
         wrong = _texts(reply, "wrong", count - 2, MAX_ANSWER)
@@ -115,10 +117,13 @@ def translate_item(question: ChoiceQuestion, lang: str, target: str) -> StageCor
     """Return the item in another language; its options keep their order."""
     count = len(question.options)
     values = {
-        "language": language_name(lang), "target": language_name(target), "question": question.text,
+        "language": language_name(lang),
+        "target": language_name(target),
+        "question": question.text,
         "options": json.dumps(question.options, ensure_ascii=False),
-        "count": _COUNTS[count], "form": _blanks(count),
-    }  # fmt: skip
+        "count": _COUNTS[count],
+        "form": _blanks(count),
+    }
 
     def read(reply: Mapping[str, Any]) -> ChoiceQuestion:
         options = _texts(reply, "options", count, 2 * MAX_ANSWER)

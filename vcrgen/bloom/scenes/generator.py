@@ -38,15 +38,20 @@ def build_scene_set(options: BloomSceneOptions, out: Path, *, listener: Progress
     """
     rejects = RejectLog()
     return write_set(
-        out, _with_pictures(options, rejects, listener or ProgressListener()), languages=QUESTION_LANGUAGES,
-        taxonomy=default_taxonomy(), source="the built-in scenes of vcrgen",
-        config={**options.model_dump(exclude={"allow_shortcuts"}), "maker": GENERATOR}, rejects=rejects,
+        out,
+        _with_pictures(options, rejects, listener or ProgressListener()),
+        languages=QUESTION_LANGUAGES,
+        taxonomy=default_taxonomy(),
+        source="the built-in scenes of vcrgen",
+        config={**options.model_dump(exclude={"allow_shortcuts"}), "maker": GENERATOR},
+        rejects=rejects,
         gate=ShortcutGate(
             allowed=options.allow_shortcuts, training=lambda items: items_of_another_seed(items, options.seed)
         ),
-        license_note="The pictures and texts may be used like vcrgen itself.", facts={"maker": GENERATOR},
+        license_note="The pictures and texts may be used like vcrgen itself.",
+        facts={"maker": GENERATOR},
         notes=f"\n## Levels\n\n{FORM_NOTE}\n",
-    )  # fmt: skip
+    )
 
 
 def scene_options(items: int, seed: int) -> BloomSceneOptions:

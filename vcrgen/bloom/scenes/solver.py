@@ -41,11 +41,21 @@ _VALUES: Mapping[str, Callable[[Any], Any]] = {
     "number of yachts": lambda f: len(f.sails),
 }
 _PLACES = {
-    "a harbour": "Harbour", "a beach": "Beach", "a castle": "Castle", "a village in the snow": "SnowyVillage",
-    "a lake in the mountains": "MountainLake", "a canal": "WaterTown", "a wind farm": "WindFarm",
-    "a field of sunflowers": "Sunflowers", "a street in a city": "CityNight", "a market": "Market",
-    "a desert": "Desert", "a campsite": "Campsite", "an airport": "Airport", "a football pitch": "Football",
-}  # fmt: skip
+    "a harbour": "Harbour",
+    "a beach": "Beach",
+    "a castle": "Castle",
+    "a village in the snow": "SnowyVillage",
+    "a lake in the mountains": "MountainLake",
+    "a canal": "WaterTown",
+    "a wind farm": "WindFarm",
+    "a field of sunflowers": "Sunflowers",
+    "a street in a city": "CityNight",
+    "a market": "Market",
+    "a desert": "Desert",
+    "a campsite": "Campsite",
+    "an airport": "Airport",
+    "a football pitch": "Football",
+}
 _YEAR = ["winter", "spring", "summer", "autumn"]
 
 
@@ -91,9 +101,11 @@ def _moon(facts: Any, text: str) -> bool:
 
 def _sight(facts: Any, text: str) -> bool:
     sights = {
-        "a fire and a lake": (1, 1), "a fire, but no lake": (1, 0),
-        "a lake, but no fire": (0, 1), "neither a fire nor a lake": (0, 0),
-    }  # fmt: skip
+        "a fire and a lake": (1, 1),
+        "a fire, but no lake": (1, 0),
+        "a lake, but no fire": (0, 1),
+        "neither a fire nor a lake": (0, 0),
+    }
     return sights[text] == (int(facts.fire), int(facts.lake))
 
 
@@ -108,25 +120,33 @@ def _seasons_on(facts: Any, steps: int, season: str) -> bool:
 
 # The beginning of a question, and the test of an option; groups are further arguments.
 _FORMS: Sequence[tuple[str, Callable[..., bool]]] = (
-    (r"What is in the crate furthest to the (left|right)\?",
-     lambda f, side, option: f"{f.crates[0 if side == 'left' else -1]}s" == option),
+    (
+        r"What is in the crate furthest to the (left|right)\?",
+        lambda f, side, option: f"{f.crates[0 if side == 'left' else -1]}s" == option,
+    ),
     (r"Which shape does the moon have", _moon),
     (r"Which place does the picture show", lambda f, option: _PLACES[option] == type(f).__name__),
     (r"Which description fits", _holds),
     (r"Which colour does none of the (\w+) have\?", lambda f, name, option: option not in _group(f, name)),
-    (r"Which two colours can both be found among the (\w+)\?",
-     lambda f, name, option: set(option.split(" and ")) <= _group(f, name)),
+    (
+        r"Which two colours can both be found among the (\w+)\?",
+        lambda f, name, option: set(option.split(" and ")) <= _group(f, name),
+    ),
     (r"Each boat needs (\d+) people", lambda f, each, option: int(option) == int(each) * len(f.boats)),
     (r"Each yacht needs (\d+) people", lambda f, each, option: int(option) == int(each) * len(f.sails)),
     (r"Each tower needs (\d+) people", lambda f, each, option: int(option) == int(each) * f.towers),
-    (r"Take the ([\w ]+)\. Add (\d+)\. Then subtract (\d+)\.",
-     lambda f, label, more, less, option: int(_VALUES[label](f)) == int(option) + int(less) - int(more)),
+    (
+        r"Take the ([\w ]+)\. Add (\d+)\. Then subtract (\d+)\.",
+        lambda f, label, more, less, option: int(_VALUES[label](f)) == int(option) + int(less) - int(more),
+    ),
     (r"The picture is from the northern half", lambda f, option: _seasons_on(f, 2, option)),
     (r"Imagine the same place three months later", lambda f, option: _seasons_on(f, 1, option)),
     (r"Counted from the left, at which place is the (tallest|shortest) bar", _bar),
     (r"How many more small fish than big fish", lambda f, option: f.big_count + int(option) == f.small_count),
-    (r"Count the players of both teams together\. Two of them leave",
-     lambda f, option: int(option) + 2 == f.attacker_count + f.defender_count),
+    (
+        r"Count the players of both teams together\. Two of them leave",
+        lambda f, option: int(option) + 2 == f.attacker_count + f.defender_count,
+    ),
     (r"Which statement about the picture is false", lambda f, option: not _holds(f, option)),
     (r"A note about the picture says: (.*)\. In which point is the note wrong\?", _wrong_point),
     (r"Look for a fire and a lake", _sight),
@@ -134,7 +154,7 @@ _FORMS: Sequence[tuple[str, Callable[..., bool]]] = (
     (r'A friend asks about the picture: "What is the (.*), and what is the (.*)\?"', _replied),
     (r"The answers are: (.*), (\d+)\. Which questions", _answered),
     (r"What is the ([\w ]+)\?$", _is),
-)  # fmt: skip
+)
 
 
 def true_options(facts: Facts, stem: str, options: Sequence[str]) -> list[int]:

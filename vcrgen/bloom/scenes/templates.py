@@ -49,9 +49,14 @@ Template = Callable[[Any, Random], Draft | None]
 
 
 def _same_four(
-    facts: Facts, subjects: Sequence[str], stem: Words, words: Mapping[str, Words], values: Sequence[str], key: str,
+    facts: Facts,
+    subjects: Sequence[str],
+    stem: Words,
+    words: Mapping[str, Words],
+    values: Sequence[str],
+    key: str,
     *traps: str,
-) -> Draft:  # fmt: skip
+) -> Draft:
     """Draft a question with fixed options; the trap is the first of the traps that is a wrong option."""
     trap = next(value for value in (*traps, *values) if value in values and value != key)
     others = [value for value in values if value not in (key, trap)]
@@ -330,11 +335,21 @@ def questions(facts: scenes.Football, rng: Random) -> Draft | None:
 
 
 _PLACES = {  # neighbours, from the first, are taken for one another
-    scenes.Harbour: "harbour", scenes.Beach: "beach", scenes.Castle: "castle", scenes.SnowyVillage: "snowy_village",
-    scenes.MountainLake: "mountain_lake", scenes.WaterTown: "water_town", scenes.WindFarm: "wind_farm",
-    scenes.Sunflowers: "sunflowers", scenes.CityNight: "city_night", scenes.Market: "market",
-    scenes.Desert: "desert", scenes.Campsite: "campsite", scenes.Airport: "airport", scenes.Football: "football",
-}  # fmt: skip
+    scenes.Harbour: "harbour",
+    scenes.Beach: "beach",
+    scenes.Castle: "castle",
+    scenes.SnowyVillage: "snowy_village",
+    scenes.MountainLake: "mountain_lake",
+    scenes.WaterTown: "water_town",
+    scenes.WindFarm: "wind_farm",
+    scenes.Sunflowers: "sunflowers",
+    scenes.CityNight: "city_night",
+    scenes.Market: "market",
+    scenes.Desert: "desert",
+    scenes.Campsite: "campsite",
+    scenes.Airport: "airport",
+    scenes.Football: "football",
+}
 _WITH_COLOURS = (scenes.Bicycle, scenes.Football, scenes.Aquarium)
 _INDOORS = (scenes.StillLife, scenes.WindowCat)
 _FOUR_PARTS = (*_WITH_COLOURS, *_INDOORS)

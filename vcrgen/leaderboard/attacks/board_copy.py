@@ -28,9 +28,7 @@ def copy_board(settings: Settings, one: TestSet, folder: Path) -> Board:
     lifetime = settings.hidden_scores_lifetime
     limits = {"hidden_scores_per_day": lifetime, "failed_files_per_day": lifetime, "approval": False}
     away = {"database": "", "webhook": "", "smtp": "", "oidc": (), "overall": ()}
-    lifecycle = replace(
-        one.lifecycle, opens=None, closes=None, closing=None, closed=None, retired=None, published=None
-    )  # fmt: skip
+    lifecycle = replace(one.lifecycle, opens=None, closes=None, closing=None, closed=None, retired=None, published=None)
     copied = settings.model_copy(update=limits | away)
     data = [f"{one.name}:{one.path}"]
     return init_board(folder, data, copied, with_reported=False, lifecycle=lifecycle, protocol=protocol_of(one))
@@ -91,8 +89,14 @@ class BoardCopy:
         self._files += 1
         facts = check_facts(team=f"Attacker {team}", model=f"Model {self._files}")
         submission = accept(
-            self._board, facts, io.BytesIO(content), set_name=self._set.name, name="outputs.jsonl", channel="api",
-            actor="attacker", limited=True,
-        )  # fmt: skip
+            self._board,
+            facts,
+            io.BytesIO(content),
+            set_name=self._set.name,
+            name="outputs.jsonl",
+            channel="api",
+            actor="attacker",
+            limited=True,
+        )
         score_waiting(self._board)
         return submission

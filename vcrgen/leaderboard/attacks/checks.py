@@ -97,16 +97,29 @@ class Target:
         return Path(self.one.path).parent / "public"
 
     def finding(
-        self, attack: str, wins: float, interval: tuple[float, float], count: int, *, chance: float = 0.0,
-        known: float = 0.0, note: str = "",
-    ) -> Finding:  # fmt: skip
+        self,
+        attack: str,
+        wins: float,
+        interval: tuple[float, float],
+        count: int,
+        *,
+        chance: float = 0.0,
+        known: float = 0.0,
+        note: str = "",
+    ) -> Finding:
         """Return a finding; ``interval`` is that of ``wins``, and ``known`` the share that is known to be won."""
         low, high = interval
         verdict = WEAK if low > max(known, chance) + MARGIN else LIMITED if low > chance + MARGIN else HOLDS
         return Finding(
-            set=self.one.name, attack=attack, wins=wins, chance=chance, interval=(low - chance, high - chance),
-            count=count, verdict=verdict, note=note,
-        )  # fmt: skip
+            set=self.one.name,
+            attack=attack,
+            wins=wins,
+            chance=chance,
+            interval=(low - chance, high - chance),
+            count=count,
+            verdict=verdict,
+            note=note,
+        )
 
     def not_run(self, attack: str, why: str) -> Finding:
         """Return the finding of an attack that cannot be run."""
@@ -114,9 +127,13 @@ class Target:
 
 
 def check_board(
-    board: Board, listener: ProgressListener, *, name: str | None = None, against: BuildConfig | None = None,
+    board: Board,
+    listener: ProgressListener,
+    *,
+    name: str | None = None,
+    against: BuildConfig | None = None,
     known: Sequence[ChoiceItem] = (),
-) -> list[Finding]:  # fmt: skip
+) -> list[Finding]:
     """Run every attack on each hidden set whose key is secret; the board is only read.
 
     Args:
@@ -188,9 +205,15 @@ def _splits(target: Target, who: str, world: World, right: Numbers, note: str) -
 
 
 def _share(
-    target: Target, attack: str, world: World, right: Numbers, among: Numbers | None = None, *, known: float = 0.0,
+    target: Target,
+    attack: str,
+    world: World,
+    right: Numbers,
+    among: Numbers | None = None,
+    *,
+    known: float = 0.0,
     note: str = "",
-) -> Finding:  # fmt: skip
+) -> Finding:
     """Return the finding of guesses, with an interval clustered by image."""
     kept = np.ones(world.texts, bool) if among is None else among
     hits, image = right[kept], world.image[kept]
@@ -294,7 +317,7 @@ def _scored_list(
     estimates = [cell.metrics[target.one.task.main_metrics[0]] for cell in result.cells]
     value, low, high = (
         sum(getattr(each, name) for each in estimates) / len(estimates) for name in ("value", "low", "high")
-    )  # fmt: skip
+    )
     chance = 1 / guessed.world.guesses
     return target.finding(title, value, (low, high), guessed.world.texts, chance=chance, known=known, note=note)
 
@@ -310,8 +333,9 @@ def search_pictures(target: Target) -> Iterator[Finding]:
         return
     result = probe(target.public.parent, target.against, ProgressListener())
     for what, found, count in (
-        ("pictures", result.found, len(result.pictures)), ("answers", result.answers_found, result.answers),
-    ):  # fmt: skip
+        ("pictures", result.found, len(result.pictures)),
+        ("answers", result.answers_found, result.answers),
+    ):
         if count:
             interval = wilson_interval(found / count, count)
             finding = target.finding(f"{title}, {what}", found / count, interval, count)
@@ -393,11 +417,15 @@ def read_texts(target: Target) -> Iterator[Finding]:
         return
     items = [
         ChoiceItem(
-            question_id=one.question_id, path=one.path, picture=one.picture, questions=one.questions, answer=one.answer,
+            question_id=one.question_id,
+            path=one.path,
+            picture=one.picture,
+            questions=one.questions,
+            answer=one.answer,
             trap=one.trap,
         )
         for one in session.key.questions
-    ]  # fmt: skip
+    ]
     figures = read_without_pictures(items)
     best = max(figures, key=lambda figure: (figure.is_shortcut, (figure.right - figure.chance) / (figure.error or 1)))
     low, high = mean_interval(np.array([best.right]), np.array([best.error]), np.array([best.items]))

@@ -22,12 +22,17 @@ def check_document(title: str, findings: Sequence[Finding]) -> Document:
     weak = [one for one in findings if one.verdict == WEAK]
     rows = [
         (
-            one.set, one.attack, one.verdict, _percent(one.wins), Percent(one.chance) if one.wins is not None else None,
+            one.set,
+            one.attack,
+            one.verdict,
+            _percent(one.wins),
+            Percent(one.chance) if one.wins is not None else None,
             _percent(None if one.wins is None else one.wins - one.chance, sign=True),
-            Interval(*one.interval, sign=True) if one.interval else None, one.count or None,
+            Interval(*one.interval, sign=True) if one.interval else None,
+            one.count or None,
         )
         for one in findings
-    ]  # fmt: skip
+    ]
     notes = dict.fromkeys(f"{one.attack}: {one.note}" for one in findings if one.note)
     return Document(
         title=f"Attacks on {title}",

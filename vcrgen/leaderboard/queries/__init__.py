@@ -34,10 +34,14 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         models |= {row.entry: as_facts(row) for row in sorted(self.rows, key=lambda row: row.received)}
         return records.Site(
             settings=self.board.settings.model_copy(update=self._public_settings()),
-            sets=tuple(self.sets.values()), tracks=tuple(self.tracks()), live=live, compared=frozenset(compared),
+            sets=tuple(self.sets.values()),
+            tracks=tuple(self.tracks()),
+            live=live,
+            compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
-            alike=lookalikes(models.values()), updated=last_event(self.connection)[1],
-        )  # fmt: skip
+            alike=lookalikes(models.values()),
+            updated=last_event(self.connection)[1],
+        )
 
     def _public_settings(self) -> dict[str, object]:
         """Settings without passwords, and with a title."""

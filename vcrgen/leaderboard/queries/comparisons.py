@@ -122,9 +122,13 @@ class ComparisonQueries(BoardState):
         public = Estimate(float(value), whole.low, whole.high)
         hidden = disclosed_estimates(secret.estimates, off.step)[metric]
         return records.PublicHiddenGap(
-            facts=as_facts(secret), public=tracks, hidden=off, public_score=public, hidden_score=hidden,
+            facts=as_facts(secret),
+            public=tracks,
+            hidden=off,
+            public_score=public,
+            hidden_score=hidden,
             difference=Estimate(hidden.value - public.value, *difference_interval(hidden, public)),
-        )  # fmt: skip
+        )
 
 
 def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:

@@ -104,14 +104,21 @@ class ModelQueries(BoardState):
         paired = {mode: view_difference(one.task, of, set_rounding_step(one)) for mode, of in views.items()}
         details = {(cell[one.task.axis], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
-            set=row.set, facts=as_facts(row), received=row.received, file=row.file, bytes=row.bytes,
-            signature=row.signature, current=bool(cells), split=row.split,
-            best=row.best if row.split == FEEDBACK else None, length_ratio=row.result.get("length_ratio"),
+            set=row.set,
+            facts=as_facts(row),
+            received=row.received,
+            file=row.file,
+            bytes=row.bytes,
+            signature=row.signature,
+            current=bool(cells),
+            split=row.split,
+            best=row.best if row.split == FEEDBACK else None,
+            length_ratio=row.result.get("length_ratio"),
             removed=row.removed if row.status == SubmissionStatus.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: estimates for mode, estimates in paired.items() if estimates is not None},
             curves=row.result.get("curves", ()) if cells and not one.hidden else (),
-        )  # fmt: skip
+        )
 
     def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
         track = self.track(cell.set, cell.mode, cell.view)
@@ -120,11 +127,14 @@ class ModelQueries(BoardState):
         rank, worst_rank = rank_range(cell.better, cell.worse, models) if ranked else (0, 0)
         detail = {} if track.hidden else details.get(scorer_cell(cell), {})
         return records.ModelCell(
-            track=track, rank=rank, worst_rank=worst_rank, models=models,
+            track=track,
+            rank=rank,
+            worst_rank=worst_rank,
+            models=models,
             estimates=disclosed_estimates(cell.estimates, track.step),
             outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
             groups=tuple(_group(track.task, group) for group in detail.get("groups", ())),
-        )  # fmt: skip
+        )
 
 
 def _group(task: ScoredTask, values: Mapping[str, Any]) -> records.Group:

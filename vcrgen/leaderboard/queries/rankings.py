@@ -142,9 +142,13 @@ class RankingQueries(BoardState):
         rank, worst_rank = rank_range(cell.better, cell.worse, models)
         scores = {View(view): disclosed_estimates(other.estimates, track.step) for view, other in views.items()}
         return RankedModel(
-            facts=as_facts(cell), received=cell.received, rank=rank, worst_rank=worst_rank, scores=scores,
+            facts=as_facts(cell),
+            received=cell.received,
+            rank=rank,
+            worst_rank=worst_rank,
+            scores=scores,
             difference=view_difference(track.task, views, track.step),
-        )  # fmt: skip
+        )
 
 
 def _by_rank(row: RankedModel) -> tuple[Any, ...]:

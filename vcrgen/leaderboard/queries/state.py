@@ -67,10 +67,18 @@ class BoardState:
         one = self.sets[set_name]
         language = mode if one.task.axis == "lang" else one.language
         return Track(
-            set=one.name, hidden=one.hidden, language=language, mode=mode, view=View(view),
-            questions=one.shown.questions, spans=one.shown.spans, step=set_rounding_step(one),
-            lifecycle=one.lifecycle, task=one.task, settled_by_pixels=self._is_settled(one, mode),
-        )  # fmt: skip
+            set=one.name,
+            hidden=one.hidden,
+            language=language,
+            mode=mode,
+            view=View(view),
+            questions=one.shown.questions,
+            spans=one.shown.spans,
+            step=set_rounding_step(one),
+            lifecycle=one.lifecycle,
+            task=one.task,
+            settled_by_pixels=self._is_settled(one, mode),
+        )
 
     def _is_settled(self, one: TestSet, mode: str) -> bool:
         """Tell whether the visible pixels of a set are known to settle its spans in a mode."""

@@ -35,8 +35,12 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.service.sign_in import SignInRoutes
 
 TYPES = {
-    "html": "text/html", "md": "text/markdown", "csv": "text/csv", "latex": "text/plain", "json": "application/json",
-}  # fmt: skip
+    "html": "text/html",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "latex": "text/plain",
+    "json": "application/json",
+}
 COMPARED = {"a", "b", "first", "second"}  # parameters of the page on which two models are chosen
 
 
@@ -61,9 +65,14 @@ def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | 
     app.add_api_route("/api/submissions/{submission_id}", service.submission)
     app.add_api_route("/{name}", service.page)
     return guard_app(
-        app, "board", service.pages.message, policy=policy(), file_bytes=board.settings.file_mb << 20,
-        requests_per_minute=board.settings.requests_per_minute, has_token=is_token_request,
-    )  # fmt: skip
+        app,
+        "board",
+        service.pages.message,
+        policy=policy(),
+        file_bytes=board.settings.file_mb << 20,
+        requests_per_minute=board.settings.requests_per_minute,
+        has_token=is_token_request,
+    )
 
 
 def sign_in_routes(board: Board, pages: LivePages) -> SignInRoutes:

@@ -45,9 +45,15 @@ SHORTEST_PACKED = 500  # bytes
 # What happens to one set, and what only the history tells. Anything else may show on every page.
 SET_EVENTS = ("scored", "removed", "chosen", "taken back")
 QUIET_EVENTS = (
-    "accepted", "failed", "approved", "declined", "token given", "tokens revoked", "maintainer added",
+    "accepted",
+    "failed",
+    "approved",
+    "declined",
+    "token given",
+    "tokens revoked",
+    "maintainer added",
     "maintainer removed",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,14 @@ class SignInRoutes:
         )
         answer = RedirectResponse(url, status_code=303, headers=NO_STORE)
         answer.set_cookie(
-            COOKIE, browser, max_age=int(LIFETIME), httponly=True, samesite="lax", path="/",
+            COOKIE,
+            browser,
+            max_age=int(LIFETIME),
+            httponly=True,
+            samesite="lax",
+            path="/",
             secure=self._board.settings.url.startswith("https:"),
-        )  # fmt: skip
+        )
         return answer
 
     def end(self, request: Request, state: str = "", code: str = "") -> Response:
@@ -149,9 +154,12 @@ class SignInRoutes:
 
     def _session(self, provider: Provider) -> Any:
         return OAuth2Session(
-            provider.client_id, provider.client_secret, scope="openid", code_challenge_method="S256",
+            provider.client_id,
+            provider.client_secret,
+            scope="openid",
+            code_challenge_method="S256",
             redirect_uri=absolute_url(self._board.settings, "", CALLBACK),
-        )  # fmt: skip
+        )
 
     def _metadata(self, provider: Provider) -> dict[str, Any]:
         """Return the metadata that a provider publishes."""
@@ -176,8 +184,9 @@ class SignInRoutes:
             options = {
                 "iss": {"essential": True, "values": [provider.issuer]},
                 "aud": {"essential": True, "values": [provider.client_id]},
-                "sub": {"essential": True}, "nonce": {"essential": True, "value": begun.nonce},
-            }  # fmt: skip
+                "sub": {"essential": True},
+                "nonce": {"essential": True, "value": begun.nonce},
+            }
             known = {"nonce": begun.nonce, "client_id": provider.client_id, "access_token": token.get("access_token")}
             claims = CodeIDToken(decoded.claims, decoded.header, options, known)
             claims.validate(leeway=60)

@@ -210,9 +210,16 @@ class TeamRoutes:
         try:
             facts = check_facts(team=team, **{name: values[name] for name in FACTS})
             return accept(
-                self._board, facts, file.file, set_name=values["set"], name=file.filename, channel=channel,
-                actor=f"team {team}", limited=True, private=bool(values["private"]),
-            )  # fmt: skip
+                self._board,
+                facts,
+                file.file,
+                set_name=values["set"],
+                name=file.filename,
+                channel=channel,
+                actor=f"team {team}",
+                limited=True,
+                private=bool(values["private"]),
+            )
         except DuplicateSubmission as problem:
             raise Refusal(409, str(problem), problem.id) from None
         except LimitReached as problem:

@@ -57,16 +57,18 @@ def _of_set(name: str, row: OverallScore) -> float:
 def _gap_values(site: Site) -> Mapping[str, Any]:
     tasks = texts.tasks_of(site.sets)
     return {
-        "restores": VCR_TASK in tasks, "metrics": texts.ranked_by(site.sets),
+        "restores": VCR_TASK in tasks,
+        "metrics": texts.ranked_by(site.sets),
         "views": " or ".join(task.image_views[0].label for task in tasks),
-    }  # fmt: skip
+    }
 
 
 def _list_gaps(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
     keys = {
-        "gap": lambda row: row.difference.value, "public": lambda row: row.public_score.value,
+        "gap": lambda row: row.difference.value,
+        "public": lambda row: row.public_score.value,
         "hidden": lambda row: row.hidden_score.value,
-    }  # fmt: skip
+    }
     return tables.list_models(rows, asked, keys)
 
 
@@ -88,29 +90,54 @@ def _about_values(site: Site) -> Mapping[str, Any]:
     tasks = texts.tasks_of(site.sets)
     views = [view for task in tasks for view in task.board_views]
     return {
-        "hidden": list(reversed(hidden.values())), "view_notes": [texts.VIEW_NOTES[view] for view in views],
-        "tasks": tasks, "views": views, "axes": [task.axis_label.lower() for task in tasks],
-    }  # fmt: skip
+        "hidden": list(reversed(hidden.values())),
+        "view_notes": [texts.VIEW_NOTES[view] for view in views],
+        "tasks": tasks,
+        "views": views,
+        "axes": [task.axis_label.lower() for task in tasks],
+    }
 
 
 _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is one of the tables
     BoardPage(name=names.INDEX, title="", label="Leaderboard"),
-    BoardPage(name="overall.html", title="Overall", label="Overall", query="overall", values=_overall_values,
-              listing=_list_overall, exists=lambda site: bool(site.settings.overall)),
-    BoardPage(name="gap.html", title="Public and hidden sets", label="Public and hidden", query="public_hidden_gaps",
-              values=_gap_values, listing=_list_gaps,
-              exists=lambda site: {track.hidden for track in site.tracks} == {False, True}),
-    BoardPage(name=names.COMPARE, title="Compare two models", label="Compare", values=_pairs, template="choose.html",
-              exists=lambda site: site.live or bool(site.compared)),
-    BoardPage(name=names.REPORTED, title="Results reported in publications", label="Reported", query="reported",
-              listing=lambda rows, asked, site: tables.list_reported(rows, asked)),
+    BoardPage(
+        name="overall.html",
+        title="Overall",
+        label="Overall",
+        query="overall",
+        values=_overall_values,
+        listing=_list_overall,
+        exists=lambda site: bool(site.settings.overall),
+    ),
+    BoardPage(
+        name="gap.html",
+        title="Public and hidden sets",
+        label="Public and hidden",
+        query="public_hidden_gaps",
+        values=_gap_values,
+        listing=_list_gaps,
+        exists=lambda site: {track.hidden for track in site.tracks} == {False, True},
+    ),
+    BoardPage(
+        name=names.COMPARE,
+        title="Compare two models",
+        label="Compare",
+        values=_pairs,
+        template="choose.html",
+        exists=lambda site: site.live or bool(site.compared),
+    ),
+    BoardPage(
+        name=names.REPORTED,
+        title="Results reported in publications",
+        label="Reported",
+        query="reported",
+        listing=lambda rows, asked, site: tables.list_reported(rows, asked),
+    ),
     BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
-    BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", is_form=True,
-              exists=lambda site: site.live),
+    BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", is_form=True, exists=lambda site: site.live),
     BoardPage(name=names.REGISTER, title="Register a team", label="Register", exists=_takes_teams, is_form=True),
-    BoardPage(name=names.TEAM, title="Our files", label="Our files", is_form=True,
-              exists=lambda site: site.live),
-)  # fmt: skip
+    BoardPage(name=names.TEAM, title="Our files", label="Our files", is_form=True, exists=lambda site: site.live),
+)
 BOARD_PAGES: Mapping[str, BoardPage] = {row.name: row for row in _ROWS}
 QUERY_PAGES = [row for row in _ROWS if row.name != names.INDEX and not row.is_form]

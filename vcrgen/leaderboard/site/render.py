@@ -39,16 +39,23 @@ class Pages:
             for ranking in ranked
         ]
         return self._render(
-            "board.html", f"{track.set}, {texts.track_name(track)}", names.INDEX, track=track, asked=asked,
-            step=in_points(track.step) if track.step else "", navigation=tables.navigation(self.site, track),
+            "board.html",
+            f"{track.set}, {texts.track_name(track)}",
+            names.INDEX,
+            track=track,
+            asked=asked,
+            step=in_points(track.step) if track.step else "",
+            navigation=tables.navigation(self.site, track),
             view_notes=[note for view, note in texts.VIEW_NOTES.items() if view in table.views],
-            columns=list(tables.columns_of(table)), rankings=rankings, ladder=tables.list_ladder(table, asked),
+            columns=list(tables.columns_of(table)),
+            rankings=rankings,
+            ladder=tables.list_ladder(table, asked),
             charts_shown=tables.charts_of(ranked[0], track) if ranked else [],
             reported=tables.list_reported(table.reported, others),
             settled=SETTLED if track.settled_by_pixels else "",
             pixels=pixel_table(track.task, table.pixels) if table.pixels else None,
             humans=human_table(track.task, table.humans) if table.humans else None,
-        )  # fmt: skip
+        )
 
     def page(self, row: BoardPage, rows: Sequence[Any] = (), asked: TableRequest = WHOLE) -> str:
         """Render a page of the registry with the rows of its query."""
@@ -74,10 +81,15 @@ class Pages:
                 other for other in partners if {(entry, other.entry), (other.entry, entry)} & self.site.compared
             ]
         return self._render(
-            "model.html", page.facts.model, "", model=tables.describe(page.facts), entry=entry, partners=partners,
+            "model.html",
+            page.facts.model,
+            "",
+            model=tables.describe(page.facts),
+            entry=entry,
+            partners=partners,
             runs=[run for run in page.runs if run.current and not run.removed],
             old=[run for run in page.runs if run.removed or not run.current],
-        )  # fmt: skip
+        )
 
     def compare(self, page: records.ComparePage) -> str:
         """Two models side by side."""
@@ -100,17 +112,29 @@ class Pages:
     def register(self, values: Mapping[str, str], problems: Sequence[str], token: str = "") -> str:
         """The form of a new team, as it was filled in; or its token, which is shown once."""
         return self._render(
-            "register.html", "Register a team", names.REGISTER, values=values, problems=problems, token=token,
-            longest_name=MAX_NAME, by_mail=self.site.settings.registration is Registration.MAIL,
+            "register.html",
+            "Register a team",
+            names.REGISTER,
+            values=values,
+            problems=problems,
+            token=token,
+            longest_name=MAX_NAME,
+            by_mail=self.site.settings.registration is Registration.MAIL,
             is_open=self.site.settings.registration is not Registration.CLOSED,
-        )  # fmt: skip
+        )
 
     def signed_in(self, team: str, *, token: str, ticket: str, problems: Sequence[str]) -> str:
         """The token of somebody who signed in, shown once; or the form of their team, with a ticket for it."""
         return self._render(
-            "signed-in.html", "Signed in", names.REGISTER, team=team, token=token, ticket=ticket, problems=problems,
+            "signed-in.html",
+            "Signed in",
+            names.REGISTER,
+            team=team,
+            token=token,
+            ticket=ticket,
+            problems=problems,
             longest_name=MAX_NAME,
-        )  # fmt: skip
+        )
 
     def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:
         """The page that a mail leads to; what only looks at it, as programs that read mail do, confirms nothing."""
@@ -124,9 +148,16 @@ class Pages:
         Without files, the form that asks for their token, which goes back to them.
         """
         return self._render(
-            "manage.html", "For maintainers", names.MANAGE, files=files, teams=teams, token=token, problems=problems,
-            kinds=[access.value for access in Access], size_of=show_size,
-        )  # fmt: skip
+            "manage.html",
+            "For maintainers",
+            names.MANAGE,
+            files=files,
+            teams=teams,
+            token=token,
+            problems=problems,
+            kinds=[access.value for access in Access],
+            size_of=show_size,
+        )
 
     def submit(self, values: Mapping[str, str], problems: Sequence[str], checked: bool = False) -> str:
         """The form to submit outputs, with what was filled in before; a token is never filled in again.
@@ -135,21 +166,37 @@ class Pages:
         """
         fields = ("set", "model", "link", "access", "size", "released", "private")
         return self._render(
-            "submit.html", "Submit outputs", names.SUBMIT, values={name: values.get(name, "") for name in fields},
-            problems=problems, checked=checked, longest_name=MAX_NAME, longest_link=MAX_LINK,
+            "submit.html",
+            "Submit outputs",
+            names.SUBMIT,
+            values={name: values.get(name, "") for name in fields},
+            problems=problems,
+            checked=checked,
+            longest_name=MAX_NAME,
+            longest_link=MAX_LINK,
             kinds=[access.value for access in Access],
-        )  # fmt: skip
+        )
 
     def status(
-        self, submission: records.Submission, waiting: int, cells: Sequence[records.ModelCell],
+        self,
+        submission: records.Submission,
+        waiting: int,
+        cells: Sequence[records.ModelCell],
         feedback: records.LadderFeedback | None = None,
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Render the status of a submission: the queue before it, or its scores."""
         going_on = submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING)
         return self._render(
-            "status.html", "Your submission", names.SUBMIT, submission=submission, waiting=waiting, cells=cells,
-            feedback=feedback, model=tables.describe(submission.facts), refresh=REFRESH_SECONDS if going_on else 0,
-        )  # fmt: skip
+            "status.html",
+            "Your submission",
+            names.SUBMIT,
+            submission=submission,
+            waiting=waiting,
+            cells=cells,
+            feedback=feedback,
+            model=tables.describe(submission.facts),
+            refresh=REFRESH_SECONDS if going_on else 0,
+        )
 
     def message(self, title: str, text: str) -> str:
         """A page that only says something: not found, too large, too many requests."""
@@ -158,11 +205,15 @@ class Pages:
     def _render(self, template: str, title: str, current: str, **values: Any) -> str:
         site = self.site
         return _templates().render(
-            template, site=site, title=title, current=current,
+            template,
+            site=site,
+            title=title,
+            current=current,
             links=[(row.name, row.label) for row in BOARD_PAGES.values() if row.exists(site)],
             updated=texts.minute(site.updated) if site.updated else "",
-            contact_link=texts.contact_link(site.settings.contact), **values,
-        )  # fmt: skip
+            contact_link=texts.contact_link(site.settings.contact),
+            **values,
+        )
 
 
 def policy(*, header: bool = True) -> str:
@@ -172,6 +223,13 @@ def policy(*, header: bool = True) -> str:
 
 def _templates() -> Templates:
     return page_templates(
-        "vcrgen.leaderboard.site", style="board.css", script="board.js", forms=True,
-        names=names, texts=texts, charts=charts, describe=tables.describe, reported_metrics=reported_metrics,
-    )  # fmt: skip
+        "vcrgen.leaderboard.site",
+        style="board.css",
+        script="board.js",
+        forms=True,
+        names=names,
+        texts=texts,
+        charts=charts,
+        describe=tables.describe,
+        reported_metrics=reported_metrics,
+    )

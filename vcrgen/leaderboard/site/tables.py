@@ -53,12 +53,16 @@ def describe(of: ModelFacts | ReportedResult) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
     facts = of if isinstance(of, ModelFacts) else None
     return ModelTexts(
-        entry=facts.entry if facts else "", name=of.model, team=facts.team if facts else "",
-        page=model_name(facts.entry) if facts else "", link=web_address(facts.link) if facts else "",
+        entry=facts.entry if facts else "",
+        name=of.model,
+        team=facts.team if facts else "",
+        page=model_name(facts.entry) if facts else "",
+        link=web_address(facts.link) if facts else "",
         access="" if of.access == Access.UNKNOWN else of.access.value,
-        size=show_size(of.size), billions="" if of.size is None else f"{of.size:g}",
+        size=show_size(of.size),
+        billions="" if of.size is None else f"{of.size:g}",
         released=of.released.isoformat() if of.released else "",
-    )  # fmt: skip
+    )
 
 
 class FigureColumn(NamedTuple):
@@ -129,9 +133,11 @@ def list_reported(rows: Sequence[ReportedResult], asked: TableRequest) -> Listin
     metrics = {metric for row in rows for metric in row.task.main_metrics}
     keys: dict[str, Callable[[ReportedResult], Any]] = {name: partial(_reported_share, name) for name in metrics}
     keys |= {
-        "model": lambda row: row.model.casefold(), "setting": reported_setting, "data": measured_on,
+        "model": lambda row: row.model.casefold(),
+        "setting": reported_setting,
+        "data": measured_on,
         "source": lambda row: row.source,
-    }  # fmt: skip
+    }
     return list_rows(rows, asked, traits=traits, keys=keys)
 
 

@@ -42,9 +42,12 @@ VIEW_NOTES = {
 _DRAWN_AS = {"right": "exact", "ambiguous": "short", "invalid": "beyond_limit"}
 STATUS_NAMES = {
     "held": "Waiting for a maintainer",
-    "queued": "Waiting to be scored", "scoring": "Being scored", "scored": "Scored", "failed": "Not scored",
+    "queued": "Waiting to be scored",
+    "scoring": "Being scored",
+    "scored": "Scored",
+    "failed": "Not scored",
     "removed": "Removed",
-}  # fmt: skip
+}
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+", re.ASCII)
 _WEB = re.compile(r"https?://[^\s\"'<>]+")
 

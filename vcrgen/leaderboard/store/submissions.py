@@ -73,9 +73,15 @@ def list_submissions(connection: Connection, status: SubmissionStatus | None = N
 
 
 def count(
-    connection: Connection, *, statuses: Collection[SubmissionStatus], teams: Collection[str] | None = None,
-    set_name: str | None = None, since: datetime | None = None, before: datetime | None = None, disclosed: bool = False,
-) -> int:  # fmt: skip
+    connection: Connection,
+    *,
+    statuses: Collection[SubmissionStatus],
+    teams: Collection[str] | None = None,
+    set_name: str | None = None,
+    since: datetime | None = None,
+    before: datetime | None = None,
+    disclosed: bool = False,
+) -> int:
     """Count the submissions of some statuses, teams (by key) and a set that were received within a time.
 
     With ``disclosed`` each counts as many times as it asked the key for a figure.

@@ -89,9 +89,7 @@ def write_vlmevalkit(dataset: Dataset, lang: str, folder: Path, name: str) -> in
     most = max((len(row[f"options_{lang}"]) for _, row in dataset.rows([f"options_{lang}"])), default=0)
     with (folder / f"{name}.tsv").open("x", encoding="utf-8", newline="") as handle:
         table = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
-        table.writerow(
-            ("index", "image", "question", *LETTERS[:most], "answer", "category", "l2-category", *_OURS)
-        )  # fmt: skip
+        table.writerow(("index", "image", "question", *LETTERS[:most], "answer", "category", "l2-category", *_OURS))
         for count, (row, question, data) in enumerate(_rows(dataset, lang), start=1):
             image, level = base64.b64encode(data).decode("ascii"), row["path"].partition("/")[0]
             empty = [""] * (most - len(question.options))
@@ -115,7 +113,14 @@ def _document(row: Row, question: ChoiceQuestion, data: bytes, lang: str) -> dic
     """Return a row in the form of lmms-eval's tasks."""
     options = [f"{letter}. {option}" for letter, option in zip(LETTERS, question.options, strict=False)]
     return {
-        "question_id": row["question_id"], "question": question.text, "options": list(question.options),
-        "prompt": "\n".join([question.text, *options, _ASK]), "answer": row["answer"], "category": row["path"],
-        "trap": row["trap"], "lang": lang, "view": "image", "image": {"bytes": data, "path": None},
-    }  # fmt: skip
+        "question_id": row["question_id"],
+        "question": question.text,
+        "options": list(question.options),
+        "prompt": "\n".join([question.text, *options, _ASK]),
+        "answer": row["answer"],
+        "category": row["path"],
+        "trap": row["trap"],
+        "lang": lang,
+        "view": "image",
+        "image": {"bytes": data, "path": None},
+    }

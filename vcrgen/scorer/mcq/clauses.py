@@ -203,10 +203,15 @@ class _Reader(MentionReader):
             echo = group.echo and level == Level.LINE
             self.claims.append(Claim(frozenset(group.options), level, self.section, adds, echo))
         self.clause = Clause(
-            hedged=clause.hedged, granted=clause.granted, reason=clause.reason, refused=clause.refused,
-            gave_up=clause.gave_up, behind=True,
-            less=said.verdict is Verdict.LESS, all_wrong=clause.all_wrong,
-        )  # fmt: skip
+            hedged=clause.hedged,
+            granted=clause.granted,
+            reason=clause.reason,
+            refused=clause.refused,
+            gave_up=clause.gave_up,
+            behind=True,
+            less=said.verdict is Verdict.LESS,
+            all_wrong=clause.all_wrong,
+        )
         return said.end
 
     def _level(self, place: int, group: Group, verdict: Verdict | None) -> Level | None:

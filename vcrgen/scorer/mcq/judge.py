@@ -77,9 +77,11 @@ class Output(NamedTuple):
         letters = LETTERS[: len(options)]
         text = clean(self.text, strip_thinking=True, cut_prefix=False).text.strip()[-LONGEST:]
         prompt = PROMPTS[self.protocol].format(
-            question=self.question.text, output=text, letters=", ".join(letters),
+            question=self.question.text,
+            output=text,
+            letters=", ".join(letters),
             options="\n".join(f"{letter}. {option}" for letter, option in zip(letters, shown, strict=True)),
-        )  # fmt: skip
+        )
         return Request(text=prompt, sampling=Sampling(temperature=0, max_tokens=1_024))
 
     def reading(self) -> Reading:
@@ -134,9 +136,12 @@ def judge_outputs(outputs: Iterable[Output], judge: Model, ledger: Path) -> Judg
     }
     pairs = [(verdicts[output].choice, readings[output].choice) for output in read[:COMPARED]]
     return Judgement(
-        judge=judge.name, readings=judged, unread=sum(reading.choice is None for reading in judged.values()),
-        compared=len(pairs), agreed=sum(theirs == ours for theirs, ours in pairs),
-    )  # fmt: skip
+        judge=judge.name,
+        readings=judged,
+        unread=sum(reading.choice is None for reading in judged.values()),
+        compared=len(pairs),
+        agreed=sum(theirs == ours for theirs, ours in pairs),
+    )
 
 
 def _is_unread(reading: Reading) -> bool:

@@ -71,9 +71,15 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
         facts["answers"] = questions.digest[:8]
     name = "hidden set" if dataset is None else data.name
     return ItemKey(
-        name=name, lang=facts["lang"], questions=questions, variants=variants, views=MCQ_TASK.views, facts=facts,
-        images=dataset, hidden=dataset is None,
-    )  # fmt: skip
+        name=name,
+        lang=facts["lang"],
+        questions=questions,
+        variants=variants,
+        views=MCQ_TASK.views,
+        facts=facts,
+        images=dataset,
+        hidden=dataset is None,
+    )
 
 
 def _collected(data: Path, items: Iterable[KeyItem]) -> list[KeyItem]:

@@ -24,10 +24,32 @@ _RANGE = frozenset(("to", "through", "إلى"))
 _ALONE = frozenset(("alone", "again", "instead", "it is"))  # behind a letter; no noun begins so
 _BEFORE_LETTER = frozenset(("option", "answer", "it", "leave", "only", "deny"))
 # Words before a letter that are not followed by who speaks: "with I", "makes I the best answer".
-_BEFORE_OBJECT = frozenset([
-    "with", "on", "for", "to", "in", "of", "by", "over", "is", "be", "makes", "make", "go", "going", "favour",
-    "favor", "mark", "take", "takes", "vote", "guess", "supports",
-])  # fmt: skip
+_BEFORE_OBJECT = frozenset(
+    [
+        "with",
+        "on",
+        "for",
+        "to",
+        "in",
+        "of",
+        "by",
+        "over",
+        "is",
+        "be",
+        "makes",
+        "make",
+        "go",
+        "going",
+        "favour",
+        "favor",
+        "mark",
+        "take",
+        "takes",
+        "vote",
+        "guess",
+        "supports",
+    ]
+)
 _OBJECTS = frozenset(("it", "this", "what", "that", "exactly"))
 _FAR = 12
 _END = Token("\n", END)

@@ -239,12 +239,15 @@ class ItemSession(BaseScoringSession):
                 counts[item.answer][self.task.outcomes[code]] += 1
         return tuple(
             KeyLetter(
-                letter=letter, units=each.total(), right=each["right"], unread=sum(each[kind] for kind in UNREAD),
+                letter=letter,
+                units=each.total(),
+                right=each["right"],
+                unread=sum(each[kind] for kind in UNREAD),
                 options=options,
             )
             for options, counts in sorted(found.items())
             for letter, each in zip(LETTERS, counts, strict=False)
-        )  # fmt: skip
+        )
 
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
         """The responses to some items with their scores."""
@@ -344,9 +347,15 @@ class ItemSession(BaseScoringSession):
         }
 
     def _keep(
-        self, evidence: EvidenceWriter, run: str, model: str | None, row: int, cell: CellName,
-        result: ItemOutcome, signature: str,
-    ) -> None:  # fmt: skip
+        self,
+        evidence: EvidenceWriter,
+        run: str,
+        model: str | None,
+        row: int,
+        cell: CellName,
+        result: ItemOutcome,
+        signature: str,
+    ) -> None:
         item = self.key.question(row)
         choice = None if result.choice is None else LETTERS[result.choice]
         columns = (item.path, LETTERS[item.answer], result.outcome, choice)
@@ -386,9 +395,11 @@ def _letter(choice: int | None) -> str:
 
 
 _OUTCOMES = {
-    ReadingKind.AMBIGUOUS: "ambiguous", ReadingKind.INVALID: "invalid", ReadingKind.REFUSED: "refused",
+    ReadingKind.AMBIGUOUS: "ambiguous",
+    ReadingKind.INVALID: "invalid",
+    ReadingKind.REFUSED: "refused",
     ReadingKind.EMPTY: "empty",
-}  # fmt: skip
+}
 
 
 def _outcome(scored: ScoredItem, requested: RequestedMetrics, answered: bool, failure: str | None) -> str:

@@ -15,7 +15,7 @@ from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, shown_option
 ARABIC_LETTERS = "أبجدهوزحطي"
 LABEL_LETTERS = {
     letter: number for row in (LETTERS, LETTERS.lower(), ARABIC_LETTERS) for number, letter in enumerate(row)
-} | {"ا": 0}  # fmt: skip
+} | {"ا": 0}
 _DIGITS = {
     "".join(digits[int(digit)] for digit in str(number)): number - 1
     for digits in ("0123456789", "٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹")

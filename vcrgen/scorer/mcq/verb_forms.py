@@ -8,18 +8,87 @@ from __future__ import annotations
 
 from vcrgen.scorer.mcq.tokens import Token
 
-_LOOK_LIKE_VERBS = frozenset([
-    "always", "perhaps", "sometimes", "besides", "afterwards", "lens", "series", "species", "sports", "news",
-    "means", "woods", "customs", "sales", "savings", "was",
-])  # fmt: skip
+_LOOK_LIKE_VERBS = frozenset(
+    [
+        "always",
+        "perhaps",
+        "sometimes",
+        "besides",
+        "afterwards",
+        "lens",
+        "series",
+        "species",
+        "sports",
+        "news",
+        "means",
+        "woods",
+        "customs",
+        "sales",
+        "savings",
+        "was",
+    ]
+)
 _OF_OTHERS = frozenset(("is", "has", "isn't", "doesn't", "hasn't"))
-_OF_SELF = frozenset([
-    "am", "was", "have", "had", "do", "did", "will", "would", "shall", "can", "could", "may", "might", "must",
-    "should", "cannot", "need", "want", "see", "saw", "look", "looked", "think", "thought", "find", "found", "feel",
-    "felt", "know", "knew", "believe", "consider", "considered", "prefer", "like", "give", "gave", "make", "made",
-    "get", "got", "take", "took", "mean", "meant", "reach", "reached", "trust", "favour", "favor", "support",
-    "recommend", "said", "also", "still", "always",
-])  # fmt: skip
+_OF_SELF = frozenset(
+    [
+        "am",
+        "was",
+        "have",
+        "had",
+        "do",
+        "did",
+        "will",
+        "would",
+        "shall",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "should",
+        "cannot",
+        "need",
+        "want",
+        "see",
+        "saw",
+        "look",
+        "looked",
+        "think",
+        "thought",
+        "find",
+        "found",
+        "feel",
+        "felt",
+        "know",
+        "knew",
+        "believe",
+        "consider",
+        "considered",
+        "prefer",
+        "like",
+        "give",
+        "gave",
+        "make",
+        "made",
+        "get",
+        "got",
+        "take",
+        "took",
+        "mean",
+        "meant",
+        "reach",
+        "reached",
+        "trust",
+        "favour",
+        "favor",
+        "support",
+        "recommend",
+        "said",
+        "also",
+        "still",
+        "always",
+    ]
+)
 
 
 def is_third_person(word: str) -> bool:

@@ -40,11 +40,16 @@ def read_inspect_log(file: Path) -> Iterator[Prediction]:
             cut = ("truncated",) if sample.output.stop_reason in _CUT else ()
             rotation = known.get("rotation", 0)
             yield Prediction(
-                place=place, question_id=question_id, view=read_view(known.get("view"), place) or View.STACKED,
-                mode=read_mode(known.get("mode"), place), model=encodable(header.eval.model), output=output,
-                flaws=(*flaws, *cut), lang=known.get("lang") if isinstance(known.get("options"), list) else None,
+                place=place,
+                question_id=question_id,
+                view=read_view(known.get("view"), place) or View.STACKED,
+                mode=read_mode(known.get("mode"), place),
+                model=encodable(header.eval.model),
+                output=output,
+                flaws=(*flaws, *cut),
+                lang=known.get("lang") if isinstance(known.get("options"), list) else None,
                 rotation=rotation if type(rotation) is int and 0 <= rotation < MAX_OPTIONS else 0,
-            )  # fmt: skip
+            )
     except PredictionError:
         raise
     except Exception as problem:  # a damaged zip or a log of another version raises anything

@@ -39,9 +39,15 @@ def make_app(store: StudyStore) -> ASGIApp:
     RaterRoutes(store, pages, tokens).add_to(app)
     StudyMaintainerRoutes(store, pages, tokens).add_to(app)
     return guard_app(
-        app, "study", functools.partial(message, pages=pages), policy=pages.policy(header=True), file_bytes=BODY_BYTES,
-        requests_per_minute=REQUESTS_PER_MINUTE, has_token=_has_token, anonymous=True,
-    )  # fmt: skip
+        app,
+        "study",
+        functools.partial(message, pages=pages),
+        policy=pages.policy(header=True),
+        file_bytes=BODY_BYTES,
+        requests_per_minute=REQUESTS_PER_MINUTE,
+        has_token=_has_token,
+        anonymous=True,
+    )
 
 
 def message(title: str, text: str, pages: Templates) -> str:

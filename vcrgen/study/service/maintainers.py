@@ -82,7 +82,14 @@ class StudyMaintainerRoutes:
             seconds = sum(step.response.seconds for step in mine if step.response)
             rows.append((rater, done, len(mine), seconds / 60, rater.state in (RaterState.INVITED, RaterState.WORKING)))
         return self._templates.render(
-            "maintain.html", title="For maintainers", token=token, problems=problems, rows=rows,
-            given=len(finished_steps(steps)), wanted=len(design.slots()), agreement=live_agreement(design, steps),
-            causes=cause_counts(causes), cause_names=ERROR_CAUSES.values(),
-        )  # fmt: skip
+            "maintain.html",
+            title="For maintainers",
+            token=token,
+            problems=problems,
+            rows=rows,
+            given=len(finished_steps(steps)),
+            wanted=len(design.slots()),
+            agreement=live_agreement(design, steps),
+            causes=cause_counts(causes),
+            cause_names=ERROR_CAUSES.values(),
+        )

@@ -130,16 +130,28 @@ class RaterRoutes:
         if has_note(self._texts, lang, consent):  # of somebody who was invited, in this language, while the service ran
             raise Refusal(503, "This study does not say yet who runs it; come back later.")
         data = {
-            "api": f"../api/{token}", "key": f"vcrgen-study {token_hash(token)}", "version": _version(consent),
-            "pause": self._design.options["pause"], "texts": {name: texts[name] for name in SCRIPT_TEXTS}, **visit,
-            **self._lengths(texts), **self._example(),
+            "api": f"../api/{token}",
+            "key": f"vcrgen-study {token_hash(token)}",
+            "version": _version(consent),
+            "pause": self._design.options["pause"],
+            "texts": {name: texts[name] for name in SCRIPT_TEXTS},
+            **visit,
+            **self._lengths(texts),
+            **self._example(),
             **(self._mcq_page_data(rater_lang, steps) if self._design.is_mcq else {}),
             **(audit_page_data(self._design.draw, self._questions, steps, lang) if self._design.draw else {}),
-        }  # fmt: skip
+        }
         page = self._templates.render(
-            "rater.html", title=texts["title"], lang=lang, dir=direction(lang), t=texts, name=name, data=data,
-            consent=consent.splitlines(), instructions=read_text(folder, "instructions", lang).splitlines(),
-        )  # fmt: skip
+            "rater.html",
+            title=texts["title"],
+            lang=lang,
+            dir=direction(lang),
+            t=texts,
+            name=name,
+            data=data,
+            consent=consent.splitlines(),
+            instructions=read_text(folder, "instructions", lang).splitlines(),
+        )
         return HTMLResponse(page, headers=UNKEPT)
 
     def join(self, request: Request, token: str) -> Response:
@@ -336,8 +348,10 @@ class RaterRoutes:
         questions = [self._questions.get((one.step.item, lang)) for one in steps]
         return {
             "questions": [each and {"text": each.text, "options": each.options} for each in questions],
-            "cannot": texts["cannot"], "lang": lang, "dir": direction(lang),
-        }  # fmt: skip
+            "cannot": texts["cannot"],
+            "lang": lang,
+            "dir": direction(lang),
+        }
 
     def _letters(self, place: RaterStep) -> str:
         """Return the letters of the options of a step; "" where it has none, as a check has."""

@@ -16,51 +16,98 @@ _of_items = sa.text(f"kind = '{StepKind.ITEM}'")
 
 designs = Table("designs", metadata, *columns(value=sa.JSON, secret=Text))
 items = Table(
-    "items", metadata,
+    "items",
+    metadata,
     *columns(number=Integer, question_id=Text, fields=Integer, lengths=sa.JSON, answers_=_JSON),
     PrimaryKeyConstraint("number"),
-)  # fmt: skip
+)
 questions = Table(
-    "questions", metadata, *columns(item=Integer, lang=Text, text=Text, options=sa.JSON),
-    PrimaryKeyConstraint("item", "lang"), ForeignKeyConstraint(["item"], ["items.number"]),
-)  # fmt: skip
+    "questions",
+    metadata,
+    *columns(item=Integer, lang=Text, text=Text, options=sa.JSON),
+    PrimaryKeyConstraint("item", "lang"),
+    ForeignKeyConstraint(["item"], ["items.number"]),
+)
 # An image is kept once, however many items and conditions show it.
 images = Table("images", metadata, *columns(digest=Text, png=sa.LargeBinary), PrimaryKeyConstraint("digest"))
 pictures = Table(
-    "pictures", metadata, *columns(item=Integer, condition=Integer, image=Text, frames=sa.JSON),
-    PrimaryKeyConstraint("item", "condition"), ForeignKeyConstraint(["item"], ["items.number"]),
+    "pictures",
+    metadata,
+    *columns(item=Integer, condition=Integer, image=Text, frames=sa.JSON),
+    PrimaryKeyConstraint("item", "condition"),
+    ForeignKeyConstraint(["item"], ["items.number"]),
     ForeignKeyConstraint(["image"], ["images.digest"]),
-)  # fmt: skip
+)
 # Token, shared link and visitor are hashes; the id of a participant is stored only if the invitation says so.
 invitations = Table(
-    "invitations", metadata, *columns(
-        shared_link=Text, lang=Text, code=Text, failed_code=Text, speaks=sa.JSON, keeps_ids=sa.Boolean,
+    "invitations",
+    metadata,
+    *columns(
+        shared_link=Text,
+        lang=Text,
+        code=Text,
+        failed_code=Text,
+        speaks=sa.JSON,
+        keeps_ids=sa.Boolean,
     ),
     PrimaryKeyConstraint("shared_link"),
-)  # fmt: skip
+)
 raters = Table(
-    "raters", metadata, *columns(
-        number=Integer, lang=Text, state=Text, token_=Text, shared_link_=Text, visitor_=Text, participant_id_=Text,
-        tab=Text, consent=Text, languages=Text, began=Text, seen=Text, ended=Text,
+    "raters",
+    metadata,
+    *columns(
+        number=Integer,
+        lang=Text,
+        state=Text,
+        token_=Text,
+        shared_link_=Text,
+        visitor_=Text,
+        participant_id_=Text,
+        tab=Text,
+        consent=Text,
+        languages=Text,
+        began=Text,
+        seen=Text,
+        ended=Text,
     ),
-    PrimaryKeyConstraint("number"), UniqueConstraint("token"), UniqueConstraint("shared_link", "visitor"),
-)  # fmt: skip
+    PrimaryKeyConstraint("number"),
+    UniqueConstraint("token"),
+    UniqueConstraint("shared_link", "visitor"),
+)
 steps = Table(
-    "steps", metadata, *columns(
-        rater=Integer, number=Integer, kind=Text, item=Integer, condition=Integer, turn=Integer, word=Text,
-        texts_=_JSON, unread_=_JSON, seconds=sa.Float, done=sa.Boolean, revision=Integer,
+    "steps",
+    metadata,
+    *columns(
+        rater=Integer,
+        number=Integer,
+        kind=Text,
+        item=Integer,
+        condition=Integer,
+        turn=Integer,
+        word=Text,
+        texts_=_JSON,
+        unread_=_JSON,
+        seconds=sa.Float,
+        done=sa.Boolean,
+        revision=Integer,
     ),
-    PrimaryKeyConstraint("rater", "number"), ForeignKeyConstraint(["rater"], ["raters.number"]),
+    PrimaryKeyConstraint("rater", "number"),
+    ForeignKeyConstraint(["rater"], ["raters.number"]),
     Index("one_rater_per_slot", *_SLOT, unique=True, sqlite_where=_of_items),
     Index("one_condition_per_rater", "rater", "item", unique=True, sqlite_where=_of_items),
-)  # fmt: skip
+)
 returned = Table(
-    "returned", metadata, *columns(item=Integer, condition=Integer, turn=Integer), PrimaryKeyConstraint(*_SLOT),
+    "returned",
+    metadata,
+    *columns(item=Integer, condition=Integer, turn=Integer),
+    PrimaryKeyConstraint(*_SLOT),
     ForeignKeyConstraint(["item"], ["items.number"]),
-)  # fmt: skip
+)
 consents = Table("consents", metadata, *columns(version=Text, text=Text), PrimaryKeyConstraint("version"))
 maintainers = Table("maintainers", metadata, *columns(token=Text), PrimaryKeyConstraint("token"))
 causes = Table(
-    "causes", metadata, *columns(maintainer=Text, item=Integer, place=Integer, typed=Text, cause=Text),
+    "causes",
+    metadata,
+    *columns(maintainer=Text, item=Integer, place=Integer, typed=Text, cause=Text),
     PrimaryKeyConstraint("maintainer", "item", "place", "typed"),
-)  # fmt: skip
+)
