@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.loading import load_script
 from vcrgen.dataset.views import IMAGE_VIEWS, View
 from vcrgen.errors import LeaderboardError
 from vcrgen.reported_results import results
@@ -20,6 +19,7 @@ from vcrgen.reported_results.results import COLUMNS, MODES, ReportedResult, read
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT.parent / "shared" / "data" / "papers"
+BENCHMARKS = ROOT / "vcrgen" / "reported_results" / "benchmarks"
 COUNTS = {
     "bloom": 16,  # eight models in two languages
     "vcr-hidden": 254,  # 64 lines of Table 6 and 63 of Table 7, with two views each
@@ -36,17 +36,6 @@ ROW = "A paper,en,easy,stacked,A model,91.55"
 @pytest.fixture(scope="module")
 def shipped() -> dict[str, list[ReportedResult]]:
     return {file.stem: read_reported(file) for file in shipped_tables()}
-
-
-@pytest.fixture
-def script() -> Any:
-    """Of the VCR and GOLD papers; the other one imports it."""
-    return load_script("quote_papers")
-
-
-@pytest.fixture
-def bloom_script() -> Any:
-    return load_script("quote_bloom")
 
 
 def find(
@@ -190,65 +179,103 @@ def test_the_readme_adds_only_what_the_tables_lack(shipped: dict[str, list[Repor
     }
 
 
-def test_the_scripts_write_what_is_shipped(script: Any, bloom_script: Any, tmp_path: Path) -> None:
+def copied(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table that was copied from a paper."""
     if not PAPERS.is_dir():
         pytest.skip(f"needs the copied tables in {PAPERS}")
-    files = [*script.quote(PAPERS, tmp_path), bloom_script.quote(PAPERS, tmp_path)]
-    assert {file.name for file in files} == {file.name for file in shipped_tables()}
-    for file in shipped_tables():
-        content = file.read_bytes()
-        assert (tmp_path / file.name).read_bytes() == content, file.name
-        assert b"\r" not in content and content.endswith(b"\n") and not content.endswith(b"\n\n")
+    return lines_of(PAPERS / f"{name}.csv")
 
 
-def test_the_script_writes_the_examples_of_analyses(script: Any, tmp_path: Path) -> None:
-    if not PAPERS.is_dir():
-        pytest.skip(f"needs the copied tables in {PAPERS}")
-    script.quote_benchmarks(PAPERS, tmp_path)
-    written = sorted(tmp_path.iterdir())
-    assert [file.name for file in written] == ["gold-correlations.csv", "gold-models.csv", "vcr-map.csv"]
-    for file in written:
-        assert (script.BENCHMARKS / file.name).read_bytes() == file.read_bytes(), file.name
+def lines_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
 
 
-def test_the_tables_of_bloombench_are_what_the_script_writes(script: Any, bloom_script: Any, tmp_path: Path) -> None:
-    if not PAPERS.is_dir():
-        pytest.skip(f"needs the copied tables in {PAPERS}")
-    bloom_script.quote_benchmarks(PAPERS, tmp_path)
-    written = sorted(tmp_path.glob("bloom-*.csv"))
-    assert len(written) == 7
-    for file in written:
-        assert file.read_bytes() == (script.BENCHMARKS / file.name).read_bytes(), file.name
-
-
-def test_the_scripts_say_what_is_missing(
-    script: Any, bloom_script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for each, name in ((script, "vcr_readme_leaderboard.csv"), (bloom_script, "bloom_table1_overall.csv")):
-        assert each.main([str(tmp_path)]) == 2
-        assert capsys.readouterr().err.startswith(f"Error: {tmp_path / name} cannot be read")
+def percentage(share: float | None) -> str:
+    return "" if share is None else f"{share * 100:.2f}"
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("table", "copy"),
     [
-        (b"a,b\n1,2\n", "bloom_table1_overall.csv has no column 'micro'"),
-        (b"model,language,method,micro,macro\n", "bloom_table1_overall.csv has no lines"),
-        (b"", "bloom_table1_overall.csv has no lines"),
-        (b"model,language,method,micro,macro\nM,English,RAE,0.5\n", "row 1 has not as many cells"),
-        (b"model,language,method,micro,macro\nM,English,RAE,0.5,0.5,9\n", "row 1 has not as many cells"),
-        (b"model,language,method,micro,macro\nM,Englsh,RAE,0.5,0.5\n", "cannot be used: 'Englsh'"),
-        (b"model,language,method,micro,macro\nM,English,RAE,half,0.5\n", "cannot be used: could not convert"),
-        (b"\xff\xfe", "is no CSV in UTF-8"),
+        ("vcr-wiki", "vcr_table2_wiki"),
+        ("vcr-hidden", "vcr_table1_hidden"),
+        ("vcr-hidden", "vcr_table6_hidden_en"),
+        ("vcr-hidden", "vcr_table7_hidden_zh"),
+        ("vcr-wiki-first100", "vcr_table8_first100"),
+        ("vcr-wiki-first500", "vcr_table9_first500"),
     ],
 )
-def test_a_wrong_table_is_a_sentence(
-    bloom_script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
+def test_rows_of_the_vcr_paper_are_as_printed_or_say_what_is(
+    table: str, copy: str, shipped: dict[str, list[ReportedResult]]
 ) -> None:
-    (tmp_path / "bloom_table1_overall.csv").write_bytes(content)
-    assert bloom_script.main([str(tmp_path)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("Error: ") and message in told and told.count("\n") == 1
+    languages, modes = {"English": "en", "Chinese": "zh"}, {"hidden": "mixed"}
+    for line in copied(copy):
+        size = float(line["size"].rstrip("B")) if line["size"] != "-" else None
+        for view, suffix in (("stacked", "vi_tei"), ("tei", "tei")):
+            row = find(
+                shipped[table],
+                language=languages[line["language"]],
+                mode=modes.get(line["mode"], line["mode"].lower()),
+                view=view,
+                model=line["model"],
+                size=size,
+            )
+            printed = [line[f"{metric}_{suffix}"] for metric in ("em", "j")]
+            if row.corrected:
+                assert row.corrected.startswith(f"printed: exact match {printed[0]}, Jaccard {printed[1]};")
+            else:
+                assert [percentage(row.exact), percentage(row.jaccard)] == [
+                    cell and f"{float(cell):.2f}" for cell in printed
+                ]
+
+
+def test_people_are_those_of_table_3(shipped: dict[str, list[ReportedResult]]) -> None:
+    printed = [(float(line["em_mean"]), float(line["em_sd"])) for line in copied("vcr_table3_human")]
+    rows = [(row.exact, row.exact_sd) for row in shipped["vcr-humans"]]
+    assert rows == [(pytest.approx(mean / 100), pytest.approx(sd / 100)) for mean, sd in printed]
+
+
+@pytest.mark.parametrize(
+    ("table", "copy"),
+    [
+        ("bloom-leaves-rae", "bloom_leaf_scores_rae"),
+        ("bloom-leaves-lbs", "bloom_leaf_scores_lbs"),
+        ("bloom-overall", "bloom_table1_overall"),
+        ("bloom-levels", "bloom_table2_levels"),
+        ("bloom-mmmu", "bloom_mmmu_coverage"),
+        ("bloom-spanish", "bloom_ablation_spanish"),
+    ],
+)
+def test_tables_of_bloombench_are_as_copied(table: str, copy: str) -> None:
+    printed = copied(copy)
+    assert [
+        {column: line[column] for column in printed[0]} for line in lines_of(BENCHMARKS / f"{table}.csv")
+    ] == printed
+
+
+def test_rows_of_boards_are_the_micros_of_table_1(shipped: dict[str, list[ReportedResult]]) -> None:
+    languages = {"English": "en", "Arabic": "ar"}
+    rows = {(row.model, row.language): row for row in shipped["bloom"]}
+    for line in copied("bloom_table1_overall"):
+        row = rows[line["model"], languages[line["language"]]]
+        assert getattr(row, line["method"].lower()) == float(line["micro"])
+
+
+def test_models_of_gold_are_those_of_table_9() -> None:
+    printed = copied("gold_table9_models")
+    tasks = [name for name in printed[0] if name not in ("access", "model", "size", "overall", "note")]
+    scores = [line[task] for line in printed for task in tasks]
+    assert [line["score"] for line in lines_of(BENCHMARKS / "gold-models.csv")] == scores
+
+
+@pytest.mark.parametrize(
+    ("table", "copy"),
+    [("gold-correlations", "gold_reconstructed_corr"), ("vcr-map", "vcr_fig6_correlation")],
+)
+def test_correlations_are_as_copied(table: str, copy: str) -> None:
+    printed = [[cell for column, cell in line.items() if column != "benchmark"] for line in copied(copy)]
+    assert [list(line.values()) for line in lines_of(BENCHMARKS / f"{table}.csv")] == printed
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Results reported in publications: tables that a board shows beside its own rows and never ranks with them.
 
 A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The published tables of VCR and Table 1 of
-BloomBench ship with the package; ``scripts/quote_papers.py`` and ``quote_bloom.py`` wrote them.
+BloomBench ship with the package.
 """
 
 import re
