@@ -1,32 +1,23 @@
 """Measure `vcrgen analyze`, as ratios to what NumPy takes on the same machine.
 
-    python scripts/bench_analysis.py            # or the names of some parts: map, bootstrap, prune, items, classical
+    python scripts/bench_analysis.py            # or the names of some parts: map, bootstrap, prune
 
 map: `vcrgen analyze map` of 50 models on twelve tasks, and of 1,000 on a hundred, each with 500 resamples. bootstrap: a
 thousand resamples of 165 models on eleven tasks and a human score, from the drawing to all loadings and effects,
 against a thousand calls of `np.corrcoef`. prune: 84 tasks of six abilities, 190 models, 200 resamples, all that the
-report says. items: 5,000 items and 300 models, from evidence as Parquet to the report as HTML, with a 2PL. classical:
-20,000 items and 1,000 models, for which there are classical figures only. Both are whole commands, in a process of
-their own. (The 2PL against mirt's: `scripts/measure_items.py mirt`.)
+report says.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from vcrgen.analysis.correlations import model_weights, resampled_correlations
 from vcrgen.analysis.examples import EXAMPLES
-from vcrgen.analysis.items.example import made_items
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
 from vcrgen.analysis.redundancy import make_map
@@ -95,60 +86,10 @@ def prune() -> None:
     print(f"prune: {time.perf_counter() - start:.1f} s (at most 90); {len(found.pruning.kept)} of 84 tasks kept")
 
 
-def write_evidence(folder: Path, models: int, items: int) -> list[Path]:
-    """Evidence of made models on made spans, two an image, in ten files."""
-    table, _ = made_items(items, seed=0, image=0.4).ask(models, images=items // 2)
-    spans = np.concatenate([[0], np.cumsum(table.groups[1:] == table.groups[:-1]) % 2])
-    texts = [f"hidden text {'of some length ' * (item % 3)}{item}" for item in range(items)]
-    files = []
-    for part in np.array_split(np.arange(models), 10):
-        size = len(part) * items
-        columns = {
-            "run": pa.array([table.models[m] for m in part for _ in range(items)]),
-            "question_id": pa.array([table.group_names[g] for g in table.groups] * len(part)),
-            "span": pa.array(np.tile(spans, len(part)), pa.int32()),
-            "answer": pa.array(texts * len(part)),
-            "exact": pa.array(table.scores[part].ravel()),
-        }
-        same = {"mode": "hard", "view": "stacked", "signature": "made:yes"}
-        columns |= {name: pa.array([value] * size) for name, value in same.items()}
-        columns["model"] = columns["run"]
-        columns["outcome"] = pa.array(np.where(table.scores[part].ravel() == 1, "exact", "wrong"))
-        files.append(folder / f"spans_{part[0]:04}.parquet")
-        pq.write_table(pa.table(columns), files[-1], compression="zstd")
-    return files
-
-
-def command(models: int, items: int) -> tuple[float, float, float]:
-    """Seconds, seconds of the processor, and MiB of `vcrgen analyze items` on made evidence."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = write_evidence(Path(folder), models, items)
-        start = time.perf_counter()
-        words = [sys.executable, "-m", "vcrgen", "analyze", "items", *map(str, files), "--out", f"{folder}/items.html"]
-        process = subprocess.Popen(words)
-        _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0
-        return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
-def items() -> None:
-    took, processor, memory = command(300, 5000)
-    print(f"items: 5,000 x 300 from Parquet to report {took:.1f} s (at most 60), {processor:.1f} s of the", end="")
-    print(f" processor, {memory:.0f} MiB (at most 1,024)")
-
-
-def classical() -> None:
-    took, processor, memory = command(1000, 20_000)
-    print(f"classical: 20,000 x 1,000 from Parquet to report {took:.1f} s, {processor:.1f} s of the", end="")
-    print(f" processor, {memory:.0f} MiB (at most 2,048)")
-
-
 PARTS: Mapping[str, Callable[[], None]] = {
     "map": map_tasks,
     "bootstrap": bootstrap,
     "prune": prune,
-    "items": items,
-    "classical": classical,
 }
 
 if __name__ == "__main__":

@@ -1737,13 +1737,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "items",
-        "distractors that weak models choose",
-        "below = ndtr(-np.arctanh(r) * math.sqrt(len(codes) - 3))",
-        "below = ndtr(np.arctanh(r) * math.sqrt(len(codes) - 3))",
-        "tests/analysis/items/test_wrong_keys.py",
-    ),
-    M(
-        "items",
         "expected scores in place of those that are there",
         "np.where(there, filled, expected).sum(axis=1) + outside",
         "expected.sum(axis=1) + outside",
@@ -1762,34 +1755,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         "    if last is None:\n            return None",
         "    if last is None:\n            return self.images[-1]",
         "tests/analysis/test_sample_size.py",
-    ),
-    M(
-        "items",
-        "good items called wrong keys",
-        "below = ndtr(z * NORMAL_QUANTILE / width)",
-        "below = ndtr(-z * NORMAL_QUANTILE / width)",
-        "analysis",
-    ),
-    M(
-        "items",
-        "item-total for item-rest",
-        "(totals[:, None] - x) / np.maximum(count - 1, 1)",
-        "totals[:, None] / np.maximum(count - 1, 1)",
-        "analysis",
-    ),
-    M(
-        "items",
-        "images taken as independent items",
-        "error = images * float((sizes**2).sum()) / items**2 + rest / items",
-        "error = rest / items",
-        "analysis",
-    ),
-    M(
-        "items",
-        "subsets judged by the models that chose them",
-        "full.fit(np.sort(order[:held]), choice)",
-        "full.fit(np.sort(order[held:]), choice)",
-        "analysis",
     ),
     M("bloom", "the right option always first", "order.insert(at, 0)", "order.insert(0, 0)", "questions"),
     M(

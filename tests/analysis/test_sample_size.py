@@ -100,12 +100,11 @@ def test_what_takes_more_than_was_measured_says_so() -> None:
 
 
 def test_models_for_analyses() -> None:
-    summary = sample_size_document(SampleSizeOptions(wrong_keys=50, lost_tasks=5), settings="").summary
+    summary = sample_size_document(SampleSizeOptions(lost_tasks=5), settings="").summary
     assert summary == [
-        "50 % of wrong keys are found where chosen options are known with 100 models.",
         "Pruning drops at most 5 % of good tasks (true loading .80) with 60 models.",
     ]
-    summary = sample_size_document(SampleSizeOptions(wrong_keys=1, lost_tasks=50), settings="").summary
+    summary = sample_size_document(SampleSizeOptions(lost_tasks=50), settings="").summary
     assert all("with at most 20 models" in sentence for sentence in summary)
 
 

@@ -25,14 +25,12 @@ def analysis(bench: Bench) -> Any:
         "anchor": ("factors", "gold-made", "--resamples", 200),
         "chain": ("factors", "gold", "--resamples", 100),
         "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
-        "items": ("items", "items", "--resamples", 200),
-        "shorter": ("shorten", "items", "--keep", "30,60", "--resamples", 10, "--error", 3),
     }
     found = {}
     for name, (command, example, *options) in commands.items():
         lines = bench.run("analyze", command, "--format", "json", "--example", example, *options)
         tables = json.loads("\n".join(lines))["tables"]
-        long = ("Models", "All pairs", "Printed wrongly in the publication", "All items", "Scores of models")
+        long = ("Models", "All pairs", "Printed wrongly in the publication", "Scores of models")
         found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
     return found
 

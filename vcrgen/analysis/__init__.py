@@ -1,7 +1,6 @@
-"""Analyses of a benchmark: redundancy, structural model, pruning, item statistics.
+"""Analyses of a benchmark: redundancy, structural model, pruning.
 
     tables -> checks -> correlations -> map | factors | prune -> resampling -> report
-    items  -> statistics of items, subsets                   -> report
 
 Scores of models go in, numbers with their intervals come out. Only the command line imports this
 package. The names below are loaded when they are first used.
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from vcrgen.analysis.examples import EXAMPLES
     from vcrgen.analysis.factors import fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
-    from vcrgen.analysis.items.analyse import analyse_items
-    from vcrgen.analysis.items.classical import item_statistics, reliability
-    from vcrgen.analysis.items.difficulty_model import fit_difficulty_model
-    from vcrgen.analysis.items.irt import fit_2pl, fit_rasch
-    from vcrgen.analysis.items.item_table import ItemTable
-    from vcrgen.analysis.items.items_report import items_document
-    from vcrgen.analysis.items.read_items import read_items
-    from vcrgen.analysis.items.shorten import shorten
     from vcrgen.analysis.map_report import map_document
     from vcrgen.analysis.pls import Structure, fit_pls, quality
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
@@ -39,34 +30,24 @@ __all__ = [
     "EXAMPLES",
     "Document",
     "FactorSpec",
-    "ItemTable",
     "ScoreTable",
     "Structure",
-    "analyse_items",
     "anchor_agreement",
     "bind",
     "evaluate_pruning",
     "factors_document",
-    "fit_2pl",
     "fit_correlations",
-    "fit_difficulty_model",
     "fit_factors",
     "fit_pls",
-    "fit_rasch",
-    "item_statistics",
-    "items_document",
     "make_map",
     "map_document",
     "pairwise",
     "prune",
     "prune_document",
     "quality",
-    "read_items",
     "read_scores",
     "read_spec",
-    "reliability",
     "render",
-    "shorten",
 ]
 
 __getattr__, __dir__ = attach(
@@ -76,14 +57,6 @@ __getattr__, __dir__ = attach(
         "analysis.examples": ["EXAMPLES"],
         "analysis.factors": ["fit_correlations", "fit_factors"],
         "analysis.factors_report": ["factors_document"],
-        "analysis.items.analyse": ["analyse_items"],
-        "analysis.items.classical": ["item_statistics", "reliability"],
-        "analysis.items.difficulty_model": ["fit_difficulty_model"],
-        "analysis.items.irt": ["fit_2pl", "fit_rasch"],
-        "analysis.items.items_report": ["items_document"],
-        "analysis.items.read_items": ["read_items"],
-        "analysis.items.shorten": ["shorten"],
-        "analysis.items.item_table": ["ItemTable"],
         "analysis.map_report": ["map_document"],
         "analysis.anchor": ["anchor_agreement"],
         "analysis.pls": ["Structure", "fit_pls", "quality"],

@@ -14,7 +14,6 @@ from vcrgen.reading import read_csv_cells
 from vcrgen.rng import array_rng_for
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.items.item_table import ItemTable
     from vcrgen.analysis.redundancy import CorrelationTable
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
@@ -120,12 +119,6 @@ def _vcr_map() -> CorrelationTable:
     )
 
 
-def _items() -> ItemTable:
-    from vcrgen.analysis.items.example import example_items
-
-    return example_items()
-
-
 EXAMPLES: Mapping[str, Example] = {
     "gold": Example(
         about="Table IX of the GOLD paper: 20 models on its eleven tasks; their human scores are unpublished.",
@@ -153,10 +146,5 @@ EXAMPLES: Mapping[str, Example] = {
         "2024, Figure 3); its scores are unpublished, and its clusters are those of abs(r).",
         commands=("map",),
         load=_vcr_map,
-    ),
-    "items": Example(
-        about="60 models on 300 items of 150 images, made from a seed: with a wrong key, a copy, and missing cells.",
-        commands=("items", "shorten"),
-        load=_items,
     ),
 }

@@ -43,17 +43,3 @@ PRUNE_SHARES = (
     (1.0, 1.0, 0.0),
 )
 FEWEST_TO_PRUNE = 80  # models: with 60, the 95 % interval of the share of good tasks that go includes 5 %
-
-# Of models, the wrong keys found of 150 in 3,000 items with four options, and none of the others: by a significantly
-# negative item-rest r, and by a distractor that better models choose.
-KEYS = 150
-WRONG_KEYS = {20: (0, 3), 30: (1, 11), 60: (1, 47), 100: (5, 85), 200: (35, 129), 500: (107, 150)}
-
-
-def found_wrong_keys(models: int) -> tuple[int, tuple[int, int]]:
-    """Return the largest simulated number of models that is not above this one, and the wrong keys found with it.
-
-    Below the smallest, that one.
-    """
-    size = max((size for size in WRONG_KEYS if size <= models), default=min(WRONG_KEYS))
-    return size, WRONG_KEYS[size]

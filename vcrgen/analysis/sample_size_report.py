@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from vcrgen.analysis.measured import FEWEST_TO_PRUNE, KEYS, PRUNE_MODELS, PRUNE_SHARES, WRONG_KEYS
+from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.sample_size import SizeCurve, curves
 from vcrgen.config.analysis import SampleSizeOptions
 from vcrgen.errors import AnalysisError
 from vcrgen.report.charts import lines
 from vcrgen.report.document import Chart, Document, Section
-from vcrgen.report.table import Number, Percent, Table, TableCell
+from vcrgen.report.table import Percent, Table, TableCell
 
 _HEIGHTS = (1, 2, 5, 10, 20)  # points at the top of a chart
 _LIMITATIONS = (
@@ -33,7 +33,6 @@ def sample_size_document(options: SampleSizeOptions, *, settings: str) -> Docume
         (options.difference, _difference),
         (options.threshold, _threshold),
         (options.human, _human),
-        (options.wrong_keys, _wrong_keys),
         (options.lost_tasks, _lost_tasks),
     ):
         if wanted is not None:
@@ -133,20 +132,6 @@ def _human(options: SampleSizeOptions, width: float) -> tuple[str, Section]:
     )
     table = Table(title="Images for a human baseline", heads=("Accuracy, %", "Raters", "Images"), labels=2, rows=rows)
     return sentence, Section(title="Human baseline", text=[text], charts=[chart], tables=[table])
-
-
-def _wrong_keys(_: SampleSizeOptions, wanted: float) -> tuple[str, Section]:
-    shares = {models: (100 * rest / KEYS, 100 * option / KEYS) for models, (rest, option) in WRONG_KEYS.items()}
-    needed = next((models for models, (_, by_option) in shares.items() if by_option >= wanted), None)
-    what = f"{wanted:g} % of wrong keys are found where chosen options are known"
-    sentence = f"{what[0].upper()}{what[1:]} with {_models(needed, shares)}."
-    heads = ("Models", "Found by chosen options, %", "By item-rest r alone, %")
-    rows: list[Sequence[TableCell]] = [
-        (str(models), Number(option, 1), Number(rest, 1)) for models, (rest, option) in shares.items()
-    ]
-    text = "Of 150 wrong keys in ten sets of 300 questions with four options; of the other items none was listed."
-    table = Table(title="Models for wrong keys", heads=heads, labels=1, rows=rows)
-    return sentence, Section(title="Wrong keys", text=[text], tables=[table])
 
 
 def _lost_tasks(_: SampleSizeOptions, wanted: float) -> tuple[str, Section]:

@@ -43,9 +43,8 @@ analyze = typer.Typer(
     epilog=examples(
         "vcrgen analyze map --example vcr-map --out map.html",
         "vcrgen analyze factors scores.csv --spec gold.yaml --out sem.html",
-        "vcrgen analyze items spans_*.parquet --data data/my-vcr --out items.html",
     ),
-    help="Analyze a benchmark by the scores of models: redundant tasks and items, with confidence intervals. Needs the "
+    help="Analyze a benchmark by the scores of models: redundant and weak tasks, with confidence intervals. Needs the "
     r'extra `analysis`: pip install "vcrgen\[analysis]".',
 )
 app.add_typer(analyze, name="analyze")

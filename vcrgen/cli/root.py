@@ -77,9 +77,9 @@ COMMANDS = {
         ("profile",),
     ),
     "analyze": CommandRow(
-        "Analyze a benchmark by the scores of models: redundant tasks and items, with confidence intervals. Needs the "
+        "Analyze a benchmark by the scores of models: redundant and weak tasks, with confidence intervals. Needs the "
         r'extra `analysis`: pip install "vcrgen\[analysis]".',
-        ("analyze", "analyze_items"),
+        ("analyze",),
     ),
     "sample-size": CommandRow(
         "Show how many images, raters and models are needed: for a comparison, a threshold, people, an analysis.",

@@ -16,7 +16,7 @@ from vcrgen.config.base import drop_none, validate_options
     epilog=examples(
         "vcrgen sample-size --difference 3 --power 0.8",
         "vcrgen sample-size --human 5",
-        "vcrgen sample-size --wrong-keys 50 --lost-tasks 5",
+        "vcrgen sample-size --lost-tasks 5",
         "vcrgen sample-size --threshold 2 --levels 6 --out plan.html",
     ),
 )

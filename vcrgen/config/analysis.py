@@ -6,8 +6,6 @@ from pydantic import model_validator
 
 from vcrgen.config.base import Options, option
 
-MAX_SUBSET_SIZES = 30  # of shorter sets that are compared
-
 
 class AnalysisOptions(Options):
     """Options of all analyses of scores."""
@@ -17,54 +15,6 @@ class AnalysisOptions(Options):
     private: bool = option(
         False, "Take scores of a hidden set; the report is marked as not to be published.", names="--private"
     )
-
-
-class ItemOptions(AnalysisOptions):
-    """Selection of item scores."""
-
-    metric: str | None = option(
-        None, "Of evidence, the score: exact, jaccard, rae, … as in vcrgen score.", shown="exact, or rae of MCQ"
-    )
-    mode: str | None = option(None, "Of evidence with several, the mode, or the language.")
-    view: str | None = option(None, "Of evidence with several, the view.")
-
-
-class ShortenOptions(ItemOptions):
-    """Options of shorter subsets."""
-
-    keep: str | None = option(
-        None, "N,N,…: how many images (or items, where they have no images) to keep.", shown="10,15,20,30,50,70,100,…"
-    )
-    method: Literal["random", "stratified", "pirt", "anchors", "anchors-pirt", "metabench"] = option(
-        "pirt",
-        "random, stratified, pirt, anchors, anchors-pirt or metabench: whose choice is written and held to limits.",
-    )
-    error: float | None = option(
-        None, "Find the smallest size whose estimates are off by so many points at most, on average.", gt=0, le=100
-    )
-    agreement: float | None = option(
-        None, "Find the smallest size whose ranking correlates so with that of all, on average.", gt=0, le=1
-    )
-    resamples: int = option(40, "How often models are held out of the choice.", ge=10, le=1000)
-
-    @model_validator(mode="after")
-    def _sizes_are_numbers(self) -> Self:
-        _ = self.sizes
-        return self
-
-    @property
-    def sizes(self) -> tuple[int, ...] | None:
-        """Return the sizes of ``--keep`` in order; a ValueError if one is no number."""
-        if self.keep is None:
-            return None
-        parts = [part.strip() for part in self.keep.split(",")]
-        if len(parts) > MAX_SUBSET_SIZES or not all(
-            part.isascii() and part.isdigit() and len(part) < 10 for part in parts
-        ):
-            raise ValueError(
-                f"--keep {self.keep[:80]!r} is not of the form N,N, as in 100,200,500 ({MAX_SUBSET_SIZES} at most)"
-            )
-        return tuple(sorted(set(map(int, parts))))
 
 
 class TableOptions(AnalysisOptions):
@@ -111,14 +61,11 @@ class SampleSizeOptions(Options):
     human: float | None = option(None, "Half-width of the interval of people's mean, points.", gt=0)
     human_accuracy: float = option(85, "Mean score of people, %: 75, 85 or 95.")
 
-    wrong_keys: float | None = option(None, "Share of wrong keys that analyze items shall find, %.", gt=0, le=100)
     lost_tasks: float | None = option(None, "Share of good tasks that analyze prune may drop, %.", gt=0, lt=100)
 
     @model_validator(mode="after")
     def _asks_something(self) -> Self:
-        wanted = (self.difference, self.threshold, self.human, self.wrong_keys, self.lost_tasks)
+        wanted = (self.difference, self.threshold, self.human, self.lost_tasks)
         if all(each is None for each in wanted):
-            raise ValueError(
-                "name what shall be reached: --difference, --threshold, --human, --wrong-keys or --lost-tasks"
-            )
+            raise ValueError("name what shall be reached: --difference, --threshold, --human or --lost-tasks")
         return self

@@ -64,28 +64,6 @@ def scatter(
     return _svg("sc", "".join(drawn), text)
 
 
-def histogram(counts: Sequence[int], ticks: Iterable[tuple[float, str]]) -> Markup:
-    """Bars side by side over places from 0 to 1, the highest as high as the drawing; ticks as in :func:`scatter`."""
-    width, most = 100 / max(len(counts), 1), max(counts, default=0)
-    bars = (
-        f'<rect class="bar" x="{number * width + 0.3:.2f}%" y="{_height(count / most if most else 0)}"'
-        f' width="{width - 0.6:.2f}%" height="{180 * count / most if most else 0:.1f}"/>'
-        for number, count in enumerate(counts)
-    )
-    return _svg("sc", "".join(bars) + _grid(0) + _ticks(ticks))
-
-
-def curve(
-    points: Sequence[tuple[float, float]], ticks: Iterable[tuple[float, str]], *, marks: Iterable[float] = ()
-) -> Markup:
-    """A line through points of a place and a height from 0 to 1; ``marks`` are places with a stroke at the bottom.
-
-    Ticks are as in :func:`scatter`.
-    """
-    strokes = (f'<line class="mean" x1="{_at(x):.2f}%" x2="{_at(x):.2f}%" y1="182" y2="190"/>' for x in marks)
-    return _svg("sc", "".join((_grid(0), *strokes, *_segments("curve", points), _ticks(ticks))))
-
-
 def lines(
     series: Sequence[tuple[str, Sequence[tuple[float, float]]]],
     *,
