@@ -2079,13 +2079,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/leaderboard/test_clock.py",
     ),
     M(
-        "leaderboard",
-        "an attack that wins is let pass",
-        "WEAK if low > max(known, chance) + MARGIN",
-        "WEAK if low > max(known, chance) + 1",
-        "tests/leaderboard/test_check.py",
-    ),
-    M(
         "hidden",
         "a private source that everybody has",
         "self._source = source.starting_at(private) if",

@@ -80,9 +80,6 @@ STANDS_ON: dict[str, set[str]] = {
         "reported_results",
         "scorer",
         "tasks",
-        "models",
-        "hidden",
-        "predict",
     },
     "analysis": {
         "text",

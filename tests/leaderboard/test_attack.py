@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.leaderboard import key_search as attacks
 from tests.leaderboard.common import SET
+from tests.leaderboard.key_search import World
 from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.files import sha256_file
-from vcrgen.leaderboard.attacks import key_search as attacks
-from vcrgen.leaderboard.attacks.key_search import World
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.intake import accept
@@ -209,6 +209,36 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
             (table, *_) = BoardQueries(board.board, connection).tables()
         scores.append([(row.facts.model, row.scores) for row in table.rankings[0].rows])
     assert scores[0] != scores[1], "and once it is closed, the final split is all that counts"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "count", "least", "most"),
+    [("vcrgen", 2, 1.0, 1.0), ("vcrgen", 4, 0.9, 1.0), ("vcrgen", 16, 0.0, 0.45), ("paper", 16, 1.0, 1.0)],
+)
+def test_lists_of_guesses_win_what_the_length_budget_lets_through(
+    protocol: str, count: int, least: float, most: float, tmp_path: Path
+) -> None:
+    """Four guesses a span fit, and are a limit that docs state; of sixteen, most are cut, but in the paper's way."""
+    world = make_world(40, 55, 16, 0)
+    data = [f"{SET}:{write_key(world, tmp_path / 'key')}"]
+    board = init_board(tmp_path / "board", data, Settings(), with_reported=False, protocol=protocol)
+    (one,) = board.sets
+    lines = []
+    for image in range(len(world.feedback)):
+        said = [text for span in np.flatnonzero(world.image == image) for text in listed(world, span, count)]
+        lines.append({"question_id": f"{image:032x}", "view": "stacked", "output": "\n".join(said)})
+    file = tmp_path / "outputs.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (cell,) = session_of(one).score(file).cells
+    assert least <= cell.metrics["exact"].value <= most
+
+
+def listed(world: World, span: int, count: int) -> list[str]:
+    """Guesses for a span in random order, the right one among them."""
+    right = int(world.right[span])
+    wrong = [guess for guess in range(world.guesses) if guess != right][: count - 1]
+    drawn = np.random.default_rng([span, count]).permutation([right, *wrong])
+    return [" ".join(words(span, guess)) for guess in drawn]
 
 
 @pytest.mark.sweep

@@ -30,7 +30,6 @@ COMMANDS = [
     "remove",
     "choose",
     "close",
-    "check",
     "rescore",
     "log",
     "backup",
@@ -139,7 +138,7 @@ def test_a_phase_from_beginning_to_end(
 
 
 def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path, public_key: AnswerKey) -> None:
-    """With a file of people as a study writes it; other tests run the service, studies, attacks and the baseline."""
+    """With a file of people as a study writes it; other tests run the service, studies and the baseline."""
     Path("data").mkdir()
     for name, place in (
         ("data/my-vcr", public),
@@ -151,7 +150,7 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
     lines = [line for name in ("leaderboard.md", "leaderboard-rows.md") for line in Page(f"docs/{name}").commands]
     for line in lines:
         _, *words = shlex.split(line, comments=True)
-        if words[0] in ("study", "baseline") or words[1] in ("serve", "check") or words[-1] == "pixels.jsonl":
+        if words[0] in ("study", "baseline") or words[1] == "serve" or words[-1] == "pixels.jsonl":
             continue
         code, _, err = run(*words)
         assert code == 0, (line, err)
@@ -167,7 +166,7 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
             values |= {"scores": [score | {"high": 1.0, "sd": None, "threshold": None}]}
             Path("people.json").write_text(json.dumps(values))
             made.engine.dispose()
-    assert len(lines) == 12
+    assert len(lines) == 11
 
 
 def test_commands_of_sets(run: Run, board: Board, another: Path) -> None:

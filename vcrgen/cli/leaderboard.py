@@ -26,10 +26,8 @@ from vcrgen.cli.board_sets import board_examples as _examples
 from vcrgen.cli.board_sets import open_folder as _open
 from vcrgen.cli.options import options_of, out_option
 from vcrgen.cli.progress import ConsoleProgress
-from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
 from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.build import PAIR_COLUMNS, BuildConfig
 from vcrgen.config.service import ServiceOptions
 from vcrgen.errors import LeaderboardError
 from vcrgen.extras import needs_extra
@@ -351,49 +349,6 @@ def close(
         f"{escape(name)} is closed; {pluralize(count, 'model has its scores', 'models have their scores')} on the "
         "final split."
     )
-
-
-@leaderboard.command(
-    epilog=_examples("check board", "check board --set hidden-en --against pairs.parquet --out check.html")
-)
-@options_of(BuildConfig, only=PAIR_COLUMNS)
-def check(
-    board: _Board,
-    test_set: Annotated[
-        str | None, typer.Option("--set", help="Only this set.", show_default="all hidden sets")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="Known pairs, as for `vcrgen build`, or an MCQ benchmark: a likely source.", show_default="none"
-        ),
-    ] = None,
-    form: Format = None,
-    out: Out = None,
-    **options: Any,
-) -> None:
-    """Attack the hidden sets of the board, and say what each attack wins over chance; exit code 1 if a set is weak.
-
-    The board is only read: files are submitted to a copy of it. A set takes some minutes. Run: the search for the key
-    by scores, the clock, lists of guesses, the search of pictures or questions among --against, the template baseline
-    and, of MCQ benchmarks, readers that see only texts.
-    """
-    from vcrgen.config.build import load_build_config
-    from vcrgen.leaderboard.attacks.checks import WEAK, check_board
-    from vcrgen.leaderboard.attacks.report import check_document
-    from vcrgen.scorer.mcq.text_only import items_with_keys
-    from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
-
-    shown, opened = report_format(form, out), _open(board)
-    columns = {name: options[name] for name in PAIR_COLUMNS}
-    questions = against is not None and is_mcq_dataset(against)
-    known = items_with_keys(open_task_dataset(against)) if against and questions else ()
-    pairs = load_build_config(None, {"source": against, **columns}) if against and not questions else None
-    with ConsoleProgress(console.err, doing="attacking", unit="attacks", kept="run") as listener:
-        findings = check_board(opened, listener, name=test_set, against=pairs, known=known)
-    write_report(check_document(str(board), findings), shown, out)
-    if any(one.verdict == WEAK for one in findings):
-        raise typer.Exit(1)
 
 
 @leaderboard.command(epilog=_examples("rescore board"))

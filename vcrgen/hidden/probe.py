@@ -70,12 +70,6 @@ class ProbeResult:
         return sum(one.is_found for one in self.pictures)
 
 
-def check_pairs(config: BuildConfig) -> None:
-    """Raise SourceError if known pairs cannot be read."""
-    for source in open_every_split(config).values():
-        check_columns(source, config)
-
-
 def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> ProbeResult:
     """Search the pictures of one hidden set among the pairs of a source, in all of its splits.
 

@@ -76,7 +76,7 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     key = folder / "key"
     answers = {str(row["question_id"]): row for row in read_answers(key)} if is_key(key) else None
     opened = open_pictures(open_dataset(folder / "public", VCR), PictureSelection(views=(View.TEI,), limit=limit))
-    outcomes = list(read_strips(opened.stream()))
+    outcomes = list(_read_strips(opened.stream()))
     right = [
         (text, outcome)
         for question_id, outcome in outcomes
@@ -96,13 +96,13 @@ def attack_strips(folder: Path, limit: int) -> StripAttack:
     )
 
 
-def read_strips(pictures: Iterable[Picture], font: str | None = None) -> Iterator[tuple[str, Reply | RequestProblem]]:
+def _read_strips(pictures: Iterable[Picture]) -> Iterator[tuple[str, Reply | RequestProblem]]:
     """Yield the question of each strip, and the template baseline's reply, or why it cannot read the strip.
 
     Raises:
         ConfigError: The language has no templates.
     """
-    model = TemplateModel(font=font)
+    model = TemplateModel()
     for picture in pictures:
         outcome: Reply | RequestProblem
         try:

@@ -1,1 +1,0 @@
-"""Attacks on a board's hidden sets by what the board discloses, run by the board itself."""
