@@ -1,7 +1,6 @@
 """Making a set that is killed again and again."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,14 +19,14 @@ def slowly(call: Call) -> Answer:
     return Answer(text=good(call).text, delay=0.03)
 
 
-def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | None], folder: Path) -> list[int]:
+def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int], folder: Path) -> list[int]:
     """Run a command once for each moment, and kill it then.
 
     Args:
         words: Of the command line, after ``vcrgen``; it makes the set ``made``.
         server: Whom it asks.
         moments: Numbers of different requests that have come to the server by then; from the last of them on it
-            answers only after the kill. None: the set is being written.
+            answers only after the kill.
         folder: Where it runs.
 
     Returns:
@@ -41,14 +40,8 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | N
     def unanswered() -> int:
         return len(server.calls) - (ledger.read_bytes().count(b"\n") if ledger.exists() else 0)
 
-    def came(moment: int | None, halves: set[Path]) -> bool:
-        if moment is None:
-            return not halves.issuperset(folder.glob(".vcrgen-*.tmp"))
-        return different() >= moment
-
-    def killed(moment: int | None) -> bool:
-        """Run the command up to a moment; where the set was written before the kill came, it is taken away again."""
-        halves = set(folder.glob(".vcrgen-*.tmp"))  # of earlier kills
+    def kill(moment: int) -> None:
+        """Run the command up to a moment."""
         process = subprocess.Popen(
             [sys.executable, "-m", "vcrgen", *words],
             cwd=folder,
@@ -56,21 +49,16 @@ def kill_at(words: Sequence[str], server: FaultServer, moments: Iterable[int | N
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        while not came(moment, halves) and process.poll() is None:
+        while different() < moment and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
-        if process.wait() == -signal.SIGKILL:
-            return True
-        assert moment is None and process.returncode == 0, "it was done before it could be killed"
-        shutil.rmtree(folder / "made")
-        return False
+        assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
 
     plan = server.plan
     for moment in moments:
-        server.plan = held = Held(plan, lambda _, at=moment: at is not None and different() >= at)  # type: ignore[misc]
+        server.plan = held = Held(plan, lambda _, at=moment: different() >= at)  # type: ignore[misc]
         before = unanswered()
-        while not killed(moment):
-            pass
+        kill(moment)
         held.let_go.set()
         server.wait_until_left()
         under_way.append(unanswered() - before)

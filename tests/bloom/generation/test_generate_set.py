@@ -436,7 +436,6 @@ def test_judges_have_prices_of_their_own(run: Run, server: FaultServer) -> None:
 
 @pytest.mark.process
 def test_kills_cost_only_what_was_under_way(run: Run, server: FaultServer) -> None:
-    """At two moments; ``scripts/kill_generation.py`` has twenty."""
     assert build(run, server, "whole")[0] == 0
     most = len(server.calls)
     with FaultServer(slowly) as other:
