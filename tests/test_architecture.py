@@ -129,7 +129,7 @@ HEAVY = {
     "peft",
 }
 HEAVY |= {"wordfreq"}
-HEAVY |= {"ray", "pyspark", "py4j", "scipy"}
+HEAVY |= {"ray", "scipy"}
 HEAVY |= {"httpx2", "sqlalchemy", "jinja2", "fastapi", "uvicorn"}
 
 
@@ -256,7 +256,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     texts = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
     declared = {re.split(r"[^A-Za-z0-9_-]", text)[0].lower().replace("-", "_") for text in texts}
-    distribution = {"yaml": "pyyaml", "PIL": "pillow", "py4j": "pyspark", "fontTools": "fonttools"}
+    distribution = {"yaml": "pyyaml", "PIL": "pillow", "fontTools": "fonttools"}
     distribution |= {"bidi": "python_bidi"}
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}

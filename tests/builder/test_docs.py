@@ -18,4 +18,4 @@ def test_the_commands_for_many_machines(run: Run) -> None:
     for number, line in enumerate(commands):
         local = line.partition(" --engine ")[0].replace("s3://bucket/", "").replace("/shared/vcr", f"vcr-{number}")
         succeed(run, local)
-    assert len(commands) == 4 and Path("vcr/_SUCCESS").exists()
+    assert Path("vcr/_SUCCESS").exists()

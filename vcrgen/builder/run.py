@@ -64,7 +64,6 @@ def build(
     workers: int = 1,
     engine: str = "local",
     address: str | None = None,
-    master: str | None = None,
     config: str | Path | BuildConfig | None = None,
     listener: ProgressListener | None = None,
     **options: Any,
@@ -79,9 +78,8 @@ def build(
         source: A file, folder, quoted glob, dataset of the Hub, or ``samples``.
         out: Folder of the dataset, on a disk or as ``s3://...`` or ``gs://...``; new, empty, or of the same build.
         workers: Number of processes of the engine ``local``.
-        engine: ``local``, ``ray`` or ``spark``.
+        engine: ``local`` or ``ray``.
         address: Of a running Ray cluster.
-        master: Of Spark.
         config: A YAML recipe or a configuration; options given here win.
         listener: Told of the progress.
         **options: Fields of :class:`vcrgen.config.build.BuildConfig`.
@@ -92,7 +90,7 @@ def build(
     base = config.model_dump() if isinstance(config, BuildConfig) else {}
     recipe = Path(config) if isinstance(config, str | Path) else None
     merged = load_build_config(recipe, base | options | {"source": str(source)})
-    choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
+    choice = EngineChoice(name=engine, workers=workers, address=address)
     return Build(merged, out=out, engine=choice, listener=listener or ProgressListener()).run()
 
 

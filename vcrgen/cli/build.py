@@ -56,14 +56,11 @@ def build(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, max=512, help="Processes.", rich_help_panel=PANEL_RUN)] = 1,
     engine: Annotated[
-        str, typer.Option(help="local, ray or spark; the bytes do not depend on it.", rich_help_panel=PANEL_RUN)
+        str, typer.Option(help="local or ray; the bytes do not depend on it.", rich_help_panel=PANEL_RUN)
     ] = "local",
     address: Annotated[
         str | None,
         typer.Option(help="A running Ray cluster: HOST:PORT or auto.", show_default="auto", rich_help_panel=PANEL_RUN),
-    ] = None,
-    master: Annotated[
-        str | None, typer.Option(help="Spark's master URL, such as local[2].", rich_help_panel=PANEL_RUN)
     ] = None,
     **options: Any,
 ) -> None:
@@ -77,7 +74,7 @@ def build(
     from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(config, {"source": source, **options})
-    choice = EngineChoice(name=engine, workers=workers, address=address, master=master)
+    choice = EngineChoice(name=engine, workers=workers, address=address)
     with ConsoleProgress(console.err) as listener:
         result = Build(merged, out=out or default_out(merged), engine=choice, listener=listener).run()
     manifest = result.manifest
@@ -110,7 +107,7 @@ def plan(
     from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(options["config"], options)
-    engine = {name: options[name] for name in ("workers", "address", "master")}
+    engine = {name: options[name] for name in ("workers", "address")}
     EngineChoice(name=options["engine"], **engine)  # refuses options of another engine
     with ConsoleProgress(console.err) as listener:
         found = estimate(merged, listener=listener)

@@ -1,12 +1,13 @@
-"""Engines that run the tasks of a build: processes of this machine, a Ray cluster, or Spark."""
+"""Engines that run the tasks of a build: processes of this machine, or a Ray cluster."""
 
-import importlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
 
 from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker
+from vcrgen.builder.engines.local import run_local
+from vcrgen.builder.engines.ray import ray_engine
 from vcrgen.errors import ConfigError
 
 CLUSTER_PROCESSES = 64  # taken for the number of processes of a cluster, which may grow
@@ -22,38 +23,22 @@ class EngineChoice:
         ConfigError: There is no such engine, or an option is of another one.
     """
 
-    name: str = "local"  # a key of :data:`ENGINES`
+    name: str = "local"  # or ray
     workers: int = 1  # processes of `local`
     address: str | None = None  # of a running Ray cluster: HOST:PORT; `auto` and None mean that of this machine
-    master: str | None = None  # Spark's master URL, such as `local[2]`; None leaves it to Spark's configuration
 
     def __post_init__(self) -> None:
-        if self.name not in ENGINES:
-            raise ConfigError(f"There is no engine {self.name!r}; choose {', '.join(ENGINES)}.")
-        for name, engine in ENGINES.items():
-            if name != self.name and getattr(self, engine.option) != engine.default:
-                raise ConfigError(f"--{engine.option} is an option of --engine {name}, not of --engine {self.name}.")
+        if self.name not in ("local", "ray"):
+            raise ConfigError(f"There is no engine {self.name!r}; choose local or ray.")
+        if self.name == "ray" and self.workers != 1:
+            raise ConfigError("--workers is an option of --engine local, not of --engine ray.")
+        if self.name == "local" and self.address is not None:
+            raise ConfigError("--address is an option of --engine ray, not of --engine local.")
 
     @property
     def processes(self) -> int:
         """Return the number of processes, as far as it is known before the engine starts."""
         return self.workers if self.name == "local" else CLUSTER_PROCESSES
-
-
-class EngineRow(NamedTuple):
-    """A row of :data:`ENGINES`."""
-
-    option: str  # the field of :class:`EngineChoice` that only this engine has
-    default: Any  # the value of that field for other engines
-    module: str  # in this package; imported for the chosen engine only
-    function: str  # opens the engine
-
-
-ENGINES = {
-    "local": EngineRow("workers", 1, "local", "local_engine"),
-    "ray": EngineRow("address", None, "ray", "ray_engine"),
-    "spark": EngineRow("master", None, "spark", "spark_engine"),
-}
 
 
 def open_engine(
@@ -66,9 +51,6 @@ def open_engine(
     Raises:
         EngineError: It is not installed, cannot be reached, or its machines differ.
     """
-    row = ENGINES[choice.name]
-    module = importlib.import_module(f"vcrgen.builder.engines.{row.module}")
-    engine: AbstractContextManager[Engine] = getattr(module, row.function)(
-        make_worker, packages, getattr(choice, row.option)
-    )
-    return engine
+    if choice.name == "ray":
+        return ray_engine(make_worker, packages, choice.address)
+    return nullcontext(partial(run_local, make_worker, choice.workers))

@@ -18,7 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from vcrgen.builder.engines.base import CrashedTasksError, Outcome
+from vcrgen.builder.engines.base import CrashedTasksError
 from vcrgen.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
@@ -26,6 +26,9 @@ WINDOW = 2  # tasks of a machine for each processor
 LATE_FACTOR, LATE_SECONDS = 4.0, 20.0  # an attempt is late after so many times the median, and at least so long
 NO_NODE_SECONDS = 300.0  # without any machine, before the build gives up
 POLL_SECONDS = 0.5
+
+Outcome = tuple[Any, list[tuple[int, int, Counter[str]]]]
+"""The result of a task and its reports: the processes of a cluster cannot call the driver."""
 
 
 class Node(NamedTuple):

@@ -17,11 +17,6 @@ It raises a `VcrgenError` or an OSError as a task raised it, a `VcrgenError` whe
 :class:`CrashedTasksError` after all other results.
 """
 
-Outcome = tuple[Any, list[tuple[int, int, Counter[str]]]]
-"""The result of a task and its reports, for engines whose processes cannot call the driver."""
-
-_loaded: dict[str, Worker] = {}
-
 
 class CrashedTasksError(Exception):
     """Tasks that crashed their process in each of ``attempts`` attempts; all others are done."""
@@ -30,17 +25,3 @@ class CrashedTasksError(Exception):
         super().__init__(f"{len(tasks)} tasks")
         self.tasks = tasks
         self.attempts = attempts
-
-
-def loaded_worker(run: str, make_worker: Callable[[], Worker]) -> Worker:
-    """Return the worker of this process for a run, loaded for its first task."""
-    if run not in _loaded:
-        _loaded.clear()
-        _loaded[run] = make_worker()
-    return _loaded[run]
-
-
-def do_task(worker: Worker, task: Any) -> Outcome:
-    """Run one task and return its result with its reports."""
-    reports: list[tuple[int, int, Counter[str]]] = []
-    return worker(task, lambda read, built, rejected: reports.append((read, built, rejected))), reports

@@ -4,22 +4,14 @@ import gc
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from vcrgen.builder.engines.base import Engine, Report, Worker
+from vcrgen.builder.engines.base import Report, Worker
 from vcrgen.work.processes import process_pool
 
 POLL_SECONDS = 0.2
 ADVICE = "what it had finished is kept: run the same command again to go on, with fewer --workers if memory was short"
-
-
-def local_engine(
-    make_worker: Callable[[], Worker], packages: tuple[str, ...], workers: int
-) -> AbstractContextManager[Engine]:
-    """Return the engine of ``workers`` processes of this machine, which all have the same packages."""
-    return nullcontext(partial(run_local, make_worker, workers))
 
 
 def run_local(make_worker: Callable[[], Worker], workers: int, tasks: Sequence[Any], report: Report) -> Iterator[Any]:

@@ -4,17 +4,20 @@ import os
 import socket
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from vcrgen.builder.engines.attempts import RayRun, alive, on_node
-from vcrgen.builder.engines.base import Engine, Outcome, Report, Worker, do_task, loaded_worker
+from vcrgen.builder.engines.attempts import Outcome, RayRun, alive, on_node
+from vcrgen.builder.engines.base import Engine, Report, Worker
 from vcrgen.errors import EngineError
 from vcrgen.extras import needs_extra
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 120.0
+
+_loaded: dict[str, Worker] = {}  # of this process: the worker of a run
 
 
 @contextmanager
@@ -103,9 +106,13 @@ def timed_task(run: str, held: list[Any], task: Any) -> tuple[Outcome, float]:
     """Run one attempt in a process of Ray; return its outcome and its seconds."""
     import ray
 
-    worker = loaded_worker(run, lambda: ray.get(held[0])())
+    if run not in _loaded:
+        _loaded.clear()
+        _loaded[run] = ray.get(held[0])()
     started = time.monotonic()
-    return do_task(worker, task), time.monotonic() - started
+    reports: list[tuple[int, int, Counter[str]]] = []
+    result = _loaded[run](task, lambda read, built, rejected: reports.append((read, built, rejected)))
+    return (result, reports), time.monotonic() - started
 
 
 def make_probe(packages: tuple[str, ...]) -> Callable[[], dict[str, str]]:
