@@ -10,6 +10,7 @@ from typing import ClassVar
 
 MIN_INK, MAX_INK = 0.05, 0.95  # attainable by whole rows of pixels in every font size
 MAX_BITS = 20  # what is left of an English span when nothing but the widths of its words can be seen
+SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")  # which is also a part of file names
 _LEVEL = re.compile(r"ink-(0\.\d\d)|bits-([1-9]\d?)")
 
 

@@ -22,7 +22,7 @@ from vcrgen.config.base import (
 from vcrgen.config.source import SourceOptions
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import MAX_BITS, MAX_INK, MIN_INK, NAMED_MODES, Mode
+from vcrgen.records import MAX_BITS, MAX_INK, MIN_INK, NAMED_MODES, SPLIT_NAME, Mode
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
@@ -30,7 +30,6 @@ from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
 from vcrgen.typeset.paper_kinds import BLACK, LEAST_CONTRAST, PAPER_KINDS, PLAIN, contrast, read_colour
 
 REST = "..."
-SPLIT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # The only one of these names that `load_dataset` (datasets 5.2) refuses, in small and in capital letters.
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from vcrgen.config.build import SPLIT_NAME
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
 from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import without_marks
-from vcrgen.records import is_mode
+from vcrgen.records import SPLIT_NAME, is_mode
 from vcrgen.tasks.vcr import VCR, fill_metadata
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.build import SPLIT_NAME
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import IMAGE, STRING, DatasetKind
 from vcrgen.dataset.tables import image_bytes
@@ -23,6 +22,7 @@ from vcrgen.errors import DatasetError
 from vcrgen.media import media_type
 from vcrgen.publish.export.base import origin, template
 from vcrgen.publish.export_formats import ExportFormat
+from vcrgen.records import SPLIT_NAME
 from vcrgen.resources import load_object
 from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, item_of, languages_of
 
