@@ -43,17 +43,10 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
             once = {(one["question_id"], one["mode"]): one for one in same}.values()
             Path("preds.jsonl").write_text("".join(json.dumps(one) + "\n" for one in once), "utf-8")
             continue
-        if words[1] == "import":  # what Label Studio would give back
-            tasks = json.loads(Path("tasks.json").read_text("utf-8"))
-            result = {"from_name": "texts", "type": "textarea"}
-            for task in tasks:
-                text = {"text": ["?"] * task["data"]["fields"]}
-                task["annotations"] = [{"completed_by": {"id": 7}, "result": [result | {"value": text}]}]
-            Path(words[3]).write_text(json.dumps(tasks), "utf-8")
         name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
         seen.setdefault(name, succeed(run, line.replace("samples:64", "samples:16")))
     assert "6 of 6 drawn items judged" in seen["audit report"]
-    assert len(COMMANDS) == 29 and "Raters taken in: 1." in seen["import"]
+    assert len(COMMANDS) == 26
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]

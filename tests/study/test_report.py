@@ -221,7 +221,7 @@ def test_exports(finished: StudyStore, lines: Any) -> None:
     assert {line["kind"] for line in design} == {"training", "item", "check", "repeat"}
     with pytest.raises(StudyError, match="no rater 'r7'"):
         export(finished, "outputs", "r7")
-    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, audit, design, payments, label-studio"):
+    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, audit, design, payments"):
         export(finished, "x")
 
 

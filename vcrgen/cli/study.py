@@ -171,7 +171,6 @@ def serve(
         "vcrgen study export study --out raters.jsonl",
         "vcrgen study export study --rater r3 --out r3.jsonl",
         "vcrgen study export study --to design --out design.jsonl",
-        "vcrgen study export study --to label-studio --out tasks.json",
         "vcrgen study export study --to payments --out payments.csv",
         "vcrgen study export audit-study --to audit --out answers.jsonl",
     )
@@ -182,26 +181,17 @@ def export(
     to: Annotated[
         str | None,
         typer.Option(
-            help="outputs (a rater is a model), audit, design, payments (CSV) or label-studio.",
+            help="outputs (a rater is a model), audit, design or payments (CSV).",
             show_default="audit of one, or outputs",
         ),
     ] = None,
     rater: Annotated[str | None, typer.Option(help="Only this rater, as r3.", show_default="all")] = None,
 ) -> None:
-    """Export responses as outputs of models, verdicts of an audit or tasks of Label Studio, or the assignment."""
+    """Export responses as outputs of models or verdicts of an audit, the assignment, or whom to pay."""
     from vcrgen.study.exports import export as run
 
     with _open(folder) as store:
         _write(run(store, to, rater), out)
-
-
-@study.command("import", epilog=examples("vcrgen study import study label-studio.json"))
-def import_(folder: _Study, file: Annotated[Path, typer.Argument(help="What Label Studio exported as JSON.")]) -> None:
-    """Import annotations of Label Studio for tasks of `export --to label-studio`: an annotator becomes a rater."""
-    from vcrgen.study.label_studio import import_tasks
-
-    with _open(folder) as store:
-        console.out.print(f"Raters taken in: {import_tasks(store, file):,}.")
 
 
 @study.command(epilog=examples("vcrgen study adjudicate study --by ada"))

@@ -1,4 +1,4 @@
-"""Exports of a study: outputs as of models, verdicts of an audit, the assignment, and tasks of Label Studio."""
+"""Exports of a study: outputs as of models, verdicts of an audit, the assignment, and payments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import verdict_lines
 from vcrgen.study.grading import finished_steps
-from vcrgen.study.label_studio import export_tasks
 from vcrgen.study.raters import rater_by_name
 from vcrgen.study.records import Condition, RaterStep, StudyDesign, StudyItem, join_fields
 from vcrgen.study.store.database import StudyStore
@@ -22,18 +21,17 @@ from vcrgen.study.store.steps import read_steps
 from vcrgen.study.visitors import payment_lines
 
 Line = dict[str, Any]
-LABEL_STUDIO = "label-studio"
 PAYMENTS = "payments"
 
 
 def export(store: StudyStore, form: str | None = None, rater: str | None = None) -> str:
-    """Export a study as JSON Lines, as one JSON list for Label Studio, or as a CSV file of payments.
+    """Export a study as JSON Lines, or as a CSV file of payments.
 
     Args:
         store: The study.
         form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``audit``, as `vcrgen bloom audit
-            report` reads them; ``design``: the steps of raters; ``payments``: whose submission to approve; or
-            ``label-studio``: tasks with annotations. None for ``audit`` of an audit, and else ``outputs``.
+            report` reads them; ``design``: the steps of raters; or ``payments``: whose submission to approve. None
+            for ``audit`` of an audit, and else ``outputs``.
         rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
 
     Raises:
@@ -47,14 +45,12 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None)
         raise StudyError(f"{store.folder} is an audit, which has no outputs; choose --to audit.")
     if not draw and form == "audit":
         raise StudyError(f"{store.folder} is no audit; choose another form than --to audit.")
-    if form in (LABEL_STUDIO, PAYMENTS) and rater is not None:
-        raise StudyError(f"{form} holds all raters; leave out --rater.")
     if form == PAYMENTS:
+        if rater is not None:
+            raise StudyError("payments holds all raters; leave out --rater.")
         return "".join(payment_lines(store))
-    if form == LABEL_STUDIO:
-        return json.dumps(list(export_tasks(store)), ensure_ascii=False) + "\n"
     if form not in FORMS:
-        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS, LABEL_STUDIO))}.")
+        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS))}.")
     number = None if rater is None else rater_by_name(raters, rater).number
     with store.reading() as connection:
         steps = read_steps(connection, number)
