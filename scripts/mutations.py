@@ -1749,13 +1749,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         "if not name:",
         "tests/scorer/test_subset_estimate.py",
     ),
-    M(
-        "items",
-        "sizes beyond the measured ones",
-        "    if last is None:\n            return None",
-        "    if last is None:\n            return self.images[-1]",
-        "tests/analysis/test_sample_size.py",
-    ),
     M("bloom", "the right option always first", "order.insert(at, 0)", "order.insert(0, 0)", "questions"),
     M(
         "bloom",

@@ -225,7 +225,6 @@ def test_other_words_too_many_are_of_no_pattern(run: Run, words: list[str]) -> N
         ("--nope", "No such option: --nope; `vcrgen --help`"),
         ("bild", "No such command 'bild'. Did you mean 'build'? `vcrgen --help` tells what it takes."),
         ("score", "Missing argument 'predictions'; `vcrgen score --help`"),
-        ("sample-size --power 2", "--power: Input should be less than or equal to 0.95."),
         ("build --ngram-size 11", "--ngram-size: Input should be less than or equal to 10."),
         ("build --lang xx", "--lang: unknown language 'xx'; known: en,"),
     ],

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.loading import load_script
 from tests.pages import Page, Run, succeed
 from vcrgen import build
 from vcrgen.scorer import load_answers
@@ -35,3 +38,12 @@ def test_every_command_runs(run: Run) -> None:
         else:
             succeed(run, line.replace(".xlsx", ".csv"))
     assert len(PAGE.commands) >= 3
+
+
+@pytest.mark.parametrize(("points", "mean", "column"), [(10, 70, 1), (5, 90, 2), (10, 70, 0)])
+def test_so_many_images_show_a_difference(points: int, mean: int, column: int) -> None:
+    simulation = load_script("measure_sample_size")
+    (row,) = re.findall(rf"^\| {points} \| {mean} \| (.*) \|$", PAGE.text, re.MULTILINE)
+    images = int(row.split(" | ")[column])
+    power = simulation.power(images, mean / 100, points / 100, simulation.ALIKE[column], pairs=300)
+    assert abs(power - 0.8) < 0.08  # some three standard errors

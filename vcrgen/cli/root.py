@@ -81,10 +81,6 @@ COMMANDS = {
         r'extra `analysis`: pip install "vcrgen\[analysis]".',
         ("analyze",),
     ),
-    "sample-size": CommandRow(
-        "Show how many images, raters and models are needed: for a comparison, a threshold, people, an analysis.",
-        ("sample_size",),
-    ),
     "leaderboard": CommandRow(
         "Run a leaderboard: receive submissions, score them, publish the ranking.", ("leaderboard",)
     ),

@@ -1,8 +1,6 @@
-"""Options of ``vcrgen analyze``, ``vcrgen profile`` and ``vcrgen sample-size``."""
+"""Options of ``vcrgen analyze`` and ``vcrgen profile``."""
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from typing import Literal
 
 from vcrgen.config.base import Options, option
 
@@ -46,26 +44,3 @@ class PruneOptions(FactorOptions):
     loading_min: float | None = option(None, "A task with a lower loading is weak.", ge=0, le=1)
     floor: int | None = option(None, "Tasks that every ability keeps.", ge=1)
     batch: bool = option(False, "Drop all such tasks of a fit at once, as the GOLD paper says.", names="--batch")
-
-
-class SampleSizeOptions(Options):
-    """Goals of a comparison, a threshold, a human baseline or an analysis, and the kind of data."""
-
-    difference: float | None = option(None, "Points between two models that shall be found: 1, 2, 3, 5 or 10.", gt=0)
-    power: float = option(0.8, "How often it shall be found.", ge=0.5, le=0.95)
-    accuracy: float = option(70, "Mean score of these models, %: 50, 70 or 90.")
-    alike: float = option(0.5, "Share of the spans on which they do the same: 0, 0.5 or 0.8.")
-    threshold: float | None = option(None, "Half-width of a threshold's interval, points of visible ink.", gt=0)
-    levels: int = option(10, "Levels at which each image is shown: 6 or 10.")
-    scale: float = option(5, "Scale of the curve, points of ink: 3 (steep), 5 or 10 (flat).")
-    human: float | None = option(None, "Half-width of the interval of people's mean, points.", gt=0)
-    human_accuracy: float = option(85, "Mean score of people, %: 75, 85 or 95.")
-
-    lost_tasks: float | None = option(None, "Share of good tasks that analyze prune may drop, %.", gt=0, lt=100)
-
-    @model_validator(mode="after")
-    def _asks_something(self) -> Self:
-        wanted = (self.difference, self.threshold, self.human, self.lost_tasks)
-        if all(each is None for each in wanted):
-            raise ValueError("name what shall be reached: --difference, --threshold, --human or --lost-tasks")
-        return self

@@ -64,35 +64,6 @@ def scatter(
     return _svg("sc", "".join(drawn), text)
 
 
-def lines(
-    series: Sequence[tuple[str, Sequence[tuple[float, float]]]],
-    *,
-    ticks: Iterable[tuple[float, str]],
-    heights: Iterable[tuple[float, str]],
-    text: str,
-) -> Markup:
-    """Up to eight named lines through points of a place and a height from 0 to 1; below stands which line is whose.
-
-    Args:
-        series: Names, and points in the order of their places.
-        ticks: Places with the text that stands below them.
-        heights: Heights with the text that stands at a line across.
-        text: What the drawing shows, in words.
-    """
-    drawn, names = [], []
-    for share, name in heights:
-        drawn.append(_grid(share))
-        names.append(f'<text x="100%" y="{float(_height(share)) - 4:.1f}" text-anchor="end">{escape(name)}</text>')
-    drawn.append(_ticks(ticks))
-    for number, (name, points) in enumerate(series):
-        drawn += _segments(f"s{number}", [point for point in points if math.isfinite(point[1])])
-        x, y = 50 * (number % 2), 240 + 20 * (number // 2)
-        drawn.append(f'<line class="s{number}" x1="{x}%" x2="{x + 10}%" y1="{y}" y2="{y}"/>')
-        drawn.append(f'<text x="{x + 12}%" y="{y + 4}">{escape(name[:26])}</text>')
-    size = f'height="{240 + 20 * math.ceil(len(series) / 2)}" role="img" aria-label="{escape(text)}"'
-    return Markup(f'<svg class="ln" {size}>{"".join(drawn + names)}</svg>')  # noqa: S704 - numbers and escaped texts
-
-
 def fitted_curve(
     points: Iterable[tuple[float, float, float, float, str]],
     line: Sequence[tuple[float, float]],

@@ -79,7 +79,7 @@ def _precision(results: Sequence[RunResult]) -> str:
     width = estimate.high - estimate.low
     measured = f"with {pluralize(cell.clusters, task.cluster)} the interval is {100 * width:.1f} points wide"
     if width >= WIDE:
-        return f"Take more {task.clusters} to say more: {measured}, and vcrgen sample-size tells how many are needed."
+        return f"Take more {task.clusters} to say more: {measured}."
     return f"{measured.capitalize()}, so smaller differences are not shown."
 
 
