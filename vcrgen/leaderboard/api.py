@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vcrgen.leaderboard.disclosure import to_minute
-from vcrgen.leaderboard.records import LadderFeedback, ModelCell, Submission, TeamPage
+from vcrgen.leaderboard.records import Event, LadderFeedback, ModelCell, Submission, TeamPage
 from vcrgen.reading import encodable
 
 
@@ -34,6 +34,18 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
         "problems": [encodable(problem) for problem in submission.problems],
         "scores": scores,
     } | told
+
+
+def event_as_json(event: Event) -> dict[str, Any]:
+    """Return a line of the history as its page shows it."""
+    return {
+        "number": event.number,
+        "at": to_minute(event.at).isoformat(),
+        "what": event.what,
+        "subject": event.subject,
+        "actor": event.actor,
+        "facts": dict(event.facts),
+    }
 
 
 def team_as_json(page: TeamPage) -> dict[str, Any]:

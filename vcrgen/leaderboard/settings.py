@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 
 import yaml
@@ -12,14 +11,6 @@ from vcrgen.config.base import Options, read_yaml, validate_options
 from vcrgen.files import write_text
 
 FILE = "board.yaml"
-
-
-class Registration(StrEnum):
-    """Confirmation of teams that register themselves."""
-
-    CLOSED = "closed"  # nobody registers: maintainers give tokens
-    MAIL = "mail"  # by a link in a mail
-    MAINTAINER = "maintainer"  # by a maintainer
 
 
 class Provider(Options):
@@ -65,19 +56,11 @@ class Settings(Options):
         2, ge=1, description="Models of a team or its group that are ranked when a set with a ladder is closed."
     )
     approval: bool = Field(False, description="Whether a maintainer approves each file of a team before it is scored.")
-    registration: Registration = Field(
-        Registration.CLOSED, strict=False, description="Who confirms teams that register: mail, maintainer; or closed."
-    )
     oidc: tuple[Provider, ...] = Field(
         (),
         max_length=10,
         strict=False,
         description="Sign-in with providers: name, issuer, client_id, client_secret.",
-    )
-    smtp: str = Field("", max_length=500, description="Mail server: smtps://USER:PASSWORD@HOST:465; empty: no mail.")
-    mail_from: str = Field("", max_length=254, description="The address that mail comes from.")
-    webhook: str = Field(
-        "", max_length=500, description="An https address that `serve` tells of new files and results; empty: none."
     )
     seconds: int = Field(600, ge=1, le=86400, description="Time for scoring one file.")
     memory_mb: int = Field(1024, ge=64, description="Memory for scoring one file, in MiB, beside the answers'.")

@@ -75,6 +75,29 @@ WRONG_METHOD = (
 )
 
 
+def test_events_are_read_on_from_a_number(desk: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the history shows, and nothing of a hidden score, an id or a maintainer's account."""
+    one = place(desk.board, "A", {("mixed", "stacked"): [0.123456, 0.123456]}, set_name="hidden-en")
+    remove(desk.board, one.id, "a reason")
+
+    def read(after: str) -> list[dict[str, Any]]:
+        answer = desk.client.get("/events.json", params={"after": after})
+        assert answer.status_code == 200 and "0.12" not in answer.text and one.id not in answer.text
+        return list(answer.json()["events"])
+
+    everything = read("0")
+    assert [line["number"] for line in everything] == list(range(1, len(everything) + 1))
+    assert [line["what"] for line in everything][-3:] == ["accepted", "scored", "removed"]
+    assert everything[-1]["actor"] == "maintainer" and everything[-1]["facts"]["reason"] == "a reason"
+    assert everything[-1]["at"].endswith(":00+00:00")
+    assert desk.client.get("/events.json").json()["events"] == everything
+    monkeypatch.setattr("vcrgen.leaderboard.service.app.MAX_EVENTS", 2)
+    assert read("1") == everything[1:3] and read(str(len(everything))) == read("999999999") == []
+    for after in ("", "-1", "x", "1.5", "\u0663", "1" * 10):
+        answer = desk.client.get("/events.json", params={"after": after})
+        assert answer.status_code == 400 and "number of a line" in answer.text
+
+
 def hidden_track(board: Board) -> str:
     mode = next(one for one in board.sets if one.hidden).modes or ("any",)
     return f"/board-hidden-en-{mode[0]}-stacked.html"

@@ -65,8 +65,8 @@ def team_of(board: Board, text: str) -> str | None:
 
 def test_from_the_page_to_a_token(signing_board: Board) -> None:
     client = client_of(signing_board)
-    page = client.get("/register.html").text
-    assert "Sign in with <bdi>Institute" in page and "Address for mail" not in page
+    page = client.get("/sign-in.html").text
+    assert "Sign in with <bdi>Institute" in page and 'href="sign-in.html"' in client.get("/").text
     assert "hush-9f3a" not in page
     first = client.get(consent(begin(client)))
     assert first.status_code == 200 and first.headers["cache-control"] == "no-store", first.text
@@ -138,6 +138,13 @@ def test_settings_that_are_not_safe(make_board: Any, url: str, address: str, sai
     board = make_board(url=url, oidc=(Provider(name="P", issuer=address, client_id="b"),))
     with pytest.raises(ServiceError, match=said):
         make_app(board, lambda: True)
+
+
+def test_a_board_without_providers_has_no_sign_in(board: Board) -> None:
+    client = client_of(board)
+    assert "sign-in.html" not in client.get("/").text
+    for path in ("/sign-in.html", "/sign-in", "/signed-in"):
+        assert client.get(path).status_code == 404
 
 
 def test_a_provider_that_is_away(make_board: Any) -> None:

@@ -17,8 +17,6 @@ from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.tasks.wording import wording_of
 
-SECRETS = ("database", "smtp")  # settings that may hold a password
-
 
 class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
     """All that pages, exports and the API show of a board."""
@@ -48,18 +46,18 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         providers = tuple(
             each.model_copy(update={"client_secret": "", "client_id": ""}) for each in self.board.settings.oidc
         )
-        return {**dict.fromkeys(SECRETS, ""), "oidc": providers, "title": self._title()}
+        return {"database": "", "oidc": providers, "title": self._title()}
 
     def _title(self) -> str:
         """The board's title, or else what its sets are."""
         names = list(dict.fromkeys(wording_of(one.task).title for one in self.sets.values()))
         return self.board.settings.title or (names[0] if len(names) == 1 else "Leaderboard")
 
-    def events(self) -> Sequence[records.Event]:
-        """All lines of the log, without the maintainers' accounts on the machine."""
-        return list(map(public_event, read_log(self.connection)))
+    def events(self, *, after: int = 0, most: int | None = None) -> Sequence[records.Event]:
+        """The lines of the log after a number, at most so many, without the maintainers' accounts on the machine."""
+        return list(map(_public_event, read_log(self.connection, after=after, most=most)))
 
 
-def public_event(line: records.Event) -> records.Event:
+def _public_event(line: records.Event) -> records.Event:
     """Return a line of the log without a maintainer's account on the machine."""
     return replace(line, actor=MAINTAINER) if line.actor.startswith(MAINTAINER) else line

@@ -13,13 +13,12 @@ from starlette.types import ASGIApp
 
 from vcrgen.errors import DatabaseError, LeaderboardError
 from vcrgen.extras import needs_extra
-from vcrgen.leaderboard.api import as_json
+from vcrgen.leaderboard.api import as_json, event_as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
 from vcrgen.leaderboard.service.pages import CachedPage, LivePages
-from vcrgen.leaderboard.service.registration import RegistrationRoutes
 from vcrgen.leaderboard.service.teams import FORM_PAGES, NO_STORE, UNKNOWN, TeamRoutes, is_token_request
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
@@ -41,6 +40,8 @@ TYPES = {
     "latex": "text/plain",
     "json": "application/json",
 }
+MAX_EVENTS = 500  # in one answer
+MAX_DIGITS = 9  # of the number of an event
 COMPARED = {"a", "b", "first", "second"}  # parameters of the page on which two models are chosen
 
 
@@ -56,8 +57,8 @@ def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | 
     app = new_app()
     app.add_api_route("/", service.page)
     app.add_api_route("/health", service.health)
+    app.add_api_route("/events.json", service.events)
     tokens = TokenAuthenticator(401, UNKNOWN)
-    RegistrationRoutes(board, service.pages).add_to(app)
     if board.settings.oidc:
         sign_in_routes(board, service.pages).add_to(app)
     for routes in (TeamRoutes, MaintainerRoutes):
@@ -130,6 +131,14 @@ class _Service:
         if (page := self.pages.get(name, TableRequest.parse(request.query_params))) is None:
             raise Refusal(404, NOT_THERE)
         return _answer(request, page, TYPES[name.rpartition(".")[2]])
+
+    def events(self, after: str = "0") -> Response:
+        """The next lines of the history after a number, for programs."""
+        if not (after.isascii() and after.isdigit() and len(after) <= MAX_DIGITS):
+            raise Refusal(400, "`after` is the number of a line of the history, such as events.json?after=120.")
+        with self._board.reading() as connection:
+            lines = BoardQueries(self._board, connection).events(after=int(after), most=MAX_EVENTS)
+        return JSONResponse({"events": list(map(event_as_json, lines))}, headers={"cache-control": "no-cache"})
 
     def health(self) -> Response:
         """Report whether the board can be read, and whether new submissions will be scored."""

@@ -11,7 +11,6 @@ from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import MAINTAINER, Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.registration import decide
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.reading import encodable
@@ -73,7 +72,5 @@ class MaintainerRoutes:
                 maintainers.decline(self._board, values["id"], values["reason"], actor=actor)
             case "withdraw":
                 remove(self._board, values["id"], values["reason"], actor=actor)
-            case "confirm" | "refuse":
-                decide(self._board, values["id"], accept=values["do"] == "confirm", actor=actor)
             case "edit":
                 maintainers.edit(self._board, values["id"], actor=actor, **{name: values[name] for name in FACTS})

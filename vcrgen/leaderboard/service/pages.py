@@ -24,11 +24,10 @@ from vcrgen.leaderboard.pagemap import is_page_name, page_of
 from vcrgen.leaderboard.queries import BoardQueries, SetRows
 from vcrgen.leaderboard.records import Site, SubmissionStatus
 from vcrgen.leaderboard.site import names
-from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.site.tables import compared_sides
-from vcrgen.leaderboard.store import registrations, submissions
+from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import last_event, read_log
 from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.web.log import log_line
@@ -155,27 +154,20 @@ class LivePages:
 
         Without a token, the form that asks for it.
         """
-        files, teams = None, []
+        files = None
         if token:
             with self._board.reading() as connection:
-                teams = list(registrations.waiting(connection))
                 newest = list(reversed(submissions.list_submissions(connection)))
             files = sorted(newest, key=lambda one: one.status is not SubmissionStatus.HELD)[:MAX_MANAGED]
-        return Pages(self._site()).manage(files, token, problems, teams)
+        return Pages(self._site()).manage(files, token, problems)
 
-    def register(self, values: Mapping[str, str], problems: Sequence[str], token: str = "") -> str | None:
-        """The form of a new team, or its token; None if teams cannot register."""
-        site = self._site()
-        exists = BOARD_PAGES[names.REGISTER].exists(site)
-        return Pages(site).register(values, problems, token) if exists else None
+    def sign_in(self) -> str:
+        """The providers with which people sign in."""
+        return Pages(self._site()).sign_in()
 
     def signed_in(self, team: str, *, token: str = "", ticket: str = "", problems: Sequence[str] = ()) -> str:
         """The page of somebody who signed in."""
         return Pages(self._site()).signed_in(team, token=token, ticket=ticket, problems=problems)
-
-    def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:
-        """The page that a mail leads to."""
-        return Pages(self._site()).confirm(word, problems, team)
 
     def status(self, submission_id: str) -> str | None:
         """Return the status page of a submission, which is never cached, or None if there is no such submission."""

@@ -10,7 +10,6 @@ from functools import partial
 from vcrgen.config.service import ServiceOptions
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.service.events import sending_events
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.web.serve import run_service, single_service
 
@@ -25,7 +24,7 @@ def serve(board: Board, options: ServiceOptions) -> None:
         options: Where to listen, and trusted proxies.
 
     Raises:
-        ServiceError: The port is taken, the board is served already, or its webhook is no address that may be told.
+        ServiceError: The port is taken, or the board is served already.
     """
     with single_service(board.folder):
         for left in (board.folder / "files" / "incoming").glob("*"):
@@ -33,5 +32,5 @@ def serve(board: Board, options: ServiceOptions) -> None:
                 left.unlink(missing_ok=True)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
         pages = LivePages(board)
-        with sending_events(board), pages.watching():
+        with pages.watching():
             run_service(partial(make_app, board, pages=pages), options, command)

@@ -23,16 +23,17 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
+from starlette.datastructures import FormData
 
 from vcrgen.errors import LeaderboardError, ServiceError
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.registration import register_identity, token_of_identity
+from vcrgen.leaderboard.identities import register_identity, token_of_identity
 from vcrgen.leaderboard.service.pages import LivePages
-from vcrgen.leaderboard.service.registration import read_form
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
+from vcrgen.leaderboard.site import names
 from vcrgen.web.log import log_line
-from vcrgen.web.responses import Refusal
+from vcrgen.web.responses import Refusal, form_texts, open_form
 
 SECONDS = 10.0  # for each answer of a provider
 LIFETIME, MOST = 600.0, 1000  # of a sign-in that was begun, and how many are remembered
@@ -40,6 +41,7 @@ COOKIE = "vcr-sign-in"
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"]  # never "none", nor shared keys
 OWN = ("localhost", "127.0.0.1", "::1")
 CALLBACK = "signed-in"  # flat, as links of pages are relative
+FIELDS = ("team", "ticket")
 T = TypeVar("T")
 
 
@@ -96,9 +98,14 @@ class SignInRoutes:
 
     def add_to(self, app: FastAPI) -> None:
         """Add the routes to a service."""
+        app.add_api_route(f"/{names.SIGN_IN}", self.providers)
         app.add_api_route("/sign-in", self.begin)
         app.add_api_route(f"/{CALLBACK}", self.end)
         app.add_api_route("/join", self.register, methods=["POST"])
+
+    def providers(self) -> Response:
+        """The page with the providers."""
+        return HTMLResponse(self._pages.sign_in())
 
     def begin(self, provider: int = 0) -> Response:
         """Send the browser to a provider."""
@@ -141,7 +148,8 @@ class SignInRoutes:
 
     async def register(self, request: Request) -> Response:
         """Make the team of somebody who has just signed in."""
-        values = await read_form(request, ["team", "ticket"])
+        async with open_form(request, fields=2 * len(FIELDS), admit=_admit_everybody) as form:
+            values = form_texts(form, FIELDS)
         identity = self._people.take(values["ticket"])
         if identity is None:
             raise Refusal(400, "You signed in more than ten minutes ago; begin again.")
@@ -194,6 +202,10 @@ class SignInRoutes:
         except (AuthlibBaseError, JoseError, requests.RequestException, KeyError, ValueError) as problem:
             log_line("sign-in failed", provider=provider.name, kind=type(problem).__name__)
             raise Refusal(400, f"{provider.name} did not sign you in; begin again.") from None
+
+
+async def _admit_everybody(form: FormData) -> None:
+    """Who has no ticket is refused once the whole form is there."""
 
 
 def _get_json(url: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from vcrgen.leaderboard.records import OverallScore, Site
-from vcrgen.leaderboard.settings import Registration
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.listing import Listing, TableRequest
 from vcrgen.tasks.task import VCR_TASK
@@ -38,7 +37,7 @@ class BoardPage:
 
 
 def _takes_teams(site: Site) -> bool:
-    return site.live and bool(site.settings.oidc or site.settings.registration is not Registration.CLOSED)
+    return site.live and bool(site.settings.oidc)
 
 
 def _overall_values(site: Site) -> Mapping[str, Any]:
@@ -136,7 +135,7 @@ _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is o
     BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
     BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", is_form=True, exists=lambda site: site.live),
-    BoardPage(name=names.REGISTER, title="Register a team", label="Register", exists=_takes_teams, is_form=True),
+    BoardPage(name=names.SIGN_IN, title="Sign in", label="Sign in", exists=_takes_teams, is_form=True),
     BoardPage(name=names.TEAM, title="Our files", label="Our files", is_form=True, exists=lambda site: site.live),
 )
 BOARD_PAGES: Mapping[str, BoardPage] = {row.name: row for row in _ROWS}

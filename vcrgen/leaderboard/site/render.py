@@ -9,7 +9,6 @@ from typing import Any
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.records import SubmissionStatus
-from vcrgen.leaderboard.settings import Registration
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
@@ -109,26 +108,16 @@ class Pages:
         """
         return self._render("team.html", "Our files", names.TEAM, page=page, token=token, problems=problems)
 
-    def register(self, values: Mapping[str, str], problems: Sequence[str], token: str = "") -> str:
-        """The form of a new team, as it was filled in; or its token, which is shown once."""
-        return self._render(
-            "register.html",
-            "Register a team",
-            names.REGISTER,
-            values=values,
-            problems=problems,
-            token=token,
-            longest_name=MAX_NAME,
-            by_mail=self.site.settings.registration is Registration.MAIL,
-            is_open=self.site.settings.registration is not Registration.CLOSED,
-        )
+    def sign_in(self) -> str:
+        """The providers with which people sign in."""
+        return self._render("sign-in.html", "Sign in", names.SIGN_IN)
 
     def signed_in(self, team: str, *, token: str, ticket: str, problems: Sequence[str]) -> str:
         """The token of somebody who signed in, shown once; or the form of their team, with a ticket for it."""
         return self._render(
             "signed-in.html",
             "Signed in",
-            names.REGISTER,
+            names.SIGN_IN,
             team=team,
             token=token,
             ticket=ticket,
@@ -136,23 +125,13 @@ class Pages:
             longest_name=MAX_NAME,
         )
 
-    def confirm(self, word: str, problems: Sequence[str], team: str = "") -> str:
-        """The page that a mail leads to; what only looks at it, as programs that read mail do, confirms nothing."""
-        return self._render("confirm.html", "Confirm a team", names.REGISTER, word=word, problems=problems, team=team)
-
-    def manage(
-        self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str], teams: Sequence[Any] = ()
-    ) -> str:
-        """Render the page for maintainers; ``teams`` are registrations that wait for one.
-
-        Without files, the form that asks for their token, which goes back to them.
-        """
+    def manage(self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str]) -> str:
+        """Render the page for maintainers; without files, the form that asks for their token, which goes back."""
         return self._render(
             "manage.html",
             "For maintainers",
             names.MANAGE,
             files=files,
-            teams=teams,
             token=token,
             problems=problems,
             kinds=[access.value for access in Access],

@@ -31,9 +31,10 @@ def record(connection: Connection, *, actor: str, what: str, subject: str, facts
     connection.execute(insert(events).values(**asdict(replace(line, chain=_link(before, line)))))
 
 
-def read_log(connection: Connection, *, after: int = 0) -> Iterator[Event]:
-    """The lines after a number, in order."""
-    for row in connection.execute(select(events).where(events.c.number > after).order_by(events.c.number)):
+def read_log(connection: Connection, *, after: int = 0, most: int | None = None) -> Iterator[Event]:
+    """The lines after a number, in order; at most so many."""
+    wanted = select(events).where(events.c.number > after).order_by(events.c.number).limit(most)
+    for row in connection.execute(wanted):
         yield Event(**row._mapping)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import Column, Table
 
 from vcrgen.database.schema import Moment, columns, new_metadata
 
-SCHEMA_VERSION = 3  # a board of another version is rejected
+SCHEMA_VERSION = 4  # a board of another version is rejected
 metadata = new_metadata()
 # The number is the place of a set in the navigation. The lifecycle is a record of that name as JSON. A multiple-choice
 # benchmark has several languages, as `en+ar`.
@@ -47,25 +47,13 @@ tokens = Table(
     sa.PrimaryKeyConstraint("hash"),
     sa.ForeignKeyConstraint(["team"], ["teams.key"]),
 )
-# Teams that registered themselves. The token and the link are hashes; the link is empty if a maintainer confirms,
-# and the identity is the hash of who signed in with a provider, in place of an address.
-registrations = Table(
-    "registrations",
+# People who signed in with a provider: the SHA-256 of the identity, and the key of their team.
+identities = Table(
+    "identities",
     metadata,
-    *columns(
-        id=32,
-        team=240,
-        name=80,
-        mail=254,
-        identity_=64,
-        token=64,
-        link=64,
-        made=Moment,
-        confirmed_=Moment,
-    ),
-    sa.PrimaryKeyConstraint("id"),
-    sa.Index(None, "team"),
-    sa.Index(None, "identity"),
+    *columns(identity=64, team=240),
+    sa.PrimaryKeyConstraint("identity"),
+    sa.ForeignKeyConstraint(["team"], ["teams.key"]),
 )
 # The current submission of an entry on a set is the one that the board shows: the one that its team chose, or else the
 # last one that was scored. The outputs are a digest of all that the file says, to find it again. Scores

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, insert, select, update
 
 from vcrgen.leaderboard.store.log import now
-from vcrgen.leaderboard.store.schema import teams, tokens
+from vcrgen.leaderboard.store.schema import identities, teams, tokens
 from vcrgen.web.tokens import new_token, token_hash
 
 PREFIX = "vcr_"
@@ -22,14 +22,9 @@ def make_token(connection: Connection, team: str, label: str) -> str:
     """A new token of a team; it is nowhere but in what this returns."""
     add_team(connection, team)
     token = new_token(PREFIX)
-    add_token(connection, team, str(token_hash(token)), label)
-    return token
-
-
-def add_token(connection: Connection, team: str, hashed: str, label: str) -> None:
-    """Let a token be one of a team, given its hash."""
-    values = {"hash": hashed, "team": key_of(team), "label": label, "made": now()}
+    values = {"hash": token_hash(token), "team": key_of(team), "label": label, "made": now()}
     connection.execute(insert(tokens).values(**values))
+    return token
 
 
 def revoke_tokens(connection: Connection, team: str) -> int:
@@ -45,6 +40,17 @@ def team_of(connection: Connection, token: str) -> str | None:
     valid = (tokens.c.hash == stored) & tokens.c.revoked.is_(None)
     found = connection.execute(select(teams.c.name).join(tokens, tokens.c.team == teams.c.key).where(valid))
     return found.scalar_one_or_none()
+
+
+def add_identity(connection: Connection, team: str, identity: str) -> None:
+    """Let somebody who signed in be of a team, given the hash of who they are."""
+    connection.execute(insert(identities).values(identity=identity, team=key_of(team)))
+
+
+def team_of_identity(connection: Connection, identity: str) -> str:
+    """Return the name of the team of somebody who signed in; empty if there is none."""
+    wanted = select(teams.c.name).join(identities, identities.c.team == teams.c.key)
+    return connection.execute(wanted.where(identities.c.identity == identity)).scalar_one_or_none() or ""
 
 
 def add_team(connection: Connection, name: str) -> str:
