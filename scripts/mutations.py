@@ -2371,8 +2371,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "cli",
         "a mistake of the user ends with 1",
-        '{escape(sentence)}", soft_wrap=True)\n    sys.exit(2)',
-        '{escape(sentence)}", soft_wrap=True)\n    sys.exit(1)',
+        "            code = 2\n",
+        "            code = 1\n",
         "tests/cli/test_cli.py",
     ),
     M(

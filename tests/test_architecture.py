@@ -311,6 +311,7 @@ def test_the_help_imports_no_command() -> None:
     ours = {name for name in loaded if name.startswith("vcrgen.")}
     assert ours <= {
         "vcrgen.cli",
+        "vcrgen.cli.console",
         "vcrgen.cli.options",
         "vcrgen.cli.root",
         "vcrgen.errors",

@@ -3,20 +3,21 @@
 A command's module is imported when the command is called: ``vcrgen --help`` and shell completion need the table only.
 """
 
-import inspect
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
+from vcrgen.cli import console
 from vcrgen.cli.options import examples
+from vcrgen.errors import VcrgenError
 
 
 class CommandRow(NamedTuple):
@@ -97,28 +98,70 @@ COMMANDS = {
 }
 
 
-class _LoadedCommands(Mapping[str, Any]):
-    """Every command by its name; a command's modules are imported when it is taken."""
+class Commands(TyperGroup):
+    """The group ``vcrgen``, whose commands are imported when they are taken.
 
-    def __getitem__(self, name: str) -> Any:
-        for module in COMMANDS[name].modules:
+    Args:
+        commands: Those that the imported modules have registered so far.
+        options: As of any group.
+    """
+
+    def __init__(self, *, commands: dict[str, Any], **options: Any) -> None:
+        rows = {name: TyperCommand(name, help=row.help) for name, row in COMMANDS.items()}
+        super().__init__(commands=rows, **options)  # type: ignore[arg-type]
+        self.registered = commands
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command; None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        for module in COMMANDS[cmd_name].modules:
             import_module(f"vcrgen.cli.{module}")
-        _join_lines(app)
-        group = typer.main.get_group(app)
+        group = typer.main.get_command(app)
         assert isinstance(group, Commands)
-        return group.registered[name]
+        return _join_lines(group.registered[cmd_name])
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help without importing any command."""
+        self._overview().format_help(ctx, formatter)
 
-    def __len__(self) -> int:
-        return len(COMMANDS)
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Complete a command's name, or an option of the group, without importing any command."""
+        ctx.command = self._overview()
+        return ctx.command.shell_complete(ctx, incomplete)
 
+    def _overview(self) -> TyperGroup:
+        """Return the same group with the rows in place of the commands."""
+        shown: dict[str, Any] = {name: getattr(self, name) for name in ("name", "commands", "params", "help", "epilog")}
+        return TyperGroup(**shown, rich_markup_mode=self.rich_markup_mode)
 
-class _Interrupted(KeyboardInterrupt):
-    def __init__(self, *, keeps: bool) -> None:
-        super().__init__()
-        self.keeps = keeps
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an interruption is told as its row says."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            row = COMMANDS.get(ctx.invoked_subcommand)
+            _end_interrupted(keeps=row is not None and row.resumes)
+
+    def main(self, args: Any = None, *, standalone_mode: bool = True, **options: Any) -> Any:  # type: ignore[override]
+        """Run the command line; a mistake of the user is one sentence and exit code 2.
+
+        Files and pipes get UTF-8; a terminal shows characters that it lacks as escapes.
+        """
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+        try:
+            code = super().main(args, standalone_mode=False, **options)
+        except (typer.TyperException, VcrgenError, OSError) as error:
+            if (mistake := _mistake(error)) is None:
+                raise
+            if mistake:
+                console.err.print(f"[bold red]Error:[/] {escape(mistake)}", soft_wrap=True)
+            code = 2
+        if standalone_mode:
+            sys.exit(code)
+        return code
 
 
 @contextmanager
@@ -130,135 +173,44 @@ def interruption(*, keeps: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise _Interrupted(keeps=keeps) from None
+        _end_interrupted(keeps=keeps)
 
 
-class Commands(TyperGroup):
-    """The group ``vcrgen``, whose commands are loaded on call and whose errors are one sentence and exit code 2.
+def _end_interrupted(*, keeps: bool) -> NoReturn:
+    goes_on = "What was finished is kept; run the same command again to go on."
+    nothing = "Nothing is half written; the command begins anew next time."
+    console.err.print(f"Interrupted. {goes_on if keeps else nothing}", soft_wrap=True)
+    raise typer.Exit(130)
 
-    Args:
-        commands: Those that the imported modules have registered so far.
-        options: As of any group.
-    """
 
-    def __init__(self, *, commands: dict[str, Any] | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        self.registered = commands or {}
-        self.commands = _LoadedCommands()  # type: ignore[assignment]
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands in the order of the help."""
-        return list(COMMANDS)
-
-    def _overview(self) -> TyperGroup:
-        """Return the same group with stand-ins of its commands, which know their names and helps only."""
-        commands: dict[str, Any] = {name: TyperCommand(name, help=row.help) for name, row in COMMANDS.items()}
-        return TyperGroup(
-            name=self.name,
-            commands=commands,
-            params=self.params,
-            help=self.help,
-            epilog=self.epilog,
-            rich_markup_mode=self.rich_markup_mode,
-        )
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help without importing any command."""
-        self._overview().format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Complete a command's name, or an option of the group, without importing any command."""
-        ctx.command = self._overview()
-        return ctx.command.shell_complete(ctx, incomplete)
-
-    def main(self, *args: Any, **options: Any) -> Any:
-        """Run the command line with UTF-8 in files and pipes; a terminal shows missing characters as escapes."""
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, TextIOWrapper):
-                encoding = None if stream.isatty() else "utf-8"
-                stream.reconfigure(encoding=encoding, errors="backslashreplace")
-        return super().main(*args, **options)
-
-    def make_context(self, *args: Any, **options: Any) -> Any:
-        """Parse the words before the command; a mistake is one sentence."""
-        try:
-            return super().make_context(*args, **options)
-        except Exception as error:
-            if (problem := _usage_problem(error, "vcrgen")) is None:
-                raise
-            _refuse(problem)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; turn errors of the user into one sentence and exit code 2."""
-        from vcrgen.cli import console
-        from vcrgen.errors import VcrgenError
+def _mistake(error: Exception) -> str | None:
+    """Return what the user did wrong as a sentence, empty after a help was shown; None if it is another error."""
+    if isinstance(error, typer.TyperException):
+        return _usage_mistake(error)
+    if isinstance(error, OSError):
         from vcrgen.files import DISK_FULL
 
-        try:
-            return super().invoke(ctx)
-        except VcrgenError as error:
-            name, colon, problem = str(error).partition(":")
-            _refuse(f"{getattr(error, 'option', '') or name}{colon}{problem}")
-        except KeyboardInterrupt as stopped:
-            goes_on = "What was finished is kept; run the same command again to go on."
-            nothing = "Nothing is half written; the command begins anew next time."
-            row = COMMANDS.get(ctx.invoked_subcommand)
-            keeps = stopped.keeps if isinstance(stopped, _Interrupted) else row is not None and row.resumes
-            console.err.print(f"Interrupted. {goes_on if keeps else nothing}", soft_wrap=True)
-            sys.exit(130)
-        except BrokenPipeError:
-            sys.stderr.close()  # the reader of our output went away (`| head`)
-            sys.exit(141)
-        except Exception as error:
-            if isinstance(error, OSError) and error.errno in DISK_FULL:
-                where = f" of {error.filename}" if error.filename else ""
-                _refuse(f"The disk{where} is full; free some space and run the same command again.")
-            if (wrong := _usage_problem(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".rstrip())) is None:
-                raise
-            _refuse(wrong)
+        where = f" of {error.filename}" if error.filename else ""
+        full = f"The disk{where} is full; free some space and run the same command again."
+        return full if error.errno in DISK_FULL else None
+    name, colon, problem = str(error).partition(":")
+    return f"{getattr(error, 'option', '') or name}{colon}{problem}"
 
 
-def _refuse(sentence: str) -> NoReturn:
-    """Print a mistake of the user, and end."""
-    from rich.markup import escape
-
-    from vcrgen.cli import console
-
-    console.err.print(f"[bold red]Error:[/] {escape(sentence)}", soft_wrap=True)
-    sys.exit(2)
-
-
-def _usage_problem(error: Any, path: str) -> str | None:
-    """Return what is wrong with the words of a command as a sentence; None for other errors, and for a shown help.
-
-    Args:
-        error: Of the library that reads them.
-        path: The words before those that it reads, for errors that do not name the command.
-    """
-    if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
-        return None
-    _explain_names(error)
-    parameter = getattr(error, "param", None)
-    text = str(error.format_message()).rstrip(".")
-    if parameter is not None and type(error).__name__ == "BadParameter":
-        text = f"{max(parameter.opts, key=len)}: {error.message}".rstrip(".")
+def _usage_mistake(error: typer.TyperException) -> str:
+    text = error.format_message().rstrip(".")
+    if isinstance(error, typer.BadParameter) and error.param is not None and error.message:
+        text = f"{max(error.param.opts, key=len)}: {error.message}".rstrip(".")
     context = getattr(error, "ctx", None)
-    path = context.command_path if context else path
-    return f"{text}{'' if text.endswith('?') else ';'} `{path} --help` tells what it takes."
-
-
-def _explain_names(error: Any) -> None:
-    """Add a hint to an error about extra arguments that are files: the shell expanded a pattern without quotes."""
-    words = re.fullmatch(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", getattr(error, "message", None) or "")
-    if (
-        words
-        and any(map(os.path.exists, words[1].split()))
-        and any(one.name == "source" for one in error.ctx.command.params)
-    ):
-        error.message += (
+    if not text or context is None:
+        return text and f"{text}."
+    words = text.partition("unexpected extra argument(s) (")[2].rstrip(")").split()
+    if any(map(os.path.exists, words)) and any(one.name == "source" for one in context.command.params):
+        text += (
             ". Put a pattern such as 'data/*.parquet' in quotes: without them the shell writes names of files in its "
-            "place."
+            "place"
         )
+    return f"{text}{'' if text.endswith('?') else ';'} `{context.command_path} --help` tells what it takes."
 
 
 app = typer.Typer(
@@ -296,11 +248,9 @@ def main(
     """Parse options before the command."""
 
 
-def _join_lines(commands: typer.Typer) -> None:
-    """Join the lines of each help paragraph, so that only the terminal wraps it."""
-    for command in commands.registered_commands:
-        paragraphs = (inspect.getdoc(command.callback) or "").split("\n\n")
-        command.help = command.help or "\n\n".join(" ".join(text.split()) for text in paragraphs)
-    for group in commands.registered_groups:
-        if group.typer_instance is not None:
-            _join_lines(group.typer_instance)
+def _join_lines(command: Any) -> Any:
+    """Join the lines of each paragraph of the help of a command and those below it: only the terminal wraps them."""
+    command.help = "\n\n".join(" ".join(text.split()) for text in (command.help or "").split("\n\n"))
+    for below in getattr(command, "commands", {}).values():
+        _join_lines(below)
+    return command
