@@ -11,6 +11,7 @@ from vcrgen.models.address import Key, parse_address, read_key
 from vcrgen.models.servers import SERVERS
 
 SECRET = "sk-or-v1/+0123456789"
+ANTHROPIC, GOOGLE = "https://api.anthropic.com", "https://generativelanguage.googleapis.com"
 AZURE, DEPLOYMENT = "https://me.openai.azure.com", "openai/deployments/a%2Fb/chat/completions"
 
 
@@ -22,6 +23,8 @@ AZURE, DEPLOYMENT = "https://me.openai.azure.com", "openai/deployments/a%2Fb/cha
         ("http://[::1]:80/v1/chat/completions", None, "http://[::1]:80/v1/chat/completions", "vllm", "[::1]:80"),
         ("https://api.openai.com/v1", None, "https://api.openai.com/v1/chat/completions", "openai", "api.openai.com"),
         ("https://openrouter.ai", None, "https://openrouter.ai/chat/completions", "openrouter", "openrouter.ai"),
+        (f"{ANTHROPIC}/v1", None, f"{ANTHROPIC}/v1/chat/completions", "anthropic", ANTHROPIC[8:]),
+        (f"{GOOGLE}/v1beta/openai", None, f"{GOOGLE}/v1beta/openai/chat/completions", "gemini", GOOGLE[8:]),
         (AZURE, None, f"{AZURE}/{DEPLOYMENT}?api-version=2024-10-21", "azure", AZURE[8:]),
         (f"{AZURE}?api-version=2025-01", "azure", f"{AZURE}/{DEPLOYMENT}?api-version=2025-01", "azure", AZURE[8:]),
         (f"{AZURE}.evil.example", None, f"{AZURE}.evil.example/chat/completions", "vllm", f"{AZURE[8:]}.evil.example"),

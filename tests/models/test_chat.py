@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from vcrgen.errors import ConfigError
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
-from vcrgen.models.chat import CallError, error_sentence, filtered_reply, is_out_of_quota, parse_reply
-from vcrgen.models.endpoint import encode_request
+from vcrgen.models.chat import CallError, encode_request, error_sentence, filtered_reply, is_out_of_quota, parse_reply
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 WEBP = b"RIFF\0\0\0\0WEBP rest"
@@ -69,6 +69,26 @@ def test_azure_without_parameters() -> None:
 def test_what_cannot_be_sent(request_: Request) -> None:
     with pytest.raises(RequestProblem):
         encode_request(request_, parse_address("http://127.0.0.1/v1", "m", "llamacpp"), "m")
+
+
+@pytest.mark.parametrize(
+    ("request_", "name"),
+    [
+        (Request(text="a", sampling=Sampling(seed=0)), "seed"),
+        (Request(text="a", labels=("A",)), "logprobs"),
+        (Request(text="a", parameters={"response_format": {"type": "json_object"}}), "response_format"),
+        (Request(text="a", parameters={"presence_penalty": 0.5}), "presence_penalty"),
+    ],
+)
+def test_what_a_server_would_ignore_in_silence_is_not_sent(request_: Request, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"of the kind anthropic take {name} and ignore it, .*; leave it out"):
+        sent(request_, "anthropic")
+    assert name in sent(request_)
+
+
+def test_a_system_prompt() -> None:
+    assert sent(Request(text="a", system="b"))["messages"][0] == {"role": "system", "content": "b"}
+    assert Request(text="a", system="b").id != Request(text="a").id
 
 
 def body(message: Any = None, **more: Any) -> bytes:

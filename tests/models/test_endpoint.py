@@ -134,6 +134,7 @@ def test_it_is_not_tried_for_ever(serve: Any, faults: Any, kind: str) -> None:
         (400, b'{"error": {"message": "the model has no eyes"}}', "the server answers 400: the model has no eyes"),
         (401, b'{"error": {"message": "wrong key sk-0123456789"}}', "the server answers 401: wrong key [key]"),
         (404, b"not found", "the server answers 404: not found"),
+        (400, b'[{"error": {"code": 400, "message": "Unknown name"}}]', "the server answers 400: Unknown name"),
         (413, b"<h1>Too large</h1>", "the server answers 413: Too large"),
         (422, b'{"detail": [{"msg": "unknown field"}]}', "the server answers 422: unknown field"),
         (429, b'{"error": {"code": "insufficient_quota", "message": "pay"}}', "the server answers 429: pay"),

@@ -14,7 +14,7 @@ from PIL import Image
 from vcrgen.dataset.pictures import Picture
 from vcrgen.dataset.views import View
 from vcrgen.models.address import parse_address
-from vcrgen.models.endpoint import encode_request
+from vcrgen.models.chat import encode_request
 from vcrgen.models.presets import PRESETS
 from vcrgen.predict.prompts import make_prompt
 
@@ -71,7 +71,7 @@ def ours(preset: str, name: str, question: str) -> Any:
 
 def test_every_preset_of_restoration_has_a_record() -> None:
     named = {name for name, preset in PRESETS.items() if not preset.frame}
-    assert named == {*ROUTES, "vcr-repo-claude"}  # the latter's is in `test_native.py`
+    assert named == {*ROUTES, "vcr-repo-claude"}
 
 
 @pytest.mark.parametrize("name", ["stacked", "strip", "hidden"])
@@ -85,3 +85,16 @@ def test_a_request_is_the_recorded_one(preset: str, name: str) -> None:
     if recorded["with"]["pillow"] != PIL.__version__ and PRESETS[preset].image_form:
         sent, expected = without_bytes(sent), without_bytes(expected)
     assert sent == expected
+
+
+@pytest.mark.parametrize("name", ["stacked", "strip", "hidden"])
+def test_the_request_to_claude_is_the_recorded_one_in_openais_protocol(name: str) -> None:
+    """Of the picture, question and limit that Anthropic's own protocol was sent."""
+    expected = record("vcr-repo")["requests"]["claude"][name]
+    image, words = expected["messages"][0]["content"]
+    sent = told(ours("vcr-repo-claude", name, words["text"]))
+    (message,) = sent.pop("messages")
+    assert sent == {**{field: expected[field] for field in expected if field != "messages"}, "model": "m"}
+    url = message["content"][0]["image_url"]["url"]
+    assert url["start"] == f"data:{image['source']['media_type']};base64"
+    assert url["sha256"] == image["source"]["data"]["sha256"] and message["content"][1:] == [words]

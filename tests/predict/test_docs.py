@@ -3,14 +3,11 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.models.batch_servers import OpenAIBatches
-from tests.models.native_servers import generate_content, messages
 from tests.pages import Page, Run, succeed
 from vcrgen.bloom.scenes.generator import build_scene_set
 from vcrgen.config.bloom import BloomSceneOptions
@@ -46,23 +43,17 @@ def test_commands(
     build_scene_set(BloomSceneOptions(items=6), Path("data/my-bloom"))
     for name in ("OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "sk-0123456789")
-    server, beside = serve(plan), serve(plan)
-    batches = OpenAIBatches(faults.Answer)
+    server = serve(plan)
     places = {
         "http://127.0.0.1:8000/v1": server.url,
-        "http://127.0.0.1:8001/v1": beside.url,
         "https://openrouter.ai/api/v1": f"{serve(plan).url} --profile openrouter",
         "https://api.openai.com/v1": f"{serve(plan).url} --profile openai",
-        "https://api.anthropic.com/v1": f"{serve(partial(messages, answer=faults.Answer)).url} --profile anthropic",
-        "https://generativelanguage.googleapis.com/v1beta": (
-            f"{serve(partial(generate_content, answer=faults.Answer)).url}beta --profile gemini"
-        ),
+        "https://api.anthropic.com/v1": f"{serve(plan).url} --profile anthropic",
+        "https://generativelanguage.googleapis.com/v1beta/openai": f"{serve(plan).url} --profile gemini",
     }
-    at_batches = places | {"https://api.openai.com/v1": f"{serve(batches).url} --profile openai"}
     for line in COMMANDS:
-        for place, url in (at_batches if "--batch " in line else places).items():
+        for place, url in places.items():
             line = line.replace(place, url)
-        batches.ended = "--batch fetch" in line
         succeed(run, line)
-    plain = [call for call in server.calls + beside.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 19 and beside.calls and len(plain) == 12 + 12 + 24 + 3 + 12 + 6 + 6 * 4 + 12
+    plain = [call for call in server.calls if "return_token_ids" not in call.body]
+    assert len(COMMANDS) == 14 and len(plain) == 12 + 12 + 24 + 3 + 12 + 6 + 6 * 4

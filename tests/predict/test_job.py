@@ -321,6 +321,23 @@ def test_the_cost_is_never_passed_by_more_than_what_is_under_way(
     assert run(dataset, out, server, max_cost=1e9, **options).finished and len(server.calls) == 24
 
 
+def test_tokens_and_cost_so_far_are_told(dataset: Path, out: Path, serve: Any) -> None:
+    class Told(ProgressListener):
+        def __init__(self) -> None:
+            self.notes: list[str] = []
+
+        def note(self, text: str, /) -> None:
+            self.notes.append(text)
+
+    server = serve()
+    run(dataset, out, server, choice=PictureSelection(limit=1), concurrency=1, listener=(told := Told()))
+    assert told.notes == ["", "100 tokens read, 10 written", "200 tokens read, 20 written"]
+    choice = PictureSelection(limit=2)
+    run(dataset, out, server, choice=choice, price=(10, 100), concurrency=1, listener=(told := Told()))
+    costs = [f"{tokens} tokens read, {tokens // 10} written, cost {tokens * 2e-5:.4g}" for tokens in (200, 300, 400)]
+    assert told.notes == costs
+
+
 def test_a_server_that_counts_no_tokens_cannot_be_paid(dataset: Path, out: Path, serve: Any, faults: Any) -> None:
     server = serve(lambda call: faults.Answer(more={"usage": None}))
     with pytest.raises(EndpointError, match="--max-cost cannot be kept"):

@@ -39,32 +39,6 @@ def test_what_is_printed(predict: Run, run: Run, dataset: Path, serve: Any) -> N
     assert run("score", "preds.jsonl", "--data", dataset, "--split", "all", "--subset", "first2", "--strict")[0] == 0
 
 
-def test_a_plan(predict: Run, dataset: Path, serve: Any) -> None:
-    server = serve()
-    # With so many requests under way, --rpm decides how long it takes, however slow the five replies were.
-    words = [
-        "--out",
-        "preds.jsonl",
-        "--view",
-        "both",
-        "--price",
-        "2.5,10",
-        "--rpm",
-        "600",
-        "--concurrency",
-        1000,
-        "--plan",
-    ]
-    code, out, err = predict(dataset, server, *words)
-    assert code == 0 and len(server.calls) == 5 and not Path("preds.jsonl").exists(), err
-    assert out.splitlines()[:3] == [
-        "Requests: 24, of which 19 are left to send, which are 19 calls.",
-        "Tokens of these: 1,900 to read, 190 to write.",
-        "Cost of these: 0.00665, beside 0.00175 that is spent.",
-    ]
-    assert out.splitlines()[3] == "Time: about 2 seconds. Measured on 5 replies, which are kept."
-
-
 def test_what_failed(predict: Run, dataset: Path, serve: Any, faults: Any) -> None:
     bad = {2}
     server = serve(
@@ -141,9 +115,7 @@ def test_the_key_is_sent_and_never_shown(
         (["--out", "full"], "full is there already"),
         (["--out", "/proc/p.jsonl"], "cannot be written"),
         (["--endpoint", "localhost:8000"], "--endpoint has to be an address as http://127.0.0.1:8000/v1"),
-        (["--endpoint", "http://127.0.0.1:1/v1,0"], "--endpoint 127.0.0.1:1 has the weight 0; leave it out."),
-        (["--endpoint", "http://127.0.0.1:1/v1", "--batch", "submit"], "--batch takes one --endpoint"),
-        (["--endpoint", "https://api.openai.com/v1"], "several --endpoint have to be of one kind (--profile)"),
+        (["--profile", "anthropic", "--param", "seed=1"], "Servers of the kind anthropic take seed and ignore it"),
         (["--model", ""], "give --endpoint and --model"),
     ],
 )
@@ -153,21 +125,6 @@ def test_mistakes(predict: Run, dataset: Path, serve: Any, words: list[str], mes
     assert code == 2, out + err
     assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and SECRET not in err
     assert [path.name for path in Path().iterdir()] == ["full"] and server.calls == []
-
-
-def test_several_servers_share_a_run(predict: Run, run: Run, dataset: Path, serve: Any, faults: Any) -> None:
-    """One that fails and one that answers give the bytes of one alone; a run continues with another server."""
-    assert predict(dataset, serve(), "--out", "alone.jsonl", "--view", "both")[0] == 0
-    servers = [serve(), serve(lambda call: faults.Answer(status=500))]
-    words = [word for server in servers for word in ("--endpoint", server.url + ",2")]
-    code, _, err = predict(dataset, serve(), *words, "--out", "shared.jsonl", "--concurrency", 6)
-    assert code == 0, err
-    assert (
-        f"127.0.0.1:{servers[1].port}: the server answers 500" in err and "meanwhile other endpoints are asked" in err
-    )
-    assert predict(dataset, serve(), "--out", "shared.jsonl", "--view", "both")[0] == 0
-    assert Path("shared.jsonl").read_bytes() == Path("alone.jsonl").read_bytes()
-    assert servers[0].calls and servers[1].calls
 
 
 def test_what_has_to_be_given(run: Run, dataset: Path) -> None:

@@ -172,7 +172,7 @@ def test_killed_it_goes_on_where_it_was(
 
 @pytest.mark.parametrize(
     "words",
-    [("--view", "both"), ("--mode", "ink-0.10"), ("--limit", "3"), ("--canary",), ("--answer-logprobs",), ("--plan",)],
+    [("--view", "both"), ("--mode", "ink-0.10"), ("--limit", "3"), ("--canary",), ("--answer-logprobs",)],
 )
 def test_what_it_does_not_go_with(climb: Run, serve: Any, words: tuple[str, ...]) -> None:
     server = serve()

@@ -84,8 +84,6 @@ def test_every_span_of_a_build_is_a_gap_and_no_answer_is_shown(dataset: Path) ->
 def test_it_goes_the_way_of_the_other_views(run: Run, dataset: Path, serve: Any) -> None:
     server = serve()
     words = ["predict", dataset, "--endpoint", server.url, "--model", "m", "--out", "p.jsonl"]
-    code, out, err = run(*words, "--view", "text-only", "--plan")
-    assert code == 0 and "Requests: 6, of which 1 are left to send, which are 1 call." in out, err
     code, out, err = run(*words, "--view", "text-only")
     assert code == 0 and "12 outputs of m" in out, err
     # What is asked is the same in both modes, so it is asked once.

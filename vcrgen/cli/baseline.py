@@ -39,7 +39,7 @@ LEARNT = 120  # strips of all languages, out of which glyphs may be cut
 # Of the options of `vcrgen predict`, those that say which model is asked without the pictures; and of which items.
 _MODEL = [
     *("model", "endpoint", "profile", "key_env", "concurrency", "rpm", "tpm", "timeout"),
-    *("transformers", "adapter", "batch", "device", "trust_remote_code", "param"),
+    *("transformers", "adapter", "batch_size", "device", "trust_remote_code", "param"),
 ]
 _ITEMS = ["split", "limit", "lang"]
 

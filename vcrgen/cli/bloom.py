@@ -220,7 +220,7 @@ def report_missing(
 def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
     """Return the models behind their addresses by name; none offline."""
     from vcrgen.cli.outputs import limits_of
-    from vcrgen.models.address import parse_endpoints
+    from vcrgen.models.address import parse_address, read_key
     from vcrgen.models.endpoint import EndpointModel
 
     if chosen.offline:
@@ -228,27 +228,20 @@ def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[s
     limits = limits_of(chosen)
 
     def model(
-        name: str, endpoints: Sequence[str], keys: Sequence[str | None], option: str, *, pictures: bool = False
+        name: str, endpoint: str, key_env: str | None, option: str = "--endpoint", *, pictures: bool = False
     ) -> EndpointModel:
         profile = None if option == "--image-endpoint" else chosen.profile
-        servers = parse_endpoints(
-            endpoints,
-            name,
-            profile,
-            keys=[key for key in keys if key],
-            insecure=chosen.insecure_key,
-            pictures=pictures,
-            option=option,
-        )
-        return EndpointModel(servers, name, limits=limits)
+        address = parse_address(endpoint, name, profile, pictures=pictures, option=option)
+        return EndpointModel(address, name, key=read_key(key_env, address, insecure=chosen.insecure_key), limits=limits)
 
-    own = chosen.endpoint, chosen.key_env, "--endpoint"
-    judged = ([chosen.judge_endpoint], [chosen.judge_key_env], "--judge-endpoint") if chosen.judge_endpoint else own
+    assert chosen.endpoint is not None
     assert chosen.model is not None
+    own = chosen.endpoint, chosen.key_env
+    judged = (chosen.judge_endpoint, chosen.judge_key_env, "--judge-endpoint") if chosen.judge_endpoint else own
     found = {name: model(name, *judged) for name in chosen.judge_names}
     if isinstance(chosen, BloomGenerationOptions) and (name := chosen.image_model):
         other = chosen.image_endpoint
-        drawn = ([other], [chosen.image_key_env], "--image-endpoint") if other else own
+        drawn = (other, chosen.image_key_env, "--image-endpoint") if other else own
         found[name] = model(name, *drawn, pictures=True)
     return found | {chosen.model: model(chosen.model, *own)}
 

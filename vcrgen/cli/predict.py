@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from dataclasses import replace
@@ -26,10 +25,8 @@ if TYPE_CHECKING:
     from vcrgen.dataset.pictures import PictureSelection
     from vcrgen.dataset.reader import Dataset
     from vcrgen.dataset.views import View
-    from vcrgen.models.address import Endpoint
     from vcrgen.models.base import Model
     from vcrgen.predict.job import JobResult
-    from vcrgen.predict.plan import Range, RunPlan
     from vcrgen.predict.prompts import Prompt
     from vcrgen.predict.report import ReplyTally
     from vcrgen.scorer.answer_key import AnswerKey
@@ -41,7 +38,6 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 @app.command(
     epilog=examples(
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view both --out preds.jsonl",
-        "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --plan --price 2.5,10",
         "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
         "--rpm 500 --max-cost 20 --price 2.5,10",
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch-size 16 --answer-logprobs",
@@ -55,9 +51,6 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 def predict(
     dataset: PictureFolder,
     out: Annotated[Path | None, out_option("A file (JSON Lines).", shown="DATASET-MODEL.jsonl")] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Send about five requests, and say what all of them will take and cost.")
-    ] = False,
     allow_failed: Annotated[
         bool, typer.Option("--allow-failed", help="Write the outputs even if pictures have no reply.")
     ] = False,
@@ -74,7 +67,6 @@ def predict(
     """
     from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.predict import job
-    from vcrgen.predict.plan import plan as make_plan
     from vcrgen.predict.questions import open_selection
     from vcrgen.tasks.opening import open_task_dataset
 
@@ -84,27 +76,25 @@ def predict(
     prompt = replace(prompt, system=chosen.system)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
-    levels = _levels(dataset, chosen, plan=plan) if chosen.staircase else None
+    levels = _levels(dataset, chosen) if chosen.staircase else None
     model = model_of(chosen, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
-    if chosen.batch is not None and not _batches(data, choice, chosen, target, model, prompt):
-        return
     if levels is not None:
         _climb(data, levels, chosen, target, model, prompt)
         return
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
-        common: dict[str, Any] = {
-            "out": target,
-            "model": model,
-            "prompt": prompt,
-            "price": chosen.prices,
-            "max_cost": chosen.max_cost,
-            "listener": listener,
-        }
-        if plan:
-            _say_plan(make_plan(data, choice, **common), chosen)
-            return
-        result = job.predict(data, choice, allow_failed=allow_failed, retry_refused=retry_refused, **common)
+        result = job.predict(
+            data,
+            choice,
+            out=target,
+            model=model,
+            prompt=prompt,
+            price=chosen.prices,
+            max_cost=chosen.max_cost,
+            allow_failed=allow_failed,
+            retry_refused=retry_refused,
+            listener=listener,
+        )
     exit_unless_finished(result, chosen)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
     typer.echo(f"{pluralize(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
@@ -133,15 +123,13 @@ class _Levels(NamedTuple):
         return [span.ink.get(mode, self.ink[mode]) for span in question.spans], [match.exact for match in matches]
 
 
-def _levels(dataset: Path, chosen: PredictOptions, *, plan: bool) -> _Levels:
+def _levels(dataset: Path, chosen: PredictOptions) -> _Levels:
     """Return the answers and levels of a dataset for a staircase."""
     from vcrgen.config.score import ScoreOptions
     from vcrgen.records import Mode, is_mode
     from vcrgen.scorer.curves import LEAST_LEVELS
     from vcrgen.scorer.span_session import Session
 
-    if plan:
-        raise ConfigError("--staircase asks by the answers, so there is no --plan of it; leave one of them out.")
     session = Session(dataset, ScoreOptions(split=chosen.split))
     modes = sorted(mode for mode in session.key.variants if is_mode(mode) and Mode(mode).ink is not None)
     if len(modes) < LEAST_LEVELS:
@@ -233,55 +221,6 @@ def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSele
     )
 
 
-def _batches(
-    data: Dataset, choice: PictureSelection, chosen: PredictOptions, target: Path, model: Model, prompt: Prompt
-) -> bool:
-    """Submit, show or fetch batches; return whether outputs can be written."""
-    from vcrgen.cli.progress import ConsoleProgress
-    from vcrgen.models.batch import BatchClient
-    from vcrgen.predict.batch import BatchJob
-
-    (server,) = _servers(chosen)
-    with (
-        BatchClient(server.address, model.name, key=server.key, limits=limits_of(chosen)) as client,
-        ConsoleProgress(console.err, doing=f"batch {chosen.batch}", unit="requests") as listener,
-    ):
-        job = BatchJob(
-            dataset=data,
-            choice=choice,
-            out=target,
-            client=client,
-            facts=model.facts,
-            prompt=prompt,
-            listener=listener,
-        )
-        if chosen.batch == "submit":
-            for batch, count in (submitted := job.submit()).items():
-                typer.echo(f"Batch {batch}: {pluralize(count, 'request')} submitted.")
-            if not submitted:
-                typer.echo("Nothing is left to submit: every request has a reply, or is in a batch.")
-            return False
-        if chosen.batch == "status":
-            for batch, state in (states := job.states()).items():
-                typer.echo(f"Batch {batch}: {state.text}")
-            if not states:
-                typer.echo("No batch is open; all are fetched, or none was submitted.")
-            return False
-        counts, waiting = job.fetch()
-    for batch, state in waiting.items():
-        typer.echo(f"Batch {batch} has not ended: {state.text}", err=True)
-    typer.echo(f"Fetched {pluralize(counts['replies'], 'reply', 'replies')}; {counts['refused']:,} refused.")
-    if counts["left"]:
-        left = pluralize(counts["left"], "request has", "requests have")
-        typer.echo(
-            f"{left} no reply and {'is' if counts['left'] == 1 else 'are'} in no open batch: --batch submit, or a run "
-            "without --batch, sends them."
-        )
-    if counts["left"] or waiting:
-        raise typer.Exit(UNFINISHED)
-    return True
-
-
 def file_name(model: Model) -> str:
     """Return a model's name as part of a file name."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
@@ -313,32 +252,20 @@ def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
     return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch_size)
 
 
-def _servers(chosen: PredictOptions) -> list[Endpoint]:
-    """Return the servers of the model, with their keys."""
-    from vcrgen.models.address import parse_endpoints
+def _model_served(chosen: PredictOptions) -> Model:
+    from vcrgen.models.address import parse_address, read_key
+    from vcrgen.models.endpoint import EndpointModel
 
+    assert chosen.endpoint is not None
     assert chosen.model is not None
-    servers = parse_endpoints(
-        chosen.endpoint, chosen.model, chosen.profile, keys=chosen.key_env, insecure=chosen.insecure_key
-    )
-    address = servers[0].address
+    address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
     if chosen.answer_logprobs and not address.kind.gives_candidate_logprobs:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
             "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
         )
-    if chosen.label_logprobs and address.kind.protocol != "openai":
-        raise ConfigError(
-            f"Servers of the kind {address.profile} give no log-probabilities; leave --label-logprobs out."
-        )
-    return servers
-
-
-def _model_served(chosen: PredictOptions) -> Model:
-    from vcrgen.models.endpoint import EndpointModel
-
-    assert chosen.model is not None
-    return EndpointModel(_servers(chosen), chosen.model, limits=limits_of(chosen))
+    key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
+    return EndpointModel(address, chosen.model, key=key, limits=limits_of(chosen))
 
 
 def _missing(result: JobResult) -> str:
@@ -366,36 +293,4 @@ def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
 
 
 def _tokens(tally: ReplyTally) -> str:
-    if not tally.tokens["input"] and not tally.tokens["output"]:
-        return "the server counts no tokens"
-    cost = "" if tally.cost is None else f", cost {tally.cost:,.4g}"
-    return f"{pluralize(tally.tokens['input'], 'token')} read, {tally.tokens['output']:,} written{cost}"
-
-
-def _say_plan(found: RunPlan, chosen: PredictOptions) -> None:
-    """Print requests, tokens, cost and time of the rest of a run."""
-    if not found.sampled:
-        typer.echo(f"No request got a reply; the first problem: {found.example or 'there is no request'}", err=True)
-        raise typer.Exit(UNFINISHED)
-    read, written = found.tokens["input"], found.tokens["output"]
-    seconds = found.seconds / (1 if chosen.transformers else chosen.concurrency)
-    if chosen.rpm:
-        seconds = max(seconds, found.calls / chosen.rpm * 60)
-    if chosen.tpm:
-        seconds = max(seconds, (read + written).mean / chosen.tpm * 60)
-    calls = f", which are {pluralize(found.calls, 'call')}" if chosen.endpoint else ""
-    typer.echo(f"Requests: {found.requests:,}, of which {found.left:,} are left to send{calls}.")
-    typer.echo(f"Tokens of these: {_range(read, ',.0f')} to read, {_range(written, ',.0f')} to write.")
-    if chosen.prices is not None:
-        cost = read.times(chosen.prices[0] / 1_000_000) + written.times(chosen.prices[1] / 1_000_000)
-        typer.echo(f"Cost of these: {_range(cost, ',.4g')}, beside {found.spent.cost:,.4g} that is spent.")
-    elif chosen.endpoint:
-        typer.echo("Cost: give --price IN,OUT to have it told.")
-    time = f"{seconds / 60:,.0f} minutes" if seconds >= 120 else pluralize(math.ceil(seconds), "second")
-    typer.echo(f"Time: about {time}. Measured on {pluralize(found.sampled, 'reply', 'replies')}, which are kept.")
-
-
-def _range(estimate: Range, form: str) -> str:
-    """Return an estimate with its lowest and highest value, if they differ."""
-    mean, lowest, highest = (format(value, form) for value in estimate)
-    return mean if lowest == highest else f"{mean} ({lowest} to {highest})"
+    return tally.spending or "the server counts no tokens"

@@ -66,11 +66,6 @@ class PredictOptions(ServerOptions):
         "Request log-probabilities of the right answers; of an MCQ benchmark, of every option's text.",
         names="--answer-logprobs",
     )
-    batch: Literal["submit", "status", "fetch"] | None = option(
-        None,
-        "Batches, at half the price: submit what has no reply, show the status, or fetch the replies.",
-        panel=PANEL_SERVER,
-    )
     label_logprobs: bool = option(
         False, "Of an MCQ benchmark: request log-probabilities of the labels (A, B, ...).", names="--label-logprobs"
     )
@@ -112,10 +107,6 @@ class PredictOptions(ServerOptions):
                 "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, "
                 "--answer-logprobs and --view both"
             )
-        if self.batch and (self.answer_logprobs or self.label_logprobs or self.staircase):
-            raise ValueError("--batch gives no log-probabilities and no --staircase; leave one of them out")
-        if self.batch and len(self.endpoint) > 1:
-            raise ValueError("--batch takes one --endpoint, as a batch is fetched where it was submitted")
         if self.open_answers and (self.label_logprobs or self.rotations > 1):
             raise ValueError("--open-answers shows no options, so leave out --rotations and --label-logprobs")
         _ = self.parameters

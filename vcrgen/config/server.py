@@ -2,9 +2,9 @@
 
 import re
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from vcrgen.config.base import PANEL_SERVER, Options, option, read_prices
 from vcrgen.models.servers import SERVERS
@@ -19,13 +19,9 @@ class ServerOptions(Options):
     """Address of a server, limits of requests, and prices."""
 
     model: str | None = server_option(None, "Name of the model, as the server knows it.")
-    endpoint: tuple[str, ...] = server_option(
-        (), "Address of the server, as http://127.0.0.1:8000/v1. Several share the requests, by ,WEIGHT at the end."
-    )
+    endpoint: str | None = server_option(None, "Address of the server, as http://127.0.0.1:8000/v1.")
     profile: str | None = server_option(None, f"Kind of server: {', '.join(SERVERS)}.", shown="derived from the host")
-    key_env: tuple[str, ...] = server_option(
-        (), "Environment variable that holds the key. One for all servers, or one for each --endpoint."
-    )
+    key_env: str | None = server_option(None, "Environment variable that holds the key.")
     insecure_key: bool = server_option(
         False, "Send the key by plain http to a private network.", names="--insecure-key"
     )
@@ -38,11 +34,6 @@ class ServerOptions(Options):
     )
     price: str | None = server_option(None, "IN,OUT: price of a million tokens read, and written.")
     max_cost: float | None = server_option(None, "Send nothing more when the replies cost this; needs --price.", ge=0)
-
-    @field_validator("endpoint", "key_env", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _cost_has_prices(self) -> Self:

@@ -16,7 +16,6 @@ _SHORTEST = 8  # characters of a key: a shorter one could be a word of an answer
 _LONG = 12  # characters of a beginning or an end of a key that are cut out of texts; half of a short key
 _PRIVATE_NAMES = (".local", ".internal", ".lan", ".home.arpa")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WEIGHT = re.compile(r",([0-9]{1,4}(?:\.[0-9]{1,3})?)$")
 _QUERY = re.compile(r"(?:api-version=[A-Za-z0-9.-]+)?")
 
 
@@ -60,15 +59,6 @@ class Key:
         """Return the text with ``[key]`` in place of the key and of long beginnings and ends of it, in any form."""
         text = _cut_beginnings(text, self._forms, REDACTED)
         return _cut_beginnings(text[::-1], [form[::-1] for form in self._forms], REDACTED[::-1])[::-1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """A server of a model, the key to it, and its share of the requests among the servers of that model."""
-
-    address: Address
-    key: Key | None = None
-    weight: float = 1.0
 
 
 def _base64_forms(value: bytes) -> set[str]:
@@ -128,7 +118,7 @@ def parse_address(
     end = SERVERS[kind].image_path if pictures else SERVERS[kind].path
     end = end.format(model=quote(model, safe=""))
     path = parts.path.rstrip("/")
-    for known in ("/chat/completions", "/images/generations", "/messages"):
+    for known in ("/chat/completions", "/images/generations"):
         path = path.removesuffix(known)
     query = parts.query or SERVERS[kind].query
     shown = f"[{host}]" if ":" in host else host
@@ -143,50 +133,6 @@ def parse_address(
         is_private=_is_private(host),
         option=option,
     )
-
-
-def parse_endpoints(
-    texts: Sequence[str],
-    model: str,
-    profile: str | None = None,
-    *,
-    keys: Sequence[str] = (),
-    insecure: bool = False,
-    pictures: bool = False,
-    option: str = "--endpoint",
-) -> list[Endpoint]:
-    """Parse the addresses of all servers of a model, ``ADDRESS`` or ``ADDRESS,WEIGHT``, and read their keys.
-
-    Args:
-        texts: The addresses.
-        model: As of :func:`parse_address`, and so are ``profile``, ``pictures`` and ``option``.
-        profile: Kind of the servers.
-        keys: Environment variables of the keys: none, one for all servers, or one for each.
-        insecure: As of :func:`read_key`.
-        pictures: Whether the model generates images.
-        option: The option that gave the addresses.
-
-    Raises:
-        ConfigError: A text is no address, comes twice or has the weight 0, or there are too many or too few keys.
-    """
-    if len(keys) not in (0, 1, len(texts)):
-        raise ConfigError(
-            f"Give {_key_option(option)} once for all servers, or as often as {option}; there are {len(keys)} for "
-            f"{len(texts)}."
-        )
-    variables = list(keys) * (len(texts) // len(keys)) if keys else [None] * len(texts)
-    found: dict[str, Endpoint] = {}
-    for text, variable in zip(texts, variables, strict=True):
-        weight = _WEIGHT.search(text.strip())
-        address = parse_address(
-            text.strip()[: weight.start()] if weight else text, model, profile, pictures=pictures, option=option
-        )
-        share = float(weight[1]) if weight else 1.0
-        if not share or address.url in found:
-            wrong = "comes twice" if share else "has the weight 0"
-            raise ConfigError(f"{option} {address.host} {wrong}; leave it out.")
-        found[address.url] = Endpoint(address=address, key=read_key(variable, address, insecure=insecure), weight=share)
-    return list(found.values())
 
 
 def _key_option(option: str) -> str:

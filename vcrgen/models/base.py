@@ -24,7 +24,6 @@ _FILTERED = {
     "recitation",
     "spii",
     "image_safety",
-    "blocked_prompt",
 }
 
 
@@ -81,11 +80,6 @@ class Request:
         }
         fields = canonical_json({name: value for name, value in content.items() if value})
         return hashlib.sha256(fields.encode("utf-8", "surrogatepass")).hexdigest()
-
-    @property
-    def calls(self) -> int:
-        """Return the number of calls that a server gets for the request: one more for each candidate and prompt."""
-        return 1 + bool(self.candidates_text) + len(self.candidates)
 
     @property
     def for_candidates(self) -> Request:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vcrgen.errors import VcrgenError
+from vcrgen.errors import ConfigError, VcrgenError
 from vcrgen.media import media_type
 from vcrgen.models.address import Address
 from vcrgen.models.base import Reply, Request, RequestProblem, TokenLogprobs
@@ -93,8 +93,11 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
         candidate: A candidate whose log-probabilities are requested in place of an answer.
 
     Raises:
-        RequestProblem: An image has an unknown format.
+        ConfigError: The server ignores one of its parameters.
+        RequestProblem: An image has an unknown format, or the server cannot give what is asked for.
     """
+    if request.candidates and not address.kind.gives_candidate_logprobs:
+        raise RequestProblem(NO_LOGPROBS, f"servers of the kind {address.profile} give no log-probabilities of answers")
     images = [_image_part(image, request.detail) for image in request.images]
     words: list[tuple[bytes, ...]] = [(_json_bytes({"type": "text", "text": request.text}),)] if request.text else []
     parts = words + images if request.text_first else images + words
@@ -108,6 +111,11 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
         end = b']},{"role":"assistant","content":' + _json_bytes(candidate) + b"}]}"
     else:
         fields |= (_WITH_TOKENS if request.candidates else {}) | (_WITH_LABELS if request.labels else {})
+    if ignored := sorted(address.kind.ignores & fields.keys()):
+        raise ConfigError(
+            f"Servers of the kind {address.profile} take {ignored[0]} and ignore it, so the replies would not be what "
+            "was asked for; leave it out."
+        )
     settings = _json_bytes(fields)[1:-1]
     # An image is copied once, and not looked through for what needs an escape: Base64 is JSON as it is.
     system = _json_bytes({"role": "system", "content": request.system}) + b"," if request.system else b""
@@ -117,17 +125,11 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
     return b"".join([*pieces, end])
 
 
-def image_type(image: bytes) -> str:
-    """Return the media type of an image; a RequestProblem if it is none that servers take."""
+def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
+    """Return the image as a part of the message, in pieces."""
     kind = media_type(image)
     if kind is None:
         raise RequestProblem(RejectReason.UNDECODABLE, "not a PNG, JPEG or WebP image")
-    return kind
-
-
-def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
-    """Return the image as a part of the message, in pieces."""
-    kind = image_type(image)
     start = f'{{"type":"image_url","image_url":{{"url":"data:{kind};base64,'.encode()
     end = b'"' + (b',"detail":' + _json_bytes(detail) if detail else b"") + b"}}"
     return start, base64.b64encode(image), end
@@ -269,6 +271,8 @@ def _error_in_reply(error: Any, redact: Redact, usage: Mapping[str, int]) -> Cal
 def error_sentence(data: bytes, redact: Redact) -> str:
     """Return the message in the body of an error as one short line; empty if there is none."""
     body = _json(data)
+    if isinstance(body, list) and body:  # as Google sends it
+        body = body[0]
     if isinstance(body, dict):
         return _error_message(body.get("error") or body.get("detail") or body.get("message") or body, redact)
     return plain_line(redact(_MARKUP.sub(" ", data.decode("utf-8", "replace"))))
@@ -327,12 +331,7 @@ def _usage(usage: Any) -> dict[str, int]:
         return {}
     details = usage.get("completion_tokens_details")
     thinking = details.get("reasoning_tokens") if isinstance(details, dict) else None
-    return token_counts(usage.get("prompt_tokens"), usage.get("completion_tokens"), thinking)
-
-
-def token_counts(read: Any, written: Any, thinking: Any = None) -> dict[str, int]:
-    """Return tokens by kind, without those that are no count."""
-    counts = {"input": read, "output": written, "thinking": thinking}
+    counts = {"input": usage.get("prompt_tokens"), "output": usage.get("completion_tokens"), "thinking": thinking}
     return {name: count for name, count in counts.items() if type(count) is int and 0 < count < _MAX_TOKENS}
 
 

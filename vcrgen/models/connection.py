@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from vcrgen.errors import PipelineError
 from vcrgen.extras import needs_extra
-from vcrgen.models import anthropic, chat, gemini, image_generation
-from vcrgen.models.address import Address, Endpoint, Key
+from vcrgen.models import chat, image_generation
+from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply
 from vcrgen.models.chat import CallError
 from vcrgen.models.outage import Outage
@@ -31,9 +31,6 @@ IDLE_SECONDS = 4.0
 LONGEST_WAIT = 120.0  # seconds that a server may ask for
 BUSY = 429
 _TRIED_AGAIN = {408, 409, 425, BUSY}
-
-# What differs between protocols: `encode_request`, `parse_reply` and `MAX_REPLY_BYTES`.
-PROTOCOLS: Mapping[str, Any] = {"openai": chat, "anthropic": anthropic, "gemini": gemini}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +48,29 @@ class Connection:
     """The connections to one server, for use in one event loop.
 
     Args:
-        endpoint: The server.
+        address: The server.
+        key: The key to it, if it needs one.
         limits: Limits of requests.
 
     Attributes:
-        address: The server.
-        weight: Its share of the requests.
         reached: Whether the server ever answered, whatever it was.
-        served: The server's own name of the model; empty before its first reply.
     """
 
-    def __init__(self, endpoint: Endpoint, limits: Limits) -> None:
+    def __init__(self, address: Address, key: Key | None, limits: Limits) -> None:
         httpx2 = load_httpx()
-        self.address, self.weight = endpoint.address, endpoint.weight
-        self.reached, self.served = False, ""
-        self._limits = limits
-        self._redact = endpoint.key.redact if endpoint.key else lambda text: text
-        self._headers = httpx2.Headers(request_headers(endpoint.address, endpoint.key))
+        self.reached = False
+        self._address, self._limits = address, limits
+        self._redact = key.redact if key else lambda text: text
+        self._headers = httpx2.Headers(_headers(address, key))
         # `call` limits the whole, so that no alarm is set for each step of a call.
         timeout = httpx2.Timeout(None, connect=min(CONNECT_SECONDS, limits.timeout))
         self._extensions = {"timeout": timeout.as_dict()}
         # Transports without a client, which takes a third of a call's time for redirects and cookies. Each call has one
         # of its own: a pool of many connections looks at all of them twice a call.
-        self._options = {**transport_options(endpoint.address), "proxy": _proxy_for(endpoint.address)}
+        self._options = _transport_options(address)
         self._transports: list[AsyncHTTPTransport] = []
         self._idle: list[AsyncHTTPTransport] = []  # the last one is the last used
-        self._url = httpx2.URL(endpoint.address.url)
+        self._url = httpx2.URL(address.url)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -109,7 +103,7 @@ class Connection:
         """
         import httpx2
 
-        protocol: Any = image_generation if picture else PROTOCOLS[self.address.kind.protocol]
+        protocol: Any = image_generation if picture else chat
         began = time.perf_counter()
         try:
             async with asyncio.timeout(self._limits.timeout):
@@ -120,11 +114,11 @@ class Connection:
                     async with aclosing(await transport.handle_async_request(sent)) as response:
                         data = await _read(response, protocol.MAX_REPLY_BYTES)
         except httpx2.ConnectTimeout as error:
-            raise _not_connected(error, self.address.option) from None
+            raise _not_connected(error, self._address.option) from None
         except (TimeoutError, httpx2.TimeoutException):
             raise CallError("timeout", f"no whole reply within {self._limits.timeout:g} s") from None
         except httpx2.ConnectError as error:
-            raise _not_connected(error, self.address.option) from None
+            raise _not_connected(error, self._address.option) from None
         except httpx2.ProxyError as error:
             detail = f"the proxy of HTTPS_PROXY refuses it ({chat.plain_line(str(error))}); mend it, or set NO_PROXY"
             raise CallError("connect", detail) from None
@@ -133,10 +127,10 @@ class Connection:
         self.reached = True
         outage.note_answer(response.status_code)
         if response.status_code != 200:
-            if filtered := chat.filtered_reply(data, self.address.host):
+            if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
             raise self._refusal(response, data, picture)
-        reply = protocol.parse_reply(data, self.address, self._redact)
+        reply = protocol.parse_reply(data, self._address, self._redact)
         return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
     def _refusal(self, response: Response, data: bytes, picture: bool) -> CallError:
@@ -145,7 +139,7 @@ class Connection:
         sentence = chat.error_sentence(data, self._redact)
         detail = f"the server answers {status}" + (f": {sentence}" if sentence else "")
         if 300 <= status < 400:
-            option = self.address.option
+            option = self._address.option
             detail = f"the server answers {status}, a redirect; give {option} the address where it leads to"
         again = status >= 500 or (status in _TRIED_AGAIN and not chat.is_out_of_quota(data))
         unknown = image_generation.refused_names(status, data) if picture else frozenset()
@@ -163,13 +157,13 @@ def load_httpx() -> Any:
     return httpx2
 
 
-def request_headers(address: Address, key: Key | None) -> dict[str, str]:
+def _headers(address: Address, key: Key | None) -> dict[str, str]:
     """Return the headers of requests to a server."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-    return headers | {"User-Agent": "vcrgen"} | dict(address.kind.headers) | (key.header(address.kind) if key else {})
+    return headers | {"User-Agent": "vcrgen"} | (key.header(address.kind) if key else {})
 
 
-def transport_options(address: Address) -> dict[str, Any]:
+def _transport_options(address: Address) -> dict[str, Any]:
     """Return the options of transports to a server, each of which makes one call at a time."""
     httpx2 = load_httpx()
     return {
@@ -178,6 +172,7 @@ def transport_options(address: Address) -> dict[str, Any]:
         "verify": httpx2.create_ssl_context() if address.is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         # The proxies and certificates of the user's environment; what is not encrypted goes through no proxy.
         "trust_env": address.is_encrypted,
+        "proxy": _proxy_for(address),
     }
 
 

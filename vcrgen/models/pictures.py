@@ -35,14 +35,6 @@ def decode_image(data: bytes) -> Image.Image:
     )
 
 
-def image_size(data: bytes) -> tuple[int, int]:
-    """Return width and height by an image's header; a RequestProblem if it is invalid."""
-    try:
-        return Image.open(io.BytesIO(data), formats=FORMATS).size
-    except Exception:  # decoders raise anything on hostile files
-        raise RequestProblem(RejectReason.UNDECODABLE, "not a whole PNG, JPEG or WebP image") from None
-
-
 def _as_png(image: Image.Image) -> tuple[Image.Image, str]:
     return image, "PNG"
 

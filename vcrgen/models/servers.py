@@ -4,6 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _NEW_NAMES = {"max_tokens": "max_completion_tokens"}
+# "Ignored" in the table of https://platform.claude.com/docs/en/api/openai-sdk, as of 2026.
+_ANTHROPIC_IGNORES = frozenset(
+    {
+        *("logprobs", "top_logprobs", "logit_bias", "presence_penalty", "frequency_penalty", "seed"),
+        *("response_format", "reasoning_effort", "prediction", "modalities", "audio"),
+        *("metadata", "service_tier", "store", "user"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +27,7 @@ class Server:
         hosts: Host names, or suffixes beginning with a dot, of such servers.
         names_model: Whether the request's body names the model.
         gives_candidate_logprobs: Whether log-probabilities of a given answer can be requested, in vLLM's way.
-        protocol: Name of the protocol, as of :data:`vcrgen.models.connection.PROTOCOLS`.
-        headers: Further headers of a request.
-        max_image_bytes: Limit of an image in Base64, in bytes; None if there is none.
-        max_image_side: Limit of an image's width and height, in pixels; None if there is none.
-        max_request_bytes: Limit of a request's body; None if there is none.
+        ignores: Parameters of requests that the server takes and ignores, without a word.
     """
 
     path: str = "chat/completions"
@@ -34,11 +38,7 @@ class Server:
     hosts: tuple[str, ...] = ()
     names_model: bool = True
     gives_candidate_logprobs: bool = False
-    protocol: str = "openai"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    max_image_bytes: int | None = None
-    max_image_side: int | None = None
-    max_request_bytes: int | None = None
+    ignores: frozenset[str] = frozenset()
 
 
 # `docs/predict-servers.md` describes each row. A new kind of server takes both, and nothing else.
@@ -53,25 +53,9 @@ SERVERS = {
         hosts=(".openai.azure.com", ".cognitiveservices.azure.com"),
         names_model=False,
     ),
-    "anthropic": Server(
-        path="messages",
-        header=("x-api-key", ""),
-        hosts=("api.anthropic.com",),
-        protocol="anthropic",
-        headers={"anthropic-version": "2023-06-01"},
-        max_image_bytes=5 << 20,
-        max_image_side=8000,
-        max_request_bytes=32 << 20,
-    ),
-    "gemini": Server(
-        path="models/{model}:generateContent",
-        header=("x-goog-api-key", ""),
-        names={"top_p": "topP", "max_tokens": "maxOutputTokens"},
-        hosts=("generativelanguage.googleapis.com",),
-        names_model=False,
-        protocol="gemini",
-        max_request_bytes=20_000_000,
-    ),
+    "anthropic": Server(hosts=("api.anthropic.com",), ignores=_ANTHROPIC_IGNORES),
+    # What Google does not know it refuses by name, so nothing of it has to be listed.
+    "gemini": Server(hosts=("generativelanguage.googleapis.com",)),
     "openrouter": Server(hosts=("openrouter.ai",)),
     "vllm": Server(gives_candidate_logprobs=True),
     "sglang": Server(),

@@ -39,8 +39,6 @@ from vcrgen.work.progress import ProgressListener
 
 _PLAN, _CHOICE = "settings of the run", "choice "  # keys of a ledger; those of replies have no space
 
-BATCH, FETCHED = "batch ", "fetched "  # before the id of a batch
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
@@ -107,8 +105,7 @@ def predict(
     listener = listener or ProgressListener()
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
-        _warn_of_batches(ledger, listener)
-        budget = Budget(spent, max_cost)
+        budget = Budget(spent, max_cost, listener)
         begin = partial(PictureRun, pictures, prompt.request, ledger)
         run = _ask(begin, model, budget, allow_failed=allow_failed, retry_refused=retry_refused, listener=listener)
         finished = bool(run.lines) and (allow_failed or not run.rejected)
@@ -161,10 +158,11 @@ def _ask(
 
 
 class Budget:
-    """A limit of cost; true as long as another request may be sent."""
+    """A limit of cost; true as long as another request may be sent. The progress shows what was spent."""
 
-    def __init__(self, spent: ReplyTally, max_cost: float | None) -> None:
-        self._spent, self._max_cost = spent, max_cost
+    def __init__(self, spent: ReplyTally, max_cost: float | None, listener: ProgressListener) -> None:
+        self._spent, self._max_cost, self._listener = spent, max_cost, listener
+        listener.note(spent.spending)
 
     def __call__(self) -> bool:
         """Return whether the next request may be sent."""
@@ -179,24 +177,13 @@ class Budget:
         """Add the cost of a new reply, or of unusable ones."""
         if isinstance(outcome, RequestProblem):
             self._spent.add_unusable(outcome.usage)
-            return
-        if self._max_cost is not None and not outcome.usage and outcome.outcome == ReplyOutcome.ANSWERED:
+        elif self._max_cost is not None and not outcome.usage and outcome.outcome == ReplyOutcome.ANSWERED:
             raise EndpointError(
                 "The server does not say how many tokens a reply took, so --max-cost cannot be kept; leave it out."
             )
-        self._spent.add(outcome)
-
-
-def _warn_of_batches(ledger: Ledger, listener: ProgressListener) -> None:
-    """Warn if a live run pays for requests that are in a batch."""
-    if batches := open_batches(ledger):
-        listener.warn(f"Batches are not fetched: {', '.join(batches)}; what they hold is sent again, and paid twice.")
-
-
-def open_batches(ledger: Ledger) -> list[str]:
-    """Return the ids of the batches that are not fetched, in the order of their submission."""
-    batches = [key.removeprefix(BATCH) for key in ledger if key.startswith(BATCH)]
-    return [batch for batch in batches if f"{FETCHED}{batch}" not in ledger]
+        else:
+            self._spent.add(outcome)
+        self._listener.note(self._spent.spending)
 
 
 def sibling(out: Path, end: str) -> Path:

@@ -10,10 +10,10 @@ from typing import Any
 
 from vcrgen.models.base import Reply, ReplyOutcome
 from vcrgen.models.run import NOT_SENT
+from vcrgen.plurals import pluralize
 
 VERSION = "vcrgen-run-1"
 _PACKAGES = ("httpx2", "torch", "transformers", "peft")  # named if this process has loaded them
-BATCH_DISCOUNT = 0.5
 _NAMES = 20  # limit of names of servers, models, ...
 
 
@@ -26,7 +26,6 @@ class ReplyTally:
     tokens: Counter[str] = field(default_factory=Counter)
     retries: Counter[str] = field(default_factory=Counter)
     served: dict[str, Counter[str]] = field(default_factory=dict)
-    batched: Counter[str] = field(default_factory=Counter)  # tokens of batches, in `tokens` too
     extra: Counter[str] = field(default_factory=Counter)  # tokens of checks and of unusable replies, in `tokens` too
     thinking: int = 0  # replies with thinking
     seconds: float = 0.0  # of all answers
@@ -35,8 +34,6 @@ class ReplyTally:
         """Count a reply."""
         self.outcomes[reply.outcome] += 1
         self.tokens.update(reply.usage)
-        if "batch" in reply.served:
-            self.batched.update(reply.usage)
         for usage in reply.extra_usage.values():
             self.add_unusable(usage)
         self.retries.update(reply.retries)
@@ -62,8 +59,15 @@ class ReplyTally:
         """Return the cost of the tokens; None without a price."""
         if self.price is None:
             return None
-        read, written = (self.tokens[kind] - self.batched[kind] * BATCH_DISCOUNT for kind in ("input", "output"))
-        return (read * self.price[0] + written * self.price[1]) / 1_000_000
+        return (self.tokens["input"] * self.price[0] + self.tokens["output"] * self.price[1]) / 1_000_000
+
+    @property
+    def spending(self) -> str:
+        """Return tokens, and cost where there is a price, for people; empty if the server counts no tokens."""
+        if not self.tokens["input"] and not self.tokens["output"]:
+            return ""
+        cost = "" if self.cost is None else f", cost {self.cost:,.4g}"
+        return f"{pluralize(self.tokens['input'], 'token')} read, {self.tokens['output']:,} written{cost}"
 
 
 def run_report(

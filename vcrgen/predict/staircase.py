@@ -104,7 +104,7 @@ def find_threshold(
     target, problems = sibling(out, ".staircase.json"), list[tuple[Question, RequestProblem]]()
     with guard_output(out), open_ledger(out, facts, listener) as ledger:
         spent = read_usage(ledger, price, out)
-        budget = Budget(spent, max_cost)
+        budget = Budget(spent, max_cost, listener)
         listener.begin(steps.questions, 0)
         while not problems and (chosen := steps.round()):
             requests = _requests(pictures, [(row, modes[level]) for row, level in chosen], prompt, listener)
