@@ -21,7 +21,6 @@ from vcrgen.bloom.audit.audit_report import write_report
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_set, write_draw
 from vcrgen.config.bloom import AuditOptions
 from vcrgen.errors import DatasetError, StudyError
-from vcrgen.study.adjudicate import adjudicate
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.exports import export
 from vcrgen.study.page_texts import AUDIT, MCQ, VCR, PageTexts
@@ -312,7 +311,9 @@ def test_report_and_exports_of_an_audit(auditing: Callable[..., StudyStore], tmp
     with pytest.raises(StudyError, match="leave out --compare"):
         make_report(store, compare=[tmp_path])
     with pytest.raises(StudyError, match="its raters name the errors"):
-        adjudicate(store, "ada")
+        make_report(store, causes=tmp_path / "errors.csv")
+    with pytest.raises(StudyError, match="its raters name the errors"):
+        export(store, "errors")
     with pytest.raises(StudyError, match="choose --to audit"):
         export(store, "outputs")
     (said,) = (json.loads(one) for one in export(store, rater="r1").splitlines())

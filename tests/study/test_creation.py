@@ -20,7 +20,6 @@ from vcrgen.study.creation import check_source
 from vcrgen.study.raters import forget, invite, rater_by_name, withdraw
 from vcrgen.study.records import Invitation, RaterState, Response
 from vcrgen.study.source import clean_picture
-from vcrgen.study.store.causes import read_causes, save_causes
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.invitations import read_invitation
@@ -276,14 +275,12 @@ def test_what_is_forgotten_is_in_no_file(make: Callable[..., StudyStore], people
     typing(store, lambda rater, *about: f"secret words of {rater}")
     with store.writing() as connection:
         update_rater(connection, 1, languages="Quenya")
-        save_causes(connection, "ada", {(0, 0, "secret words of 1"): "slip", (0, 0, "secret words of 2"): "slip"})
         raters = read_raters(connection)
     forget(store, rater_by_name(raters, "r1"))
     content = b"".join(file.read_bytes() for file in store.folder.iterdir() if file.is_file())
     assert b"secret words of 1" not in content and b"Quenya" not in content and b"secret words of 2" in content
     with store.reading() as connection:
         assert [rater.state for rater in read_raters(connection)] == [RaterState.FORGOTTEN, RaterState.SENT]
-        assert list(read_causes(connection)["ada"]) == [(0, 0, "secret words of 2")]
         with pytest.raises(StudyError, match="no rater 'r1'; it has r2"):
             rater_by_name(read_raters(connection), "r1")
     assert len(people(store, 1)) == 1  # the items are wanted again

@@ -43,10 +43,13 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
             once = {(one["question_id"], one["mode"]): one for one in same}.values()
             Path("preds.jsonl").write_text("".join(json.dumps(one) + "\n" for one in once), "utf-8")
             continue
-        name = " ".join(words[1:3]) if words[1] == "audit" else words[1]
+        name = " ".join(words[1:3]) if words[1] == "audit" else "causes" if "--causes" in words else words[1]
+        if name == "causes":
+            head, *errors = Path("errors.csv").read_text("utf-8").splitlines()
+            Path("errors.csv").write_text("\n".join([head, *(f"{line}slip" for line in errors)]), "utf-8")
         seen.setdefault(name, succeed(run, line.replace("samples:64", "samples:16")))
     assert "6 of 6 drawn items judged" in seen["audit report"]
-    assert len(COMMANDS) == 26
+    assert len(COMMANDS) == 27 and "slip of the fingers" in seen["causes"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
     assert seen["invite"].count("https://study.example.org/r/vcrs_") == 7
     assert "r1 is forgotten" in seen["forget"]
@@ -93,7 +96,6 @@ def test_mistakes_are_sentences(run: Run, pairs: Path, tmp_path: Path) -> None:
         (("report", "s", "--format", "pdf"), "Unknown format 'pdf'"),
         (("report", "s", "--out", "x"), "choose a --format for --out"),
         (("report", "s", "--data", tmp_path), "is not a dataset"),
-        (("adjudicate", "s", "--by", "a/b"), "'a/b' is no name"),
         (("forget", "s", "r9"), "The study has no rater 'r9'; it has nobody"),
         (("export", "s", "--to", "xml"), "Unknown form 'xml'"),
         (("export", "s", "--out", "no/such/folder.jsonl"), "no/such/folder.jsonl cannot be written"),

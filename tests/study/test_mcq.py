@@ -18,13 +18,12 @@ from vcrgen.config.hidden import HiddenOptions
 from vcrgen.errors import DatabaseError, StudyError
 from vcrgen.hidden.mcq import make_hidden_mcq
 from vcrgen.scorer.run import open_session
-from vcrgen.study.adjudicate import adjudicate
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
 from vcrgen.study.grading import grade
 from vcrgen.study.raters import invite, withdraw
-from vcrgen.study.report import make_report
+from vcrgen.study.report import StudyReport, make_report
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import read_design
@@ -327,62 +326,63 @@ def test_outputs_are_scored_as_those_of_models(finished_steps: StudyStore, quest
     assert {line["lang"] for line in design if line["kind"] == "item"} == {"en", "ar"}
 
 
-def test_pages_of_doubts_show_what_was_asked(make_mcq: Callable[..., StudyStore], typing: Any, tmp_path: Path) -> None:
+def test_the_page_of_doubts_shows_what_was_asked(
+    make_mcq: Callable[..., StudyStore], typing: Any, tmp_path: Path
+) -> None:
     """They had letters only: nobody could tell whether the item is at fault. Options are hostile here."""
     texts = {f"options_{lang}": [f"<b>{lang} {letter}</b>" for letter in LETTERS[:4]] for lang in ("en", "ar")}
     store = make_mcq(made_set(tmp_path / "set", [row(number, **texts) for number in range(6)]), repeats=0)
     invite(store, 2, "en"), invite(store, 2, "ar")
     typing(store, lambda rater, name, _, answer: {"item-000": "CBBB"[rater - 1], "item-001": "D"}.get(name, answer))
-    sheets = adjudicate(store, "ada")
-    assert sheets.errors == 3
     stems = {"en": "How many boats?", "ar": "كم عدد القوارب؟"}
-    pages = sheets.page.read_text("utf-8"), make_report(store).render("html")
-    for page in pages:
-        article, other = page.split("<article>")[1:]
-        assert "item-000" in article and "item-001" in other
-        graded = {letter: re.findall(rf">{letter}</b>.*?</li>", article) for letter in LETTERS[:4]}
-        assert "<b>en" not in page and article.count("data:image/png;base64,") == 1
-        for number, (lang, dir) in enumerate((("en", "ltr"), ("ar", "rtl"))):
-            assert f'lang="{lang}" dir="{dir}"' in article and stems[lang] in article
-            said = {letter: line[number].partition("</i>")[0].rpartition(">")[2] for letter, line in graded.items()}
-            assert all(f"&lt;b&gt;{lang} {letter}&lt;/b&gt;" in line[number] for letter, line in graded.items())
-            assert said == {"A": "right", "B": "chosen", "C": "chosen", "D": ""}
+    page = make_report(store).render("html")
+    article, other = page.split("<article>")[1:]
+    assert "item-000" in article and "item-001" in other
+    graded = {letter: re.findall(rf">{letter}</b>.*?</li>", article) for letter in LETTERS[:4]}
+    assert "<b>en" not in page and article.count("data:image/png;base64,") == 1
+    for number, (lang, dir) in enumerate((("en", "ltr"), ("ar", "rtl"))):
+        assert f'lang="{lang}" dir="{dir}"' in article and stems[lang] in article
+        said = {letter: line[number].partition("</i>")[0].rpartition(">")[2] for letter, line in graded.items()}
+        assert all(f"&lt;b&gt;{lang} {letter}&lt;/b&gt;" in line[number] for letter, line in graded.items())
+        assert said == {"A": "right", "B": "chosen", "C": "chosen", "D": ""}
 
 
-def test_causes(finished_steps: StudyStore) -> None:
-    sheets = adjudicate(finished_steps, "ada")
-    assert (sheets.errors, sheets.marked) == (2, 0)
-    text = sheets.sheet.read_text("utf-8-sig")
-    sheets.sheet.write_text("\n".join(line + "name" if "item-001" in line else line for line in text.splitlines()))
-    assert adjudicate(finished_steps, "ada").marked == 1
-    rows = {texts[0]: texts for texts in table_of(make_report(finished_steps), PEOPLE).texts()}
-    assert rows["ar, Image"][6] == "100.00"
+def with_causes(store: StudyStore, tmp_path: Path, item: str) -> tuple[int, StudyReport]:
+    """Return the number of errors, and the report where all of an item are names."""
+    head, *errors = export(store, "errors").splitlines()
+    file = tmp_path / "errors.csv"
+    file.write_text("\n".join([head, *(line + "name" if item in line else line for line in errors)]), "utf-8")
+    return len(errors), make_report(store, causes=file)
 
 
-def test_causes_are_of_what_was_seen(make_mcq: Callable[..., StudyStore], typing: Any) -> None:
+def test_causes(finished_steps: StudyStore, tmp_path: Path) -> None:
+    errors, report = with_causes(finished_steps, tmp_path, "item-001")
+    rows = {texts[0]: texts for texts in table_of(report, PEOPLE).texts()}
+    assert errors == 2 and rows["ar, Image"][6] == "100.00"
+
+
+def test_causes_are_of_what_was_seen(make_mcq: Callable[..., StudyStore], typing: Any, tmp_path: Path) -> None:
     """Everybody is wrong on two items in both ways, with the same letters: on each, one of two had no picture."""
     store = make_mcq(view="both", raters=1, lang="en", repeats=0, checks=0)
     invite(store, 2, "en")
     wrong = ("item-000", "item-001")
     typing(store, lambda rater, name, place, answer: wrong_of(answer) if name in wrong else answer)
-    sheets = adjudicate(store, "ada")
-    text = sheets.sheet.read_text("utf-8-sig")
-    assert sheets.errors == 2 and {line.split(",")[5] for line in text.splitlines()[1:]} == {"1"}
-    sheets.sheet.write_text("\n".join(line + "name" if "item-00" in line else line for line in text.splitlines()))
-    assert adjudicate(store, "ada").marked == 2
-    report = make_report(store)
+    assert [line.split(",")[5] for line in export(store, "errors").splitlines()[1:]] == ["1", "1"]
+    _, report = with_causes(store, tmp_path, "item-00")
     rows = {texts[0]: (texts[3], texts[6]) for texts in table_of(report, PEOPLE).texts()}
     assert rows == {"en, Image": ("66.67", "100.00"), "en, Text only": ("66.67", "66.67")}
     assert table_of(report, "Causes of errors").texts() == [["name or date", "2"], ["not typed", "0"]]
 
 
-def test_without_pictures_there_are_no_causes(make_mcq: Callable[..., StudyStore], typing: Any) -> None:
+def test_without_pictures_there_are_no_causes(make_mcq: Callable[..., StudyStore], typing: Any, tmp_path: Path) -> None:
     store = make_mcq(view="text-only", lang="en", repeats=0, checks=0)
     invite(store, 2, "en")
     typing(store, lambda rater, name, place, answer: wrong_of(answer))
-    with pytest.raises(StudyError, match="shows no pictures, so its errors have no causes to mark"):
-        adjudicate(store, "ada")
-    assert not any("adjudicate" in note for note in make_report(store).document.limitations)
+    with pytest.raises(StudyError, match="shows no pictures, so its errors have no causes"):
+        export(store, "errors")
+    with pytest.raises(StudyError, match="shows no pictures, so its errors have no causes"):
+        make_report(store, causes=tmp_path / "errors.csv")
+    assert not any("--causes" in note for note in make_report(store).document.limitations)
 
 
 def test_a_hidden_question_set_by_its_key(

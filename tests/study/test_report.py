@@ -12,7 +12,6 @@ import pytest
 from tests.study.conftest import look, table_of
 from vcrgen.errors import StudyError
 from vcrgen.scorer import score
-from vcrgen.study.adjudicate import adjudicate, read_sheet, typed_errors
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export
 from vcrgen.study.grading import grade, typed_form
@@ -89,7 +88,7 @@ def test_the_tables(finished: StudyStore) -> None:
     )
     assert all(0 <= float(cell) <= 100 for cell in (row[2] for row in table_of(report, "Agreement").texts()))
     assert "excludes nobody" in report.document.limitations[0]
-    assert any("nobody has marked causes" in note for note in report.document.limitations)
+    assert any("no causes of errors are given" in note for note in report.document.limitations)
     assert not [one for one in report.document.sections[0].tables if one.title == "Answers that may be wrong"]
 
 
@@ -136,64 +135,66 @@ def test_answers_that_may_be_wrong(make: Callable[..., StudyStore], people: Any,
     assert "A &lt;b&gt;fox&lt;/b&gt;" in page and page.count("data:image/png;base64,") == 2
 
 
-def test_two_maintainers_mark_causes_blind_to_each_other(finished: StudyStore) -> None:
-    first = adjudicate(finished, "ada")
-    errors = typed_errors(finished)
-    assert (first.marked, first.errors, first.unknown) == (0, len(errors), 0) and len(errors) > 6
-    sheet = finished.folder / "causes-ada.csv"
-    rows = list(csv.DictReader(io.StringIO(sheet.read_text("utf-8"))))
-    assert [row["id"] for row in rows] == [error.id for error in errors]
-    assert sheet.stat().st_mode & 0o077 == 0 and HOSTILE not in first.page.read_text("utf-8")
+def test_causes_of_errors(finished: StudyStore, tmp_path: Path) -> None:
+    """The filtered scores are those of a sheet of causes as vcrgen had it before, with the same causes."""
+    file = tmp_path / "errors.csv"
+    listed = export(finished, "errors")
+    rows = list(csv.DictReader(io.StringIO(listed)))
+    assert len(rows) == 24 and len({row["id"] for row in rows}) == 24 and {row["raters"] for row in rows} == {"1"}
+    assert {row["cause"] for row in rows} == {""} and all(row["typed"] != row["answer"] for row in rows)
+    file.write_text(listed, "utf-8")
+    plain = make_report(finished, causes=file)
+    assert any("no causes of errors are given" in note for note in plain.document.limitations)
+    file.write_text(filled(rows, lambda row: " NAME" if row["typed"] == "in March" else "slip"), "utf-8")
+    report = make_report(finished, causes=file)
+    filtered = [row[4:6] + row[7:9] for row in table_of(report, "People, exact match").texts()]
+    assert filtered == [["69.44", "41.42", "77.78", "43.20"], ["63.89", "41.42", "72.22", "41.07"]]
+    assert table_of(report, "Causes of errors").texts() == [
+        ["name or date", "6"],
+        ["slip of the fingers", "18"],
+        ["not typed", "0"],
+    ]
+    assert not any("no causes of errors are given" in note for note in report.document.limitations)
+    file.write_text(filled([row for row in rows if row["typed"] == "in March"], lambda _: "name"), "utf-8")
+    part = make_report(finished, causes=file)
+    assert [row[4:6] + row[7:9] for row in table_of(part, "People, exact match").texts()] == filtered
+    assert table_of(part, "Causes of errors").texts()[1] == ["none given", "18"]
 
-    def fill(name: str, causes: Callable[[dict[str, str]], str], between: str = ",") -> None:
-        file = finished.folder / f"causes-{name}.csv"
-        rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
-        out = io.StringIO()
-        writer = csv.DictWriter(out, list(rows[0]), delimiter=between)
-        writer.writeheader()
-        writer.writerows(row | {"cause": causes(row)} for row in rows)
-        file.write_text("\ufeff" + out.getvalue(), "utf-8")
 
-    fill("ada", lambda row: "name" if row["typed"] == "in March" else "slip")
-    assert adjudicate(finished, "ada").marked == len(errors)
-    adjudicate(finished, "bob")
-    assert "slip" not in (finished.folder / "causes-bob.csv").read_text("utf-8")
-    before = make_report(finished)
-    fill("bob", lambda row: "NAME " if row["typed"] == "in March" else "unreadable", between=";")
-    adjudicate(finished, "bob")
-    after = make_report(finished)
-    shown = table_of(after, "Causes of errors").texts()
-    assert shown[0][0] == "name or date" and shown[1][0] == "none, or not agreed on"
-    assert table_of(after, "Agreement on causes").texts()[0][0] == "ada, bob"
-    for report in (before, after):
-        for row in table_of(report, "People, exact match").texts():
-            assert float(row[7]) > float(row[4])  # what r2 typed is excused
+def filled(rows: list[dict[str, str]], cause: Callable[[dict[str, str]], str]) -> str:
+    """Return a list of errors as a spreadsheet may write it."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["cause", "id", "typed"], delimiter=";", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(row | {"cause": cause(row)} for row in rows)
+    return "\ufeff" + out.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "message"),
     [
-        ("id,cause\n0,tired\n", "line 2: no cause 'tired'; known: name, slip, unreadable, item"),
-        ("a,b\n", "causes.csv"),
-        ("", "causes.csv"),
+        ("id,cause\nID,tired\n", ", line 2: no cause 'tired'; known: name, slip, unreadable, item."),
+        ("id,cause\nID,slip\n\nID,slip\n", ", line 4: the error ID is in line 2 already; keep one of them."),
+        ("id,cause\nID,\nID,slip\n", ", line 3: the error ID is in line 2 already; keep one of them."),
+        ("id,cause\nID,slip\nffff,\n", ", line 3: the study has no error 'ffff'; take the line out."),
+        ("id,typed\nID,slip\n", " has no column 'cause' in its first row; it needs id, cause."),
+        ("id,cause\nID\n", ", line 2: 1 cell under 2 column names."),
+        ("", " is empty; its first row names the columns id, cause."),
+        (b"id,cause\n\xff\xff,slip\n", "not UTF-8"),
+        (None, " cannot be read: No such file or directory."),
     ],
 )
-def test_sheets_that_cannot_be_read(tmp_path: Path, text: str, message: str) -> None:
-    file = tmp_path / "causes.csv"
-    file.write_text(text)
-    with pytest.raises(StudyError, match=message):
-        read_sheet(file)
-
-
-def test_other_sheets_that_cannot_be_read(finished: StudyStore, tmp_path: Path) -> None:
-    file = tmp_path / "causes.csv"
-    file.write_bytes(b"id,cause\n\xff\xff,slip\n")
-    with pytest.raises(StudyError, match="not UTF-8"):
-        read_sheet(file)
-    with pytest.raises(StudyError, match="is no name"):
-        adjudicate(finished, "../ada")
-    (finished.folder / "causes-ada.csv").write_text("id,cause\nffffffffffff,slip\n")
-    assert adjudicate(finished, "ada").unknown == 1
+def test_lists_of_errors_that_cannot_be_read(
+    finished: StudyStore, tmp_path: Path, content: str | bytes | None, message: str
+) -> None:
+    file = tmp_path / "errors.csv"
+    known = export(finished, "errors").splitlines()[1].partition(",")[0]
+    if content is not None:
+        file.write_bytes(content.replace("ID", known).encode() if isinstance(content, str) else content)
+    with pytest.raises(StudyError) as caught:
+        make_report(finished, causes=file)
+    told = str(caught.value)
+    assert told.startswith(str(file)) and message.replace("ID", known) in told and "\n" not in told
 
 
 def test_the_rule_excludes_raters_and_is_printed(make: Callable[..., StudyStore], people: Any, typing: Any) -> None:
@@ -221,7 +222,7 @@ def test_exports(finished: StudyStore, lines: Any) -> None:
     assert {line["kind"] for line in design} == {"training", "item", "check", "repeat"}
     with pytest.raises(StudyError, match="no rater 'r7'"):
         export(finished, "outputs", "r7")
-    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, audit, design, payments"):
+    with pytest.raises(StudyError, match="Unknown form 'x'; known: outputs, audit, design, payments, errors"):
         export(finished, "x")
 
 

@@ -172,6 +172,7 @@ def serve(
         "vcrgen study export study --rater r3 --out r3.jsonl",
         "vcrgen study export study --to design --out design.jsonl",
         "vcrgen study export study --to payments --out payments.csv",
+        "vcrgen study export study --to errors --out errors.csv",
         "vcrgen study export audit-study --to audit --out answers.jsonl",
     )
 )
@@ -181,46 +182,25 @@ def export(
     to: Annotated[
         str | None,
         typer.Option(
-            help="outputs (a rater is a model), audit, design or payments (CSV).",
+            help="outputs (a rater is a model), audit, design, payments or errors (both CSV).",
             show_default="audit of one, or outputs",
         ),
     ] = None,
     rater: Annotated[str | None, typer.Option(help="Only this rater, as r3.", show_default="all")] = None,
+    data: _Moved = None,
 ) -> None:
-    """Export responses as outputs of models or verdicts of an audit, the assignment, or whom to pay."""
+    """Export responses as outputs of models or verdicts of an audit, the assignment, whom to pay, or all errors."""
     from vcrgen.study.exports import export as run
 
     with _open(folder) as store:
-        _write(run(store, to, rater), out)
-
-
-@study.command(epilog=examples("vcrgen study adjudicate study --by ada"))
-def adjudicate(
-    folder: _Study,
-    by: Annotated[str | None, typer.Option(help="Who marks.", show_default="your user name")] = None,
-    data: _Moved = None,
-) -> None:
-    """Write a sheet of all errors, or read its causes: a name or date, a slip, unreadable, the item's fault."""
-    from getpass import getuser
-
-    from vcrgen.study.adjudicate import adjudicate as run
-    from vcrgen.study.grading import ERROR_CAUSES
-
-    with _open(folder) as store:
-        done = run(store, by or getuser(), data=data)
-    console.say(f"{escape(str(done.sheet))}: {done.marked} of {done.errors} errors have a cause.", highlight=False)
-    if done.unknown:
-        console.say(f"Of texts that nobody has typed any more, the sheet had {pluralize(done.unknown, 'line')}.")
-    if done.marked < done.errors:
-        causes = ", ".join(f"{name} ({meaning})" for name, meaning in ERROR_CAUSES.items())
-        console.say(f"Look at {escape(str(done.page))}, and write into the column `cause`: {causes}.", highlight=False)
-        console.say("Then run the same command again.")
+        _write(run(store, to, rater, data=data), out)
 
 
 @study.command(
     epilog=examples(
         "vcrgen study report study",
         "vcrgen study report study --format html --compare preds.jsonl --out report.html",
+        "vcrgen study report study --causes errors.csv",
         "vcrgen study report study --format json --out people.json",
     )
 )
@@ -229,6 +209,13 @@ def report(
     form: Format = None,
     compare: Annotated[
         list[Path] | None, typer.Option(help="Outputs of a model for the same dataset. Repeatable.")
+    ] = None,
+    causes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Causes of errors: what `export --to errors` wrote, with its column `cause` filled in.",
+        ),
     ] = None,
     out: _Out = None,
     data: _Moved = None,
@@ -242,7 +229,7 @@ def report(
     if chosen == "text" and out is not None:
         raise StudyError("A report for the terminal is printed; choose a --format for --out.")
     with _open(folder) as store:
-        found = make_report(store, data=data, compare=compare or [])
+        found = make_report(store, data=data, compare=compare or [], causes=causes)
     if chosen == "text":
         print_parts(console.out, show_document(found.document))
     else:

@@ -1,4 +1,4 @@
-"""Exports of a study: outputs as of models, verdicts of an audit, the assignment, and payments."""
+"""Exports of a study: outputs as of models, verdicts of an audit, the assignment, payments, and errors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from vcrgen.errors import StudyError
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import verdict_lines
+from vcrgen.study.causes import list_errors
 from vcrgen.study.grading import finished_steps
 from vcrgen.study.raters import rater_by_name
 from vcrgen.study.records import Condition, RaterStep, StudyDesign, StudyItem, join_fields
@@ -21,18 +22,20 @@ from vcrgen.study.store.steps import read_steps
 from vcrgen.study.visitors import payment_lines
 
 Line = dict[str, Any]
-PAYMENTS = "payments"
+PAYMENTS, ERRORS = "payments", "errors"
 
 
-def export(store: StudyStore, form: str | None = None, rater: str | None = None) -> str:
-    """Export a study as JSON Lines, or as a CSV file of payments.
+def export(store: StudyStore, form: str | None = None, rater: str | None = None, *, data: str | None = None) -> str:
+    """Export a study as JSON Lines, or as a CSV file of payments or errors.
 
     Args:
         store: The study.
         form: ``outputs``, as `vcrgen score` reads them, a rater being a model; ``audit``, as `vcrgen bloom audit
-            report` reads them; ``design``: the steps of raters; or ``payments``: whose submission to approve. None
-            for ``audit`` of an audit, and else ``outputs``.
+            report` reads them; ``design``: the steps of raters; ``payments``: whose submission to approve; or
+            ``errors``: for the causes of errors. None for ``audit`` of an audit, and else ``outputs``.
         rater: Only this one's, such as ``r3``; a file that is to be scored holds one model.
+
+        data: Where the dataset is now, if it was moved; only ``errors`` needs it.
 
     Raises:
         StudyError: The form or the rater is unknown, or the form is not for this study.
@@ -45,12 +48,14 @@ def export(store: StudyStore, form: str | None = None, rater: str | None = None)
         raise StudyError(f"{store.folder} is an audit, which has no outputs; choose --to audit.")
     if not draw and form == "audit":
         raise StudyError(f"{store.folder} is no audit; choose another form than --to audit.")
+    if form in (PAYMENTS, ERRORS) and rater is not None:
+        raise StudyError(f"{form} holds all raters; leave out --rater.")
+    if form == ERRORS:
+        return list_errors(store, data)
     if form == PAYMENTS:
-        if rater is not None:
-            raise StudyError("payments holds all raters; leave out --rater.")
         return "".join(payment_lines(store))
     if form not in FORMS:
-        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS))}.")
+        raise StudyError(f"Unknown form {form!r}; known: {', '.join((*FORMS, PAYMENTS, ERRORS))}.")
     number = None if rater is None else rater_by_name(raters, rater).number
     with store.reading() as connection:
         steps = read_steps(connection, number)

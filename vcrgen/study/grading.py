@@ -8,22 +8,15 @@ width, kind of quotes, spaces. It never stands for a score.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from vcrgen.errors import StudyError
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.study.assignment import StepKind
-from vcrgen.study.records import ErrorId, GradedResponse, RaterStep, StudyItem, join_fields
+from vcrgen.study.records import GradedResponse, RaterStep, StudyItem, join_fields
 from vcrgen.study.source import McqSource, StudyQuestion, StudySource
 
-NAME, SLIP, UNREADABLE, FAULT = "name", "slip", "unreadable", "item"
-ERROR_CAUSES = {
-    NAME: "name or date",
-    SLIP: "slip of the fingers",
-    UNREADABLE: "cannot be read",
-    FAULT: "fault of the item",
-}
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」『』〝〞′″"), "'")
 
 
@@ -41,30 +34,13 @@ def finished_steps(steps: Iterable[RaterStep], kind: StepKind = StepKind.ITEM) -
     return [one for one in steps if one.step.kind is kind and one.done]
 
 
-def typed_texts(steps: Iterable[RaterStep]) -> set[ErrorId]:
-    """Return all texts that were typed for items."""
-    return {
-        (one.step.item, number, text)
-        for one in finished_steps(steps)
-        for number, text in enumerate(one.response.texts if one.response else ())
-    }
-
-
-def grade(
-    source: StudySource,
-    items: Sequence[StudyItem],
-    steps: Iterable[RaterStep],
-    causes: Mapping[ErrorId, str] | None = None,
-    text_only: Collection[int] = (),
-) -> list[GradedResponse]:
+def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[RaterStep]) -> list[GradedResponse]:
     """Grade the texts of finished items.
 
     Args:
         source: The dataset.
         items: The items of the study.
         steps: Those of raters.
-        causes: Of errors; those with :data:`NAME` are excused.
-        text_only: Conditions without the picture. Causes are of what people saw, so nothing is excused there.
 
     Raises:
         StudyError: The dataset lacks an item.
@@ -81,7 +57,6 @@ def grade(
         answers = question.answers
         for number, (answer, exact) in enumerate(zip(answers, match_texts(answers, response.texts), strict=True)):
             text = response.texts[number]
-            cause = None if step.condition in text_only else (causes or {}).get((step.item, number, text))
             graded.append(
                 GradedResponse(
                     rater=one.rater,
@@ -93,7 +68,6 @@ def grade(
                     unread=response.unread[number],
                     exact_match=exact,
                     lenient_match=typed_form(text) == typed_form(answer),
-                    excused=not exact and cause == NAME,
                     picture=picture,
                 )
             )
@@ -118,12 +92,3 @@ def question_of(source: StudySource, item: StudyItem) -> StudyQuestion:
     if row is None:
         raise StudyError(f"{source.place} has no item {item.question_id!r} any more; bring back the study's dataset.")
     return source.key.question(row)
-
-
-def agreed_causes(causes: Mapping[str, Mapping[ErrorId, str]]) -> dict[ErrorId, str]:
-    """Return the causes on which all maintainers agree who named one."""
-    named: dict[ErrorId, set[str]] = {}
-    for of_one in causes.values():
-        for error, cause in of_one.items():
-            named.setdefault(error, set()).add(cause)
-    return {error: next(iter(found)) for error, found in named.items() if len(found) == 1}

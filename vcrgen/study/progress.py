@@ -1,17 +1,13 @@
-"""Live figures for maintainers while a study runs: agreement of raters on what they typed, and causes named so far.
-
-Nothing here needs an answer, as the service has none.
-"""
+"""Agreement of raters on what they typed, while a study runs: nothing here needs an answer, as the service has none."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vcrgen.stats.agreement import count_equal_pairs, krippendorff_alpha
-from vcrgen.study.grading import ERROR_CAUSES, finished_steps, typed_form
-from vcrgen.study.records import ErrorId, RaterStep, StudyDesign
+from vcrgen.study.grading import finished_steps, typed_form
+from vcrgen.study.records import RaterStep, StudyDesign
 
 
 class LiveAgreement(NamedTuple):
@@ -42,9 +38,3 @@ def live_agreement(design: StudyDesign, steps: Sequence[RaterStep]) -> list[Live
             label = design.conditions[number].label
             found.append(LiveAgreement(label, len(texts), same, pairs, krippendorff_alpha(texts)))
     return found
-
-
-def cause_counts(causes: Mapping[str, Mapping[ErrorId, str]]) -> list[tuple[str, list[int]]]:
-    """Return for each maintainer the number of errors with each cause of :data:`ERROR_CAUSES`."""
-    counts = {name: Counter(by_error.values()) for name, by_error in causes.items() if by_error}
-    return [(name, [count[cause] for cause in ERROR_CAUSES]) for name, count in counts.items()]

@@ -15,10 +15,8 @@ from sqlalchemy import Connection
 
 from vcrgen.errors import StudyError
 from vcrgen.study.assignment import ExtraSteps, Slot, Step, StepKind, assign, assign_passes, steps_for_rater
-from vcrgen.study.grading import typed_texts
 from vcrgen.study.page_texts import texts_for
 from vcrgen.study.records import Invitation, Rater, RaterState, StudyDesign
-from vcrgen.study.store.causes import prune_causes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design, read_secret
 from vcrgen.study.store.invitations import save_invitation
@@ -185,7 +183,6 @@ def forget(store: StudyStore, rater: Rater) -> None:
         empty = dict.fromkeys(("tab", "consent", "languages", "began", "seen", "ended"), "")
         nothing = dict.fromkeys(("token", "shared_link", "visitor", "participant_id"))
         update_rater(connection, rater.number, state=RaterState.FORGOTTEN, **empty, **nothing)
-        prune_causes(connection, typed_texts(read_steps(connection)))
     store.purge()
 
 

@@ -13,10 +13,6 @@ from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.assignment import Slot, Step, all_slots
 from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
-ErrorId = tuple[int, int, str]
-"""An error: the number of the item, the place of the span in it, and the typed text."""
-
-
 Frames: TypeAlias = list[list[list[int]]]
 """For each field of a picture the frames of its covered part, one a line: left, top, right and bottom, in pixels."""
 
@@ -150,6 +146,14 @@ class StudyDesign:
         return [Slot(number, 0, rater - 1) for number, item in enumerate(self.draw.items) for rater in item.raters]
 
 
+class ErrorId(NamedTuple):
+    """What is wrong, whoever typed it and in whichever condition."""
+
+    item: int
+    place: int  # of the span in the item, from 0
+    typed: str
+
+
 class GradedResponse(NamedTuple):
     """The graded response of one rater to one masked span or question."""
 
@@ -164,6 +168,11 @@ class GradedResponse(NamedTuple):
     lenient_match: bool  # but for case, quotes, width and spaces
     excused: bool = False  # an error with a cause that the filtered scores do not count
     picture: int | None = None  # of an MCQ benchmark, where several items may share one
+
+    @property
+    def error(self) -> ErrorId:
+        """The error, if it is one."""
+        return ErrorId(self.item, self.place, self.typed)
 
     @property
     def filtered_match(self) -> bool:

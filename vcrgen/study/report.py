@@ -17,15 +17,15 @@ from vcrgen.report.document import Document, Section, html_page, render
 from vcrgen.reported_results.human_baseline import HumanBaseline
 from vcrgen.study import report_tables, scoring
 from vcrgen.study.audit_study import rejected_item_views, study_verdicts
+from vcrgen.study.causes import cause_table, check_has_causes, errors_of, excuse, read_causes
 from vcrgen.study.creation import check_source
-from vcrgen.study.grading import agreed_causes, finished_steps, grade, question_of
+from vcrgen.study.grading import finished_steps, grade, question_of
 from vcrgen.study.human_baseline import baseline_differences, baseline_scores
 from vcrgen.study.mcq_report import as_mcq_table
 from vcrgen.study.model_answers import read_model_answers
-from vcrgen.study.records import Rater, RaterState, RaterStep, StudyDesign, StudyItem
+from vcrgen.study.records import ErrorId, Rater, RaterState, RaterStep, StudyDesign, StudyItem
 from vcrgen.study.scoring import SuspectKey
 from vcrgen.study.source import StudySource, displayed_questions
-from vcrgen.study.store.causes import read_causes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design, read_secret
 from vcrgen.study.store.items import read_items, read_picture
@@ -77,31 +77,40 @@ class StudyReport:
         )
 
 
-def make_report(store: StudyStore, *, data: str | None = None, compare: Sequence[Path] = ()) -> StudyReport:
+def make_report(
+    store: StudyStore, *, data: str | None = None, compare: Sequence[Path] = (), causes: Path | None = None
+) -> StudyReport:
     """Score the responses of a study.
 
     Args:
         store: The study.
         data: Where the dataset is now, if it was moved.
         compare: Files of model outputs for the same dataset, as `vcrgen score` takes them.
+        causes: The list of errors with their causes.
 
     Raises:
-        StudyError: The dataset has changed, nobody has finished an item, or models are to be compared with an audit.
+        StudyError: The dataset has changed, nobody has finished an item, models are to be compared with an audit, or
+            the list of errors is wrong.
         VcrgenError: The dataset or a file of outputs cannot be read.
     """
     with store.reading() as connection:
         design, items = read_design(connection), read_items(connection)
         raters, steps = read_raters(connection), read_steps(connection)
         study = hashlib.sha256(read_secret(connection).encode()).hexdigest()[:STUDY_DIGITS]
-        causes, missing = read_causes(connection), len(open_slots(connection, design))
+        missing = len(open_slots(connection, design))
     if design.draw and compare:
         raise StudyError(f"{store.folder} is an audit, which is not compared with models; leave out --compare.")
+    if causes:
+        check_has_causes(store, design)
     source = None if design.draw else check_source(design, data)
     if not finished_steps(steps):
         raise StudyError(f"{store.folder}: nobody has finished an item yet, so there is nothing to report.")
     if source is None:
         return _audit_report(store, design, items, steps, list(_unfinished(raters, missing)))
-    responses = grade(source, items, steps, agreed_causes(causes), design.text_only)
+    responses = grade(source, items, steps)
+    errors = {one.error for one in errors_of(responses, design.text_only)}
+    named = read_causes(causes, errors) if causes else {}
+    responses = excuse(responses, named, design.text_only)
     statistics = scoring.rater_statistics(responses, steps, design.options)
     excluded = {one.rater for one in statistics if one.is_excluded}
     graded = [one for one in responses if one.rater not in excluded]
@@ -117,7 +126,7 @@ def make_report(store: StudyStore, *, data: str | None = None, compare: Sequence
         *(report_tables.model_table(design, graded, model) for model in models),
         report_tables.agreement_table(design, graded),
         report_tables.rater_table(statistics, raters),
-        *report_tables.cause_tables(seen, causes),
+        cause_table(seen, named),
         report_tables.key_table(keys[:MAX_KEYS], items, source),
     ]
     baseline = HumanBaseline(
@@ -132,7 +141,7 @@ def make_report(store: StudyStore, *, data: str | None = None, compare: Sequence
         lead=_lead(design),
         private=design.hidden,
         sections=[Section(tables=[as_mcq_table(table) if design.is_mcq else table for table in tables if table.rows])],
-        limitations=list(_notes(design, raters, excluded, missing, causes, len(keys))),
+        limitations=list(_notes(design, raters, excluded, missing, named, len(keys))),
         settings=f"Signature of the dataset: {design.signature}",
         json_value=baseline.as_json(),
     )
@@ -174,7 +183,7 @@ def _notes(
     raters: Sequence[Rater],
     excluded: Iterable[int],
     missing: int,
-    causes: Mapping[str, object],
+    causes: Mapping[ErrorId, str],
     keys: int,
 ) -> Iterator[str]:
     limits = [
@@ -190,7 +199,7 @@ def _notes(
     yield from _unfinished(raters, missing)
     if not causes and len(design.text_only) < len(design.conditions):
         main = "RAE" if design.is_mcq else "Exact match"
-        yield f"Filtered is the same as {main}: nobody has marked causes yet (`vcrgen study adjudicate`)."
+        yield f"Filtered is the same as {main}, as no causes of errors are given (--causes)."
     if keys > MAX_KEYS:
         yield f"Only the first {MAX_KEYS} of {keys} answers that may be wrong are shown."
     intervals = "Intervals are of a two-way bootstrap over images and raters."

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from statistics import mean
 
 from vcrgen.report.escape import one_line
 from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
-from vcrgen.stats.agreement import count_equal_pairs, krippendorff_alpha
 from vcrgen.study import scoring
-from vcrgen.study.grading import ERROR_CAUSES, agreed_causes, question_of
+from vcrgen.study.grading import question_of
 from vcrgen.study.model_answers import ModelAnswers
-from vcrgen.study.records import ErrorId, GradedResponse, Rater, StudyDesign, StudyItem
+from vcrgen.study.records import GradedResponse, Rater, StudyDesign, StudyItem
 from vcrgen.study.source import McqSource, StudySource
 from vcrgen.tasks.task import TASKS
 
@@ -115,28 +113,6 @@ def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[
         *("Checks", "Repeats", "Same, %"),
     )
     return Table(title="Raters", heads=heads, labels=4, rows=rows)
-
-
-def cause_tables(graded: Sequence[GradedResponse], causes: Mapping[str, Mapping[ErrorId, str]]) -> Iterator[Table]:
-    """Yield the causes of errors, and the agreement of maintainers where two of them named causes."""
-    if not causes:
-        return
-    agreed, errors = agreed_causes(causes), [one for one in graded if not one.exact_match]
-    counts = Counter(agreed.get((one.item, one.place, one.typed), "") for one in errors if one.typed or not one.unread)
-    names = {**ERROR_CAUSES, "": "none, or not agreed on"}
-    rows = [(names[cause], counts[cause]) for cause in names if cause in counts]
-    unread = sum(one.unread and not one.typed for one in errors)
-    yield Table(title="Causes of errors", heads=("Cause", "Errors"), labels=1, rows=[*rows, ("not typed", unread)])
-    if len(causes) > 1:
-        units = [
-            [of_one[error] for of_one in causes.values() if error in of_one]
-            for error in sorted({error for of_one in causes.values() for error in of_one})
-        ]
-        same, pairs = count_equal_pairs(units)
-        share = Percent(same / pairs) if pairs else None
-        heads = ("Maintainers", "Pairs", "Same, %", "alpha")
-        row = (", ".join(causes), pairs, share, Number(krippendorff_alpha(units), 3))
-        yield Table(title="Agreement on causes", heads=heads, labels=1, rows=[row])
 
 
 def key_table(keys: Sequence[scoring.SuspectKey], items: Sequence[StudyItem], source: StudySource) -> Table:

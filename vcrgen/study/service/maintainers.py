@@ -9,12 +9,11 @@ from starlette.datastructures import FormData
 
 from vcrgen.errors import StudyError
 from vcrgen.report.pages import Templates
-from vcrgen.study.grading import ERROR_CAUSES, finished_steps
-from vcrgen.study.progress import cause_counts, live_agreement
+from vcrgen.study.grading import finished_steps
+from vcrgen.study.progress import live_agreement
 from vcrgen.study.raters import rater_by_name, withdraw
 from vcrgen.study.records import RaterState
 from vcrgen.study.service.raters import UNKEPT
-from vcrgen.study.store.causes import read_causes
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import is_maintainer, read_design
 from vcrgen.study.store.raters import read_raters
@@ -74,7 +73,7 @@ class StudyMaintainerRoutes:
             )
         with self._store.reading() as connection:
             design, raters = read_design(connection), read_raters(connection)
-            steps, causes = read_steps(connection), read_causes(connection)
+            steps = read_steps(connection)
         rows = []
         for rater in raters:
             mine = [step for step in steps if step.rater == rater.number]
@@ -90,6 +89,4 @@ class StudyMaintainerRoutes:
             given=len(finished_steps(steps)),
             wanted=len(design.slots()),
             agreement=live_agreement(design, steps),
-            causes=cause_counts(causes),
-            cause_names=ERROR_CAUSES.values(),
         )

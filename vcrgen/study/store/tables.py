@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstrain
 from vcrgen.database.schema import columns, new_metadata
 from vcrgen.study.assignment import StepKind
 
-VERSION = 5
+VERSION = 6
 metadata = new_metadata()
 _JSON = sa.JSON(none_as_null=True)
 _SLOT = ("item", "condition", "turn")
@@ -105,9 +105,3 @@ returned = Table(
 )
 consents = Table("consents", metadata, *columns(version=Text, text=Text), PrimaryKeyConstraint("version"))
 maintainers = Table("maintainers", metadata, *columns(token=Text), PrimaryKeyConstraint("token"))
-causes = Table(
-    "causes",
-    metadata,
-    *columns(maintainer=Text, item=Integer, place=Integer, typed=Text, cause=Text),
-    PrimaryKeyConstraint("maintainer", "item", "place", "typed"),
-)

@@ -1,0 +1,133 @@
+"""Causes of errors: a list of all errors for maintainers, and what they write into its column ``cause``.
+
+An error is a text that somebody typed for a span and that is not its answer. A name or date that nobody can restore is
+excused in the filtered scores, as in Table 3 of the VCR paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from vcrgen.errors import StudyError
+from vcrgen.reading import check_file_size, read_csv
+from vcrgen.report.forms import as_csv
+from vcrgen.report.table import Table
+from vcrgen.study.creation import check_source
+from vcrgen.study.grading import grade, question_of
+from vcrgen.study.records import ErrorId, GradedResponse, StudyDesign
+from vcrgen.study.store.database import StudyStore
+from vcrgen.study.store.designs import read_design
+from vcrgen.study.store.items import read_items
+from vcrgen.study.store.steps import read_steps
+
+NAME = "name"
+CAUSES = {
+    NAME: "name or date",
+    "slip": "slip of the fingers",
+    "unreadable": "cannot be read",
+    "item": "fault of the item",
+}
+HEADS = ("id", "item", "span", "answer", "typed", "raters", "cause")
+MAX_BYTES = 64 << 20
+
+
+def list_errors(store: StudyStore, data: str | None = None) -> str:
+    """Return the errors of a study as CSV with an empty column ``cause``.
+
+    Args:
+        store: The study.
+        data: Where the dataset is now, if it was moved.
+
+    Raises:
+        StudyError: The dataset has changed, the study is an audit, or it shows no pictures.
+    """
+    with store.reading() as connection:
+        design, items, steps = read_design(connection), read_items(connection), read_steps(connection)
+    check_has_causes(store, design)
+    source = check_source(design, data)
+    raters = Counter(one.error for one in errors_of(grade(source, items, steps), design.text_only))
+    rows = []
+    for error in sorted(raters):
+        question = question_of(source, items[error.item])
+        answer = question.answers[error.place]
+        rows.append((error_id(error), question.question_id, error.place + 1, answer, error.typed, raters[error], ""))
+    return as_csv(Table(title="", heads=HEADS, labels=5, rows=rows))
+
+
+def check_has_causes(store: StudyStore, design: StudyDesign) -> None:
+    """Refuse the causes of an audit, and of a study without pictures: causes are of what people saw.
+
+    Raises:
+        StudyError: It is one of these.
+    """
+    if design.draw:
+        raise StudyError(
+            f"{store.folder} is an audit: its raters name the errors, and `vcrgen study report` lists them."
+        )
+    if len(design.text_only) == len(design.conditions):
+        raise StudyError(f"{store.folder} shows no pictures, so its errors have no causes.")
+
+
+def errors_of(graded: Iterable[GradedResponse], text_only: Collection[int]) -> list[GradedResponse]:
+    """Return the responses that are errors: a text that is not the answer, by somebody who saw the picture."""
+    return [one for one in graded if not one.exact_match and one.typed.strip() and one.condition not in text_only]
+
+
+def error_id(error: ErrorId) -> str:
+    """Return a name that spreadsheets leave as it is: they change texts, and read twelve digits as a number."""
+    return "e" + hashlib.sha256("\x1f".join(map(str, error)).encode()).hexdigest()[:12]
+
+
+def read_causes(file: Path, errors: Collection[ErrorId]) -> dict[ErrorId, str]:
+    """Read the list of errors with its causes; those without a cause are left out.
+
+    Args:
+        file: CSV with the columns ``id`` and ``cause``.
+        errors: Those of the study.
+
+    Raises:
+        StudyError: It cannot be read, lacks a column, has a cause or an id that is not known, or an id twice; the
+            message has the line.
+    """
+    check_file_size(file, MAX_BYTES, "it is not a list of errors", StudyError)
+    by_id = {error_id(error): error for error in errors}
+    lines: dict[str, int] = {}
+    found = {}
+    for line, row in read_csv(file, StudyError, delimiters=",;\t", required=("id", "cause")):
+        name, cause = row["id"].strip(), row["cause"].strip().lower()
+        place = f"{file}, line {line}"
+        if name not in by_id:
+            raise StudyError(f"{place}: the study has no error {name[:40]!r}; take the line out.")
+        if (first := lines.setdefault(name, line)) != line:
+            raise StudyError(f"{place}: the error {name} is in line {first} already; keep one of them.")
+        if cause and cause not in CAUSES:
+            raise StudyError(f"{place}: no cause {cause[:40]!r}; known: {', '.join(CAUSES)}.")
+        if cause:
+            found[by_id[name]] = cause
+    return found
+
+
+def excuse(
+    graded: Iterable[GradedResponse], causes: Mapping[ErrorId, str], text_only: Collection[int]
+) -> list[GradedResponse]:
+    """Excuse the errors whose cause is a name or date, but for responses without the picture."""
+    return [
+        one._replace(excused=True)
+        if not one.exact_match and one.condition not in text_only and causes.get(one.error) == NAME
+        else one
+        for one in graded
+    ]
+
+
+def cause_table(graded: Sequence[GradedResponse], causes: Mapping[ErrorId, str]) -> Table:
+    """Return the number of errors of each cause; no rows if none is given."""
+    errors = [one for one in graded if not one.exact_match]
+    counts = Counter(causes.get(one.error, "") for one in errors if one.typed or not one.unread)
+    names = {**CAUSES, "": "none given"}
+    rows = [(names[cause], counts[cause]) for cause in names if cause in counts]
+    unread = sum(one.unread and not one.typed for one in errors)
+    heads = ("Cause", "Errors")
+    return Table(title="Causes of errors", heads=heads, labels=1, rows=[*rows, ("not typed", unread)] if causes else [])
