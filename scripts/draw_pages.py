@@ -1,17 +1,14 @@
 """Draw the pictures at the head of pages of docs/: parts of pages that vcrgen writes, as a browser shows them.
 
-    python scripts/draw_pages.py                # docs/bloom.png, docs/curve.png, docs/profile.png, docs/stream.png
+    python scripts/draw_pages.py                # docs/bloom.png, docs/profile.png, docs/stream.png
 
 Needs chromium on the path.
 """
 
-import json
-import random
 import subprocess
 import tempfile
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from draw_gallery import DOCS, side_by_side
 from PIL import Image
 
@@ -19,8 +16,6 @@ from vcrgen.stream import VCRStream
 
 COLOURS = 224
 WIDTH, HEIGHT = 1000, 2000  # px of the browser's window
-LADDER = "ink=0.05,0.1,0.2,0.3,0.5,0.7"
-NEEDS = {"run_a": 0.25, "run_b": 0.4}  # mean share of ink with which a made-up model restores a span
 
 
 def main() -> None:
@@ -32,7 +27,6 @@ def main() -> None:
         draw(folder / "bloom.html", "bloom", (0, 262, WIDTH, 735))
         vcrgen("profile", "--example", "--out", folder / "profile.html")
         draw(folder / "profile.html", "profile", (0, 0, WIDTH, 650))
-        draw(curves(folder), "curve", (0, 840, WIDTH, 1190))
     save(side_by_side(epochs()), "stream")
 
 
@@ -54,34 +48,6 @@ def draw(page: Path, name: str, part: tuple[int, int, int, int]) -> None:
 
 def save(picture: Image.Image, name: str) -> None:
     picture.convert("RGB").quantize(COLOURS).save(DOCS / f"{name}.png", optimize=True)
-
-
-def curves(folder: Path) -> Path:
-    """Return the page of two made-up models, which restore a span if it has ink enough."""
-    data = folder / "ladder"
-    vcrgen("build", "samples", "--mode", LADDER, "--splits", "test=...", "--out", data)
-    rows = [
-        row
-        for file in sorted(data.glob("ink-*/*.parquet"))
-        for row in pq.read_table(file, columns=["question_id", "mode", "spans"]).to_pylist()
-    ]
-    for name, needs in NEEDS.items():
-        lines = []
-        for row in rows:
-            draws = random.Random(f"{name} {row['question_id']}")
-            texts = [span["text"] for span in row["spans"] if span["visible_ink"] > draws.gauss(needs, 0.12)]
-            line = {
-                "question_id": row["question_id"],
-                "mode": row["mode"],
-                "view": "stacked",
-                "output": "\n".join(texts),
-            }
-            lines.append(json.dumps(line) + "\n")
-        (folder / f"{name}.jsonl").write_text("".join(lines), "utf-8")
-    runs = [folder / f"{name}.jsonl" for name in NEEDS]
-    page = folder / "curve.html"
-    vcrgen("score", *runs, "--data", data, "--curve", "--compare", "--format", "html", "--out", page)
-    return page
 
 
 def epochs() -> list[Image.Image]:

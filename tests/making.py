@@ -1,6 +1,7 @@
 """What tests make and look into: encoded images, tar files, rows and files of datasets."""
 
 import io
+import json
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -47,3 +48,13 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 def files_of(folder: Path) -> dict[str, bytes]:
     """Every file in a folder and below it."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def outputs_by_ink(dataset: Path, file: Path, least: float) -> None:
+    """Write outputs that restore the spans of which more than a share of the ink is visible."""
+    with file.open("w", encoding="utf-8") as lines:
+        for table in sorted(dataset.glob("ink-*/*.parquet")):
+            for row in pq.read_table(table, columns=["question_id", "mode", "spans"]).to_pylist():
+                said = "\n".join(span["text"] if span["visible_ink"] > least else "no" for span in row["spans"])
+                line = {"question_id": row["question_id"], "mode": row["mode"], "view": "stacked", "output": said}
+                lines.write(json.dumps(line) + "\n")

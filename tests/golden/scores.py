@@ -1,4 +1,4 @@
-"""Every figure of scored files of covered texts: protocols, reports, curves, evidence, contamination, signatures."""
+"""Every figure of scored files of covered texts: protocols, reports, evidence, contamination, signatures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from tests.golden.bench import (
     normal,
     number,
     plain_cell,
-    rows_of,
     short,
     visible,
 )
@@ -147,33 +146,6 @@ def csv_figures(text: Sequence[str]) -> list[str]:
     ends = sorted({row[-1] for row in rows})
     kept = [row for row in rows if row[6] in ("metric", "exact") and not row[4]]
     return [",".join(row[:-1]) for row in kept] + [*ends, f"{len(rows)} lines"]
-
-
-@golden("curves", *INK)
-def curves(bench: Bench) -> Any:
-    """Two models on a ladder compared by their curves, and which questions a staircase asks."""
-    from vcrgen.stats.staircase import Staircase
-
-    data = bench.build("levels", "samples:16", mode="ink=0.05,0.1,0.2,0.4,0.7")
-    files = []
-    for name, needed in (("keen", 0.12), ("dull", 0.3)):
-        written = []
-        for _, row in rows_of(data):
-            ease = int(row["question_id"][:2], 16) / 256 * 0.2 - 0.1
-            told = [span["text"] if span["visible_ink"] > needed + ease else "no" for span in row["spans"]]
-            facts = {"question_id": row["question_id"], "mode": row["mode"], "view": "stacked"}
-            written.append(json.dumps(facts | {"output": " ".join(told)}) + "\n")
-        files.append(bench.folder / f"{name}.jsonl")
-        files[-1].write_text("".join(written), "utf-8")
-    words = ("score", *files, "--data", data, "--curve", "--compare")
-    found = {form: bench.run(*words, "--format", form) for form in ("md", "csv")}
-    places, asked = (0.05, 0.1, 0.2, 0.4, 0.7), []
-    stairs = Staircase(places, 40, 60, seed=5)
-    while questions := stairs.round():
-        asked.append(" ".join(f"{image}@{level}" for image, level in questions))
-        for image, level in questions:
-            stairs.take(image, [places[level]], [places[level] > 0.12 + image / 400])
-    return found | {"staircase": asked}
 
 
 @for_languages("evidence", *TOKENS)

@@ -163,7 +163,7 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
                 "data": data_of(made.sets[0]),
                 "language": "en",
             }
-            values |= {"scores": [score | {"high": 1.0, "sd": None, "threshold": None}]}
+            values |= {"scores": [score | {"high": 1.0, "sd": None}]}
             Path("people.json").write_text(json.dumps(values))
             made.engine.dispose()
     assert len(lines) == 11

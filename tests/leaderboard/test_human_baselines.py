@@ -20,10 +20,6 @@ from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.log import read_log
 
 Write = Callable[..., Path]
-BOUNDS = {
-    name: {"value": value, "side": side}
-    for name, value, side in (("value", 0.2, 0), ("low", 0.1, -1), ("high", 0.3, 0))
-}
 
 
 @pytest.fixture
@@ -42,7 +38,6 @@ def write(board: Board, tmp_path: Path) -> Write:
             "low": 0.8511,
             "high": 0.9577,
             "sd": 0.0123,
-            "threshold": None,
         } | (score or {})
         values = {
             "schema": "vcrgen-human-baseline-1",
@@ -101,13 +96,8 @@ def test_a_view_that_no_model_has_gets_a_table(board: Board, write: Write) -> No
     assert any("Humans (n = 3)" in page for name, page in pages(board).items() if name.endswith("tei"))
 
 
-def test_thresholds_stand_beside_scores(board: Board, write: Write) -> None:
-    quote(board, [write(score={"threshold": BOUNDS})])
-    assert "20.00 | <10.00 to 30.00" in shown(board, "md").replace("\\", "").replace("&lt;", "<")
-
-
 def test_of_a_hidden_set_only_rounded_scores_are_shown(board: Board, write: Write) -> None:
-    quote(board, [write("hidden-en", {"threshold": BOUNDS})])
+    quote(board, [write("hidden-en")])
     step = rounding_step(hidden=True, spans=10)
     (row,) = (row for row in csv.DictReader(io.StringIO(shown(board, "csv"))) if row["kind"] == "human")
     for name in ("exact", "exact_low", "exact_high"):

@@ -69,14 +69,17 @@ def test_a_board_that_could_not_be_restored_is_not_backed_up(pairs: Path, tmp_pa
     board.engine.dispose()
 
 
-def test_thresholds_of_all_people_are_in_the_file(
+def test_the_report_and_the_file_have_a_score_of_each_level(
     make: Callable[..., StudyStore], people: Any, typing: Any, ladder: Path
 ) -> None:
     store = make(ladder, limit=10, raters=1)
     people(store, 8)
     typing(store)
-    scores = json.loads(make_report(store).render("json"))["scores"]
-    assert {score["threshold"]["value"]["side"] for score in scores} == {-1}
+    levels, report = ["ink-0.10", "ink-0.20", "ink-0.30", "ink-0.70"], make_report(store)
+    assert sorted(score["mode"] for score in json.loads(report.render("json"))["scores"]) == levels
+    assert sorted(row[1] for row in table_of(report, "People, exact").texts()) == [
+        f"{level}, VI+TEI" for level in levels
+    ]
 
 
 def test_a_board_of_other_data_takes_no_scores(

@@ -45,7 +45,7 @@ def test_an_unknown_cover_is_answered_with_the_known_ones() -> None:
 
 
 def test_the_commands_of_the_page(run: Run) -> None:
-    assert PAGE.execute() == 1 and len(PAGE.commands) == 5
+    assert PAGE.execute() == 1 and len(PAGE.commands) == 6
     for line in PAGE.commands:
         out = succeed(run, line.replace("samples:40 --c", "samples:6 --c"))
         if "calibrate" in line:

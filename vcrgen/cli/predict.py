@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from vcrgen.predict.job import JobResult
     from vcrgen.predict.prompts import Prompt
     from vcrgen.predict.report import ReplyTally
-    from vcrgen.scorer.answer_key import AnswerKey
-    from vcrgen.scorer.scorer import Scorer
 
 UNFINISHED = 3  # exit code: some pictures have no reply
 
@@ -42,7 +40,6 @@ UNFINISHED = 3  # exit code: some pictures have no reply
         "--rpm 500 --max-cost 20 --price 2.5,10",
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch-size 16 --answer-logprobs",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text-only --out p.jsonl",
-        "vcrgen predict data/ladder --endpoint http://127.0.0.1:8000/v1 --model qwen --staircase",
         "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --label-logprobs",
         "vcrgen predict data/my-bloom --transformers models/qwen3-vl-2b --view both --answer-logprobs --lang ar",
     )
@@ -76,12 +73,8 @@ def predict(
     prompt = replace(prompt, system=chosen.system)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
     pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
-    levels = _levels(dataset, chosen) if chosen.staircase else None
     model = model_of(chosen, prompt)
     target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
-    if levels is not None:
-        _climb(data, levels, chosen, target, model, prompt)
-        return
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         result = job.predict(
             data,
@@ -108,84 +101,6 @@ def predict(
     typer.echo(f"{result.path}: {pluralize(result.tally.replies, 'output')} of {result.model}; next: {following}")
 
 
-class _Levels(NamedTuple):
-    """The levels of a dataset and the scorer of a staircase."""
-
-    key: AnswerKey
-    scorer: Scorer
-    signature: str
-    ink: dict[str, float]  # of each level the mean visible ink of its texts
-
-    def judge(self, row: int, mode: str, output: str) -> tuple[list[float], list[bool]]:
-        """Return visible ink and exact match of each span of a question."""
-        question = self.key.question(row)
-        matches = self.scorer(question.answers, output).matches
-        return [span.ink.get(mode, self.ink[mode]) for span in question.spans], [match.exact for match in matches]
-
-
-def _levels(dataset: Path, chosen: PredictOptions) -> _Levels:
-    """Return the answers and levels of a dataset for a staircase."""
-    from vcrgen.config.score import ScoreOptions
-    from vcrgen.records import Mode, is_mode
-    from vcrgen.scorer.curves import LEAST_LEVELS
-    from vcrgen.scorer.span_session import Session
-
-    session = Session(dataset, ScoreOptions(split=chosen.split))
-    modes = sorted(mode for mode in session.key.variants if is_mode(mode) and Mode(mode).ink is not None)
-    if len(modes) < LEAST_LEVELS:
-        raise ConfigError(
-            f"{dataset} has no {LEAST_LEVELS} levels of ink, so there is nothing to climb; build one with vcrgen build "
-            "--mode ink=0.1,0.2,0.3,0.5, or leave out --staircase."
-        )
-    ink = {mode: float(Mode(mode).ink or 0) for mode in modes}
-    measured = {
-        mode: [span.ink[mode] for q in session.key.questions for span in q.spans if mode in span.ink] for mode in modes
-    }
-    ink |= {mode: sum(values) / len(values) for mode, values in measured.items() if values}
-    return _Levels(session.key, session.scorer, str(session.signature), ink)
-
-
-def _climb(data: Dataset, levels: _Levels, chosen: PredictOptions, target: Path, model: Model, prompt: Prompt) -> None:
-    """Run a staircase and print its result."""
-    from vcrgen.cli.progress import ConsoleProgress
-    from vcrgen.dataset.pictures import PictureSelection
-    from vcrgen.dataset.views import VIEWS
-    from vcrgen.predict.staircase import find_threshold
-    from vcrgen.scorer.curve_tables import curve_sentence
-
-    assert levels.key.images is not None
-    splits = levels.key.images.splits
-    choice = PictureSelection(views=VIEWS[chosen.view or "stacked"], split=splits[0] if len(splits) == 1 else None)
-    with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
-        result = find_threshold(
-            data,
-            choice,
-            levels=levels.ink,
-            questions=len(levels.key),
-            judge=levels.judge,
-            signature=levels.signature,
-            out=target,
-            model=model,
-            prompt=prompt,
-            seed=chosen.seed,
-            price=chosen.prices,
-            max_cost=chosen.max_cost,
-            listener=listener,
-        )
-    if result.curve is None:
-        why = f"; the first: {result.example}" if result.example else ""
-        typer.echo(f"{pluralize(result.missing.total(), 'picture has', 'pictures have')} no reply{why}", err=True)
-        kept = "Replies are kept: run the same command again to resume."
-        typer.echo(_cost_reached(result.spent, chosen) or kept, err=True)
-        raise typer.Exit(UNFINISHED)
-    asked, of = sum(result.asked.values()), len(levels.key) * len(levels.ink)
-    at = ", ".join(f"{count:,} at {mode}" for mode, count in result.asked.items())
-    typer.echo(f"Asked {asked:,} of {pluralize(of, 'question')}: {at}.")
-    sentence = curve_sentence(result.curve)
-    typer.echo(sentence[0].upper() + sentence[1:])
-    typer.echo(f"{result.path}: the result; {_tokens(result.spent)}.")
-
-
 def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
     """Return the selected pictures or questions of a dataset, and the prompt."""
     from vcrgen.dataset.pictures import PictureSelection
@@ -201,8 +116,6 @@ def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSele
         raise ConfigError(f"{data} has no view {view!r}; the views of such a dataset are {', '.join(views)}.")
     only: dict[str, Any] = {"mode": chosen.mode, "split": chosen.split, "limit": chosen.limit, "canary": chosen.canary}
     if asks_questions:
-        if chosen.staircase:
-            raise ConfigError(f"--staircase is for datasets with levels of ink, and {data} is an MCQ benchmark.")
         if chosen.mode is not None:
             raise ConfigError(f"{data} is an MCQ benchmark, which has no modes; leave --mode out.")
         prompt = make_choice_prompt(

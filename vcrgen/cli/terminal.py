@@ -18,8 +18,6 @@ from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Interval, NumberInterval, Table, TableCell, percent, show
 from vcrgen.scorer.citation import citation
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
-from vcrgen.scorer.curve_tables import curve_sentences
-from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import SpanMatch
@@ -124,19 +122,14 @@ def show_scores(
     pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
     for a, b in pairs if len(pairs) == 1 else ():
         yield plain(f"A = {a}, B = {b}", "bold")
-    is_long = len(comparisons) > MAX_CONCLUSIONS
-    if is_long:
+    if len(comparisons) > MAX_CONCLUSIONS:
         yield plain(f"\n{LONG_TABLES_OMITTED}", "dim")
     elif comparisons:
         yield draw(comparison_table(results[0].task, comparisons), {"A", "B"} if len(pairs) == 1 else ())
     for sentence in remarks(results):
         yield plain(f"Note: {sentence}", "yellow")
-    for sentence in curve_sentences(results):
-        yield plain(sentence, "bold")
     for sentence in conclusions(comparisons):
         yield plain(sentence, "bold")
-    for comparison in compare_thresholds(results) if comparisons and not is_long else ():
-        yield plain(comparison.conclusion, "bold")
     yield show_signature(results[0].signature.short, str(results[0].signature))
 
 

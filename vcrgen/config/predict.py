@@ -69,12 +69,6 @@ class PredictOptions(ServerOptions):
     label_logprobs: bool = option(
         False, "Of an MCQ benchmark: request log-probabilities of the labels (A, B, ...).", names="--label-logprobs"
     )
-    staircase: bool = option(
-        False,
-        "Estimate the threshold of 50 % exact match with a fifth of the questions of a dataset with levels.",
-        names="--staircase",
-    )
-    seed: int = option(0, "Of --staircase: seed of the order of the questions.", ge=0, lt=1 << 63)
 
     @field_validator("preset")
     @classmethod
@@ -101,11 +95,6 @@ class PredictOptions(ServerOptions):
         if self.canary and (self.view or self.mode or self.split or self.limit or self.answer_logprobs):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answer-logprobs"
-            )
-        if self.staircase and (self.canary or self.mode or self.limit or self.answer_logprobs or self.view == "both"):
-            raise ValueError(
-                "--staircase chooses what is asked, of one view, so leave out --canary, --mode, --limit, "
-                "--answer-logprobs and --view both"
             )
         if self.open_answers and (self.label_logprobs or self.rotations > 1):
             raise ValueError("--open-answers shows no options, so leave out --rotations and --label-logprobs")

@@ -48,7 +48,6 @@ class ScoreOptions(Options):
         "Outputs of vcrgen baseline template: compare with them on the same spans, and show accuracy by the bits that "
         "the visible pixels leave.",
     )
-    curve: bool = option(False, "Fit accuracy against visible ink, for outputs at several levels.", names="--curve")
     strict: bool = option(False, "Missing, unknown, double, null or failed outputs are an error.", names="--strict")
     judge: str | None = option(
         None,

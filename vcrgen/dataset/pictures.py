@@ -11,7 +11,7 @@ Pictures are not decoded here and may be invalid.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, Self
@@ -76,8 +76,6 @@ class Pictures:
     identity: str  # of the dataset's content: equal for equal pictures
     total: int  # number of pictures
     stream: Callable[[], Iterator[Picture]]  # streams all pictures
-    # streams the pictures of some rows of a mode; rows are counted from 0 in file order
-    at: Callable[[str, Collection[int]], Iterator[Picture]] = lambda mode, numbers: iter(())
 
 
 def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool = False) -> Pictures:
@@ -134,14 +132,8 @@ def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool =
             for number, row_number, place, row in numbered_rows(part, columns, optional, choice.limit):
                 yield from shown(part, files[part.files[number].path], row_number, place, row)
 
-    def at(mode: str, numbers: Collection[int]) -> Iterator[Picture]:
-        part, wanted = chosen.select(mode=mode), sorted(numbers)
-        rows = part.rows(columns, optional=optional, positions=wanted)
-        for number, (place, row) in zip(wanted, rows, strict=True):
-            yield from shown(part, files[part.files[0].path], number, place, row)
-
     total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
-    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream, at=at)
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
 
 
 def _guess_language(dataset: Dataset) -> str:

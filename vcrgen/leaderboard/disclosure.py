@@ -62,7 +62,7 @@ def disclose_human(score: HumanScore, *, hidden: bool) -> HumanScore:
     if not step:
         return score
     shown = disclose(Estimate(score.exact, score.low, score.high), step)
-    return replace(score, exact=shown.value, low=shown.low, high=shown.high, sd=None, threshold=None)
+    return replace(score, exact=shown.value, low=shown.low, high=shown.high, sd=None)
 
 
 def disclose_pixels(score: PixelScore, step: float) -> PixelScore:

@@ -6,12 +6,11 @@ seen by anybody: what it says of scores has passed ``disclosure.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.dataset.views import View
@@ -346,7 +345,6 @@ class ModelRun:
     removed: str = ""  # why it was taken off; empty if it was not
     cells: tuple[ModelCell, ...] = ()  # empty where it is not current
     differences: Mapping[str, Estimates] = field(default_factory=dict)  # VI+TEI minus TEI by mode
-    curves: Sequence[Mapping[str, Any]] = ()  # accuracy against visible ink, as results hold it; none of hidden sets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

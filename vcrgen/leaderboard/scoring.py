@@ -14,7 +14,6 @@ from vcrgen.errors import PredictionError
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
 from vcrgen.plurals import pluralize
 from vcrgen.scorer.clean import LONGEST_OUTPUT
-from vcrgen.scorer.curves import has_curve
 from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED, CellName
@@ -76,8 +75,6 @@ def score_file(
         if unranked := [cell for cell in cells if session.task.main_metrics[0] not in cell.metrics]:
             where = ", ".join(dict.fromkeys(f"{cell.view} {cell.variant}" for cell in unranked))
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
-        if isinstance(scored, Session) and has_curve(result):
-            result = scored.with_curves(result)
         ratio = {"length_ratio": length_ratio(session, opened)} if isinstance(session, Session) else {}
     except PredictionError as problem:
         return ScoringOutcome(problems=(_printable_problem(problem, file, shown_as),))

@@ -29,8 +29,6 @@ from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCel
 from vcrgen.reported_results.fields import Access, show_size
 from vcrgen.reported_results.human_baseline import HumanScore
 from vcrgen.reported_results.results import ReportedResult, reported_metrics
-from vcrgen.scorer.curve_tables import format_bound
-from vcrgen.stats.psychometric import Bound
 from vcrgen.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.tasks.wording import wording_of
 
@@ -218,7 +216,7 @@ def pixel_table(task: ScoredTask, scores: Sequence[PixelScore]) -> Table:
 
 
 def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
-    """Studies of people on items of a set, with their threshold where one has any."""
+    """Studies of people on items of a set."""
     rows: list[list[TableCell]] = [
         [
             human_name(score),
@@ -227,7 +225,6 @@ def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
             Percent(score.exact),
             Percent(score.sd),
             Interval(score.low, score.high),
-            *threshold_cells(score),
         ]
         for score in scores
     ]
@@ -238,28 +235,13 @@ def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
         task.leading.label,
         "sd",
         "95 % interval",
-        "Threshold",
-        "95 % interval",
     ]
-    if not any(score.threshold for score in scores):
-        heads, rows = heads[:-2], [row[:-2] for row in rows]
     return Table(title="Human baseline, not ranked", heads=heads, labels=1, rows=rows)
 
 
 def human_name(score: HumanScore) -> str:
     """Return the name of the raters of a study on a board: ``Humans (n = 7)``."""
     return f"Humans (n = {score.raters:,})"
-
-
-def threshold_cells(score: HumanScore) -> tuple[str | None, str | None]:
-    """A threshold in percent of the ink, and its interval; None where there is none."""
-    if score.threshold is None:
-        return None, None
-    value, low, high = (
-        format_bound(Bound(each.value, each.side))
-        for each in (score.threshold.value, score.threshold.low, score.threshold.high)
-    )
-    return value, f"{low} to {high}"
 
 
 def _note(row: ReportedResult) -> tuple[str, str]:

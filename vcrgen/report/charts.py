@@ -64,35 +64,6 @@ def scatter(
     return _svg("sc", "".join(drawn), text)
 
 
-def fitted_curve(
-    points: Iterable[tuple[float, float, float, float, str]],
-    line: Sequence[tuple[float, float]],
-    *,
-    ticks: Iterable[tuple[float, str]],
-    mark: tuple[float, float, float] | None,
-) -> Markup:
-    """A line through places and shares from 0 to 1, over the points that it was fitted to.
-
-    Points and ticks are as in :func:`scatter`. ``mark`` is where the line crosses one half, between the ends of its
-    interval. The colours are those of every page, so that no page needs a style for it.
-    """
-    drawn = [_grid(0, 0.5, 1), _ticks(ticks)]
-    if mark is not None:
-        low, at, high = (_at(place) for place in mark)
-        drawn.append(
-            f'<rect fill="var(--other)" fill-opacity="0.45" x="{low:.2f}%" y="95" width="{max(high - low, 0):.2f}%"'
-            f' height="10" rx="2"/><line stroke="var(--other)" stroke-dasharray="4 3" x1="{at:.2f}%" x2="{at:.2f}%"'
-            f' y1="{_height(0.5)}" y2="{_height(0)}"/>'
-        )
-    drawn += [
-        f'<line stroke="var(--accent)" stroke-width="2" x1="{_at(a):.2f}%" y1="{_height(b)}" x2="{_at(c):.2f}%"'
-        f' y2="{_height(d)}"/>'
-        for (a, b), (c, d) in pairwise(line)
-    ]
-    drawn += [_point(*point) for point in points]
-    return _svg("sc fc", "".join(drawn))
-
-
 def stacked_bar(parts: Iterable[tuple[Any, ...]]) -> Markup:
     """Shares that sum to 1: of each part its name, which it has the class ``o-NAME`` by, and its share."""
     drawn, done = [], 0.0

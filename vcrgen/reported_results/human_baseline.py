@@ -25,25 +25,6 @@ _STRICT = ConfigDict(extra="forbid")
 
 @with_config(_STRICT)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InkBound:
-    """A share of visible ink: a threshold, or an end of its interval."""
-
-    value: Share  # inside of what was measured, and its nearest end otherwise
-    side: Literal[-1, 0, 1]  # 0 inside; -1: it is below all that was measured, 1: above
-
-
-@with_config(_STRICT)
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HumanThreshold:
-    """The share of ink at which people recover half of the spans, with its 95 % interval."""
-
-    value: InkBound
-    low: InkBound
-    high: InkBound
-
-
-@with_config(_STRICT)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HumanScore:
     """Score of the raters of a study in one mode and view, as shares from 0 to 1.
 
@@ -59,7 +40,6 @@ class HumanScore:
     low: Share  # lower end of its 95 % interval over pictures and people
     high: Share
     sd: Share | None = None  # over people; None of a single one
-    threshold: HumanThreshold | None = None  # where the data has levels of ink; the same in all modes of a view
 
 
 @with_config(_STRICT)

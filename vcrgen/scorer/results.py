@@ -16,7 +16,6 @@ from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.stats.bootstrap import BootstrapMean
-    from vcrgen.stats.psychometric import Curve
 
 SCHEMA = "vcrgen-scores-4"
 
@@ -86,29 +85,6 @@ class CellResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunCurve:
-    """The curve of one run in one view."""
-
-    view: View
-    cells: tuple[CellResult, ...]  # of each level, as they rise
-    ink: tuple[float, ...]  # of each level the visible ink of its spans: their mean, as a share
-    curve: Curve
-    ink_of_spans: Mapping[str, Floats] = field(default_factory=dict, repr=False, compare=False)  # by level
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything but the resamples, as JSON values."""
-        return {
-            "view": self.view.value,
-            "levels": [
-                {"mode": cell.variant, "ink": ink, "exact": exact.value, "low": exact.low, "high": exact.high}
-                for cell, ink in zip(self.cells, self.ink, strict=True)
-                for exact in [cell.metrics["exact"]]
-            ],
-            **self.curve.as_json(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """A paired difference on the same units, such as VI+TEI minus TEI: what the picture adds."""
 
@@ -146,7 +122,6 @@ class RunResult:
         problems: Outputs that could not be used, by what is wrong: their number, and the first ones.
         notes: Sentences a reader of the scores should know.
         resamples: Resampled metrics of each cell, for comparisons.
-        curves: Accuracy against visible ink in each view, where it was asked for.
         from_pixels: The template baseline, beside which the others are shown.
         label: Stands for the run in tables where neither model nor file name is its own.
     """
@@ -162,7 +137,6 @@ class RunResult:
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
     notes: tuple[str, ...]
     resamples: Mapping[CellName, Resamples] = field(default_factory=dict, repr=False, compare=False)
-    curves: tuple[RunCurve, ...] = ()
     from_pixels: bool = False
     label: str = ""
 
@@ -196,7 +170,6 @@ class RunResult:
             "language": self.lang,
             "signature": {"text": str(self.signature), "short": self.signature.short, **dict(self.signature.facts)},
             "scores": [as_named(cell.as_json(), self.task.field_names) for cell in self.cells],
-            **({"curves": [curve.as_json() for curve in self.curves]} if self.curves else {}),
             "differences": [self._difference(difference) for difference in self.differences],
             "problems": {kind: {"count": count, "first": list(f)} for kind, (count, f) in self.problems.items()},
             "notes": list(self.notes),

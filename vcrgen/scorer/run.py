@@ -56,8 +56,8 @@ def score(
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
         **options: Fields of :class:`Options`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
             ``mode``, ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``,
-            ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``curve``,
-            ``judge``, ``judge_model``, ``judge_key_env``.
+            ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``judge``, ``judge_model``,
+            ``judge_key_env``.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

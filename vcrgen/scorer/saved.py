@@ -24,7 +24,6 @@ from pydantic import BaseModel, ValidationError
 from vcrgen.errors import ScoreError
 from vcrgen.files import canonical_json
 from vcrgen.reading import read_json
-from vcrgen.scorer.curves import fit_curves
 from vcrgen.scorer.key_letters import UNREAD
 from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, Estimate, RunResult, as_named
@@ -64,7 +63,6 @@ class _Saved(BaseModel):
     notes: tuple[str, ...]
     units_of_clusters: str = ""  # packed: how many units each cluster has; files have the words of their task
     scores_of_units: tuple[str, ...] = ()  # packed, one for each of `scores`: units x metrics
-    ink_of_spans: dict[str, str] = {}  # packed, by level, where a curve was fitted: the visible ink of each span
 
 
 def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
@@ -78,9 +76,6 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
         cells = [result.resamples[cell.variant, cell.view] for cell in result.cells]
         saved[counts] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
         saved[scores] = [_pack(cell.scores.tobytes()) for cell in cells]
-        if result.curves:
-            ink = {mode: known for each in result.curves for mode, known in each.ink_of_spans.items()}
-            saved["ink_of_spans"] = {mode: _pack(known.astype("<f8").tobytes()) for mode, known in ink.items()}
     return {**saved, CHECKSUM: checksum(saved)}
 
 
@@ -156,7 +151,7 @@ def load_saved(file: Path) -> RunResult:
     estimates, resamples = estimate_saved(task, scores, starts, seed=seed)
     if not all(_are_equal(cell.metrics, estimates[cell.variant, cell.view]) for cell in cells):
         raise _damaged(file, f"its intervals or deviations are not those of its {task.units}")
-    result = RunResult(
+    return RunResult(
         name=saved.name,
         model=saved.model,
         format=saved.format,
@@ -169,15 +164,6 @@ def load_saved(file: Path) -> RunResult:
         notes=saved.notes,
         resamples=resamples,
     )
-    if not saved.ink_of_spans:
-        return result
-    if task.axis != "mode" or not set(saved.ink_of_spans) <= {cell.variant for cell in cells}:
-        raise _damaged(file, "its levels are not those of its scores")
-    packed = saved.ink_of_spans.items()
-    unpacked = {mode: np.frombuffer(_unpack(file, task, ink, units * 8), "<f8") for mode, ink in packed}
-    if not all(((ink >= 0) & (ink <= 1)).all() for ink in unpacked.values()):
-        raise _damaged(file, "its visible ink is no share")
-    return replace(result, curves=fit_curves(result, unpacked, seed=seed))
 
 
 class SavedMeans(NamedTuple):

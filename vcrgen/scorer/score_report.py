@@ -17,8 +17,6 @@ from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page
 from vcrgen.report.table import Number, Percent, Table, percent
 from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
-from vcrgen.scorer.curve_tables import curve_charts, curve_csv_rows, curve_sentences, curve_table, threshold_table
-from vcrgen.scorer.curves import compare_thresholds
 from vcrgen.scorer.groups import PIXEL_BITS
 from vcrgen.scorer.images import read_images
 from vcrgen.scorer.output_matcher import describe_problem
@@ -78,10 +76,6 @@ _BITS_LEGEND = (
     "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
 )
 _NO_TESTS: Row = (None,) * 5
-_CURVE_LEGEND = (
-    "A disc is a level: exact match with its 95 % interval, over the mean share of visible ink. The line is the "
-    "fitted curve; the block at one half is the threshold with its interval, images resampled 1,000 times."
-)
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
@@ -117,28 +111,13 @@ def score_document(
             tables=[score_table(task, results)],
         )
     ]
-    thresholds = compare_thresholds(results) if comparisons else []
-    if (curves := curve_table(results)).rows:
-        charts = [
-            Chart(title=f"{each.title}: threshold {each.threshold} % ({each.interval})", svg=_with_axis(each.drawing))
-            for each in curve_charts(results)
-        ]
-        sections.append(
-            Section(
-                title="Accuracy against visible ink",
-                legend=_CURVE_LEGEND,
-                panels=charts,
-                tables=[curves],
-                notes=list(curve_sentences(results)),
-            )
-        )
     sections += _bits_sections(results)
     if comparisons:
-        tables = [table for table in (comparison_table(task, comparisons), threshold_table(thresholds)) if table.rows]
-        is_long = len(comparisons) > MAX_CONCLUSIONS
-        notes = [*conclusions(comparisons), *(() if is_long else (each.conclusion for each in thresholds))]
-        folded = tables if is_long else []
-        sections.append(Section(title="Comparisons", tables=[] if is_long else tables, notes=notes, details=folded))
+        tables, notes = [comparison_table(task, comparisons)], list(conclusions(comparisons))
+        if len(comparisons) > MAX_CONCLUSIONS:
+            sections.append(Section(title="Comparisons", notes=notes, details=tables))
+        else:
+            sections.append(Section(title="Comparisons", tables=tables, notes=notes))
     if notes := list(remarks(results)):
         sections.append(Section(title="Notes", notes=notes))
     letters = key_letter_table(task, results)
@@ -272,8 +251,6 @@ def _json_value(results: Sequence[RunResult], comparisons: Sequence[Comparison])
     if comparisons:
         names = results[0].task.field_names
         runs["comparisons"] = [as_named(asdict(comparison), names) for comparison in comparisons]
-        if thresholds := compare_thresholds(results):
-            runs["thresholds"] = [comparison.as_json() for comparison in thresholds]
     return runs
 
 
@@ -298,8 +275,6 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
             head = (*run, *_where(difference))
             for name, estimate in difference.metrics.items():
                 yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
-        for view, name, (value, low, high), side in curve_csv_rows(result):
-            yield (*run, "", view, "curve", side, name, value, None, None, low, high, *_size(results), *end)
 
 
 def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Comparison]) -> Iterator[Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.blocks import scored_blocks
 from vcrgen.scorer.clean import LONGEST_OUTPUT
-from vcrgen.scorer.curves import fit_curves
 from vcrgen.scorer.evidence import EvidenceWriter, evidence_rows
 from vcrgen.scorer.groups import SpanBreakdowns
 from vcrgen.scorer.output_matcher import OutputMatcher
@@ -125,13 +124,7 @@ class Session(BaseScoringSession):
         if without_tokens:
             matcher.counts["empty_spans"] = without_tokens
             matcher.examples["empty_spans"] = list(map(repr, first))
-        result = self._result(run, matcher, tally, model)
-        return self.with_curves(result) if self.options.curve else result
-
-    def with_curves(self, result: RunResult) -> RunResult:
-        """A result of this session with its accuracy against visible ink; refuses one of fewer than three levels."""
-        ink = {cell.variant: self.breakdowns.ink_of(cell.variant) for cell in result.cells}
-        return replace(result, curves=fit_curves(result, ink, seed=self.options.seed))
+        return self._result(run, matcher, tally, model)
 
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ScoredExample]:
         """The outputs of some questions with their matches, in the order of the files; reads them once more."""

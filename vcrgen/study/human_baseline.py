@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vcrgen.reported_results.human_baseline import HumanDifference, HumanScore, HumanThreshold, InkBound
+from vcrgen.reported_results.human_baseline import HumanDifference, HumanScore
 from vcrgen.study import scoring
 from vcrgen.study.records import GradedResponse, StudyDesign
-from vcrgen.study.thresholds import EVERYBODY, HumanCurve
 from vcrgen.tasks.task import TASKS
 
 
-def baseline_scores(
-    design: StudyDesign, graded: Sequence[GradedResponse], curves: Sequence[HumanCurve]
-) -> Iterator[HumanScore]:
-    """Yield a score for each mode and view, with the threshold of all raters."""
-    thresholds = {curve.view: _threshold(curve) for curve in curves if curve.name == EVERYBODY}
+def baseline_scores(design: StudyDesign, graded: Sequence[GradedResponse]) -> Iterator[HumanScore]:
+    """Yield a score for each mode and view."""
     for condition, mine in scoring.by_condition(design, graded):
         found = scoring.human_scores(mine, scoring.exact_match, seed=design.seed)
         yield HumanScore(
@@ -28,7 +24,6 @@ def baseline_scores(
             low=found.mean.low,
             high=found.mean.high,
             sd=found.sd,
-            threshold=thresholds.get(condition.view),
         )
 
 
@@ -38,11 +33,3 @@ def baseline_differences(design: StudyDesign, graded: Sequence[GradedResponse]) 
     for mode, found in scoring.view_differences(design, graded):
         ends = found.difference
         yield HumanDifference(mode=mode, of=of, spans=found.spans, value=ends.value, low=ends.low, high=ends.high)
-
-
-def _threshold(found: HumanCurve) -> HumanThreshold:
-    value, low, high = (
-        InkBound(value=bound.value, side=bound.side)  # type: ignore[arg-type]
-        for bound in (found.curve.threshold, found.curve.low, found.curve.high)
-    )
-    return HumanThreshold(value=value, low=low, high=high)

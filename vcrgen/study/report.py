@@ -31,7 +31,6 @@ from vcrgen.study.store.designs import read_design, read_secret
 from vcrgen.study.store.items import read_items, read_picture
 from vcrgen.study.store.raters import read_raters
 from vcrgen.study.store.steps import open_slots, read_steps
-from vcrgen.study.thresholds import human_curves, threshold_table
 
 MAX_KEYS = 50  # items that a page shows
 STUDY_DIGITS = 16  # hex digits that identify a study on a board
@@ -118,11 +117,9 @@ def make_report(
     # Responses without a picture say nothing of the key, and have no cause of errors.
     seen = [one for one in graded if one.condition not in design.text_only]
     keys = scoring.suspect_keys(seen)
-    curves = human_curves(design, graded, raters, items, source)
     tables = [
         report_tables.human_table(design, graded),
         report_tables.view_table(design, graded),
-        threshold_table(curves),
         *(report_tables.model_table(design, graded, model) for model in models),
         report_tables.agreement_table(design, graded),
         report_tables.rater_table(statistics, raters),
@@ -133,7 +130,7 @@ def make_report(
         study=study,
         data=source.key.facts["data"],
         language=design.lang,
-        scores=tuple(baseline_scores(design, graded, curves)),
+        scores=tuple(baseline_scores(design, graded)),
         differences=tuple(baseline_differences(design, graded)),
     )
     document = Document(

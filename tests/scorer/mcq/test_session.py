@@ -1,10 +1,8 @@
 """MCQ benchmarks through the scorer: join, tally by item, intervals by picture, contrasts, saved scores, reports."""
 
-import base64
 import csv
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from vcrgen.errors import PredictionError, ScoreError, VcrgenError
 from vcrgen.scorer import compare, render, score
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import Options, open_session
-from vcrgen.scorer.saved import as_saved, checksum, load_saved
+from vcrgen.scorer.saved import as_saved, load_saved
 from vcrgen.scorer.score_report import score_page
 from vcrgen.tasks.task import MCQ_TASK, TASKS
 
@@ -326,19 +324,6 @@ def test_saved_scores_are_compared_as_the_runs_are(data: Path, write: Write, tmp
         (tmp_path / "bad.json").write_text(json.dumps(saved | damage), "utf-8")
         with pytest.raises(ScoreError, match="damaged"):
             load_saved(tmp_path / "bad.json")
-
-
-def test_saved_scores_of_items_have_no_ink(data: Path, write: Write, tmp_path: Path) -> None:
-    saved = as_saved(score(write(lines(items(), key_of)), data=data), secret=False)
-    cell, packed = saved["scores"][0], saved["scores_of_items"][0]
-    levels = ("ink-0.10", "ink-0.30", "ink-0.50")
-    saved |= {"scores": [cell | {"lang": level} for level in levels], "scores_of_items": [packed] * 3}
-    saved["ink_of_spans"] = {levels[0]: base64.b64encode(zlib.compress(bytes(8 * ITEMS))).decode()}
-    saved["sha256"] = checksum(json.loads(json.dumps(saved)))
-    file = tmp_path / "ink.scores.json"
-    file.write_text(json.dumps(saved), "utf-8")
-    with pytest.raises(ScoreError, match="its levels are not those of its scores"):
-        load_saved(file)
 
 
 def test_runs_that_were_asked_for_other_things_cannot_be_compared(data: Path, write: Write) -> None:

@@ -117,7 +117,6 @@ class ModelQueries(BoardState):
             removed=row.removed if row.status == SubmissionStatus.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
             differences={mode: estimates for mode, estimates in paired.items() if estimates is not None},
-            curves=row.result.get("curves", ()) if cells and not one.hidden else (),
         )
 
     def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:

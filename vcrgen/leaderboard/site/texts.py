@@ -26,7 +26,6 @@ from vcrgen.plurals import pluralize
 from vcrgen.report.charts import reach
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
 from vcrgen.reported_results.results import ReportedResult
-from vcrgen.scorer.curve_tables import CurveChart, curve_chart
 from vcrgen.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.tasks.wording import wording_of
 from vcrgen.text.languages import LANGUAGES
@@ -189,11 +188,6 @@ def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
     """The tasks of some sets, each once; of no set the first task."""
     found = {one.task.name: one.task for one in sets}
     return [task for name, task in TASKS.items() if name in found] or [VCR_TASK]
-
-
-def curve_charts(curves: Iterable[Mapping[str, Any]]) -> list[CurveChart]:
-    """The charts of accuracy against visible ink, one a view."""
-    return [curve_chart(curve, View(curve["view"]).label) for curve in curves]
 
 
 def track_name(track: Track) -> str:

@@ -193,7 +193,6 @@ human_baselines = Table(
         low=sa.Float,
         high=sa.Float,
         sd_=sa.Float,
-        threshold_=sa.JSON(none_as_null=True),
     ),
     sa.PrimaryKeyConstraint("study", "set", "mode", "view"),
 )

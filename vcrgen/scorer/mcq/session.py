@@ -33,7 +33,7 @@ from vcrgen.tasks.task import MCQ_TASK
 from vcrgen.tasks.wording import LBS_WINDOW
 
 # Options that say how free texts are read.
-_OF_TEXTS = ("pixels", "mode", "curve", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
+_OF_TEXTS = ("pixels", "mode", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")
 
 
 class ItemOutcome(NamedTuple):
