@@ -1,4 +1,4 @@
-"""Benchmark scaling: two Ray machines against one process, cost and memory by size, cost of large sizes.
+"""Benchmark scaling: two Ray machines against one process, cost and memory by size.
 
     python scripts/bench_scale.py ../shared/data/wiki/pairs_en.parquet --lang en
 
@@ -10,7 +10,6 @@ models are loaded and 100 pairs are built, on Ray when each machine has finished
   kernel takes beside it (it begins to write to the disk after some seconds), and the largest resident size (aim: flat)
 * two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
   computed from processor time, for when the cores are not idle
-* large sizes: core-hours and storage of 2.1 million pairs (VCR-WIKI's size) and a billion, from `vcrgen plan`'s sample
 
 Of the runs of a size the median is taken, of those on machines the smallest, as everything else on the machine only
 adds.
@@ -38,17 +37,13 @@ import pyarrow.parquet as pq
 from bench_build import repeat_pairs
 
 from vcrgen.builder import run
-from vcrgen.builder.estimate import estimate
 from vcrgen.builder.run import _shard_worker, build
-from vcrgen.config.build import BuildConfig
 from vcrgen.work.progress import ProgressListener
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds
 WARM = 100  # pairs: the first ones fill caches of glyphs, words and covers
 RAY_PAIRS, RAY_ROUNDS = 2_000, 2
-PLAN_SAMPLE = 320  # rows
-LARGE = {"2.1 million": 2_100_000, "1 billion": 1_000_000_000}
 
 
 class Clock(ProgressListener):
@@ -182,21 +177,6 @@ def two_machines(source: Path, lang: str, folder: Path) -> None:
     print(f"a worker of Ray held at most {workers.resident / 1e6:.0f} MB", flush=True)
 
 
-def large_sizes(source: Path, lang: str, folder: Path) -> None:
-    file = folder / "large.parquet"
-    repeat_pairs(source, file, max(SIZES))
-    found = estimate(BuildConfig(source=str(file), lang=lang), sample=PLAN_SAMPLE)
-    ms = found.seconds_per_row.times(1e3)
-    print(f"plan: {found.sampled} rows, {found.share_rejected:.0%} rejected, {ms.value:.1f} ms a row", flush=True)
-    for name, rows in LARGE.items():
-        hours, size = found.seconds_per_row.times(rows / 3600), found.total_bytes.times(rows / found.rows / 1e12)
-        print(
-            f"{name} rows: {hours.value:,.1f} core-hours ({hours.low:,.1f} to {hours.high:,.1f}), "
-            f"{size.value:,.2f} TB in both modes ({size.low:,.2f} to {size.high:,.2f})",
-            flush=True,
-        )
-
-
 def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(*sys.argv[2:])
@@ -208,7 +188,6 @@ def main() -> None:
     if not arguments.source.is_file():
         sys.exit(f"There is no file {arguments.source}; give a Parquet file of pairs, such as pairs_en.parquet.")
     with tempfile.TemporaryDirectory() as folder:
-        large_sizes(arguments.source, arguments.lang, Path(folder))
         by_size(arguments.source, arguments.lang, Path(folder))
         two_machines(arguments.source, arguments.lang, Path(folder))
 

@@ -871,7 +871,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "image=pair_hash.hexdigest(), caption",
         "pairs",
     ),
-    M("shards", "other sizes of shards", "MIN_SHARD, SHARDS = 16, 32", "MIN_SHARD, SHARDS = 8, 32", "pairs plan"),
+    M("shards", "other sizes of shards", "MIN_SHARD, SHARDS = 16, 32", "MIN_SHARD, SHARDS = 8, 32", "pairs"),
     M("shards", "other row groups", "ROW_GROUP = 64", "ROW_GROUP = 4", "bytes"),
     M(
         "shards",
@@ -885,7 +885,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "a fingerprint without the splits",
         'f"{fingerprint} {splits}".encode()',
         'f"{fingerprint}".encode()',
-        "bytes plan",
+        "bytes",
     ),
     M(
         "shards",

@@ -110,7 +110,7 @@ STANDS_ON: dict[str, set[str]] = {
 }
 STANDS_ON["cli"] = set(STANDS_ON)
 # Only these files of the builder know more than one stage.
-WIRING = {"pipeline", "shards", "assemble", "run", "estimate", "transform"}
+WIRING = {"pipeline", "shards", "assemble", "run", "transform"}
 # What the stages of the builder hand one another.
 HANDED_ON = {"records", "bands"}
 HEAVY = {

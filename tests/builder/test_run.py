@@ -28,7 +28,7 @@ from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.records import RejectReason
 from vcrgen.storage import DiskFolder, Folder
 from vcrgen.work.folder import PLAN
-from vcrgen.work.progress import ProgressListener
+from vcrgen.work.progress import ProgressListener, shown_bytes
 
 Tree = Callable[[Path], dict[str, str]]
 Run = Callable[..., tuple[int, str, str]]
@@ -42,6 +42,18 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("reference") / "out"
     build(SAMPLES, out=out, **OPTIONS)
     return out
+
+
+def test_the_size_of_what_is_finished_is_told(tmp_path: Path) -> None:
+    notes: list[str] = []
+
+    class Noting(ProgressListener):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    result = build(SAMPLES, out=tmp_path / "out", shard_size=6, listener=Noting())
+    whole = sum(file.bytes for file in result.manifest.files)
+    assert len(notes) == 5 and notes[0] != notes[-1] == shown_bytes(whole)
 
 
 def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:

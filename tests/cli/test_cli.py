@@ -195,7 +195,7 @@ def test_mistakes(run: Run, words: list[str], message: str) -> None:
     assert sorted(path.name for path in Path().rglob("*")) == before  # nothing half-written
 
 
-@pytest.mark.parametrize("words", ["build", "plan", "finetune m --out o", "bloom build"])
+@pytest.mark.parametrize("words", ["build", "finetune m --out o", "bloom build"])
 def test_names_that_a_shell_puts_in_place_of_a_pattern(run: Run, words: str) -> None:
     for name in ("a.csv", "b.csv"):
         Path(name).touch()
@@ -286,7 +286,6 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
     """It was "1 of 1 pairs", "1 rows in 1 file(s)" and so on."""
     told = {}
     for words in (
-        "plan samples:1",
         "build samples:1 --mode hard --out one",
         "inspect one",
         "preview one --out one.html",
@@ -295,7 +294,6 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
     ):
         _, out, err = run(*words.split())
         told[words.split()[0]] = " ".join((out + err).split())
-    assert "1 row in 1 file, read as 1 shard of" in told["plan"] and "In 1 process like this one" in told["plan"]
     assert "asks for 3 pairs in 'train', but of 1 usable pair only" in told["build"]
     assert "1 pair read, 1 built, from" in told["inspect"]
     assert "shows 1 pair; open it" in told["preview"]

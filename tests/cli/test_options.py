@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from vcrgen.cli import app
-from vcrgen.cli.options import examples, options_of, same_options_as
+from vcrgen.cli.options import examples, options_of
 from vcrgen.config.base import option
 from vcrgen.config.build import BuildConfig
 
@@ -64,22 +64,10 @@ def test_the_help_shows_what_the_field_says(monkeypatch: pytest.MonkeyPatch) -> 
     assert "--weight" not in shown
 
 
-def test_another_command_takes_the_same_words() -> None:
-    def pick(basket: str, size: int = 1) -> None:
-        pass
-
-    @same_options_as(pick)
-    def plan(as_json: bool = False, **options: Any) -> None:
-        typer.echo(f"{as_json} {options}")
-
-    assert call(plan, "wicker", "--size", "4", "--as-json") == "True {'basket': 'wicker', 'size': 4}\n"
-
-
-def test_every_choice_of_a_build_is_an_option_of_build_and_plan() -> None:
+def test_every_choice_of_a_build_is_an_option() -> None:
     group: Any = typer.main.get_command(app)
-    for command in ("build", "plan"):
-        names = {parameter.name for parameter in group.get_command(None, command).params}
-        assert set(BuildConfig.model_fields) <= names
+    names = {parameter.name for parameter in group.get_command(None, "build").params}
+    assert set(BuildConfig.model_fields) <= names
 
 
 def test_one_example_is_not_called_examples() -> None:

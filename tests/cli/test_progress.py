@@ -21,8 +21,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     ("note", "expected"),
     [
-        ("", "1/10 steps, 3.0 steps/min, about 180 s left, 1 built, 0 rejected"),
-        ("loss 0.412", "180 s left, loss 0.412"),
+        ("", "1 of 10 steps, 3.0/min, 3.0 min left, 1 built, 0 rejected"),
+        ("loss 0.412", "3.0 min left, loss 0.412"),
     ],
 )
 def test_slow_items_are_counted_by_the_minute_and_a_note_stands_beside_them(
@@ -45,8 +45,29 @@ def test_rejections_are_told_beside_a_note_and_no_time_is_left_where_nothing_is_
     listener.advance(0, 0, Counter())
     listener.advance(2, 1, Counter(filtered=1))
     first, second = lines.getvalue().splitlines()
-    assert first == "0/10 items, 12 replies, cost 0.5"
-    assert second.endswith(" s left, 12 replies, cost 0.5, 1 made, 1 rejected (filtered 1)")
+    assert first == "0 of 10 items, 12 replies, cost 0.5"
+    assert second.endswith(" min left, 12 replies, cost 0.5, 1 made, 1 rejected (filtered 1)")
+
+
+@pytest.mark.parametrize(
+    ("total", "resumed", "done", "expected"),
+    [
+        (10_000, 0, 1700, "1,700 of 10,000 pairs, 85/s, 1.6 min left, 240 MB"),
+        (10_000, 300, 60, "360 of 10,000 pairs, 3.0/s, 53.6 min left, 240 MB"),
+        (20_000, 0, 20, "20 of 20,000 pairs, 1.0/s, 5.5 h left, 240 MB"),
+        (20, 0, 20, "20 of 20 pairs, 1.0/s, 240 MB"),  # nothing is left
+        (0, 0, 1700, "1,700 pairs, 85/s, 240 MB"),  # nobody knows of how many
+    ],
+)
+def test_the_line_has_rate_time_left_and_size_as_far_as_they_are_known(
+    shown: list[str], total: int, resumed: int, done: int, expected: str
+) -> None:
+    lines = io.StringIO()
+    listener = ConsoleProgress(Console(file=lines, width=40))
+    listener.begin(total, resumed)
+    listener.note("240 MB")
+    listener.advance(done, done, Counter())
+    assert lines.getvalue().splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize("width", [60, 80])

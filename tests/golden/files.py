@@ -175,15 +175,6 @@ def config(bench: Bench) -> Any:
     }
 
 
-@golden("plan", *TOKENS)
-def plan(bench: Bench) -> Any:
-    """The parts of a plan that no clock decides: shards, files, rejected pairs."""
-    words = ("plan", bench.pairs("en"), "--mode", "hard", "--shard-size", 6, "--splits", "train=...,test=4", "--json")
-    with_clock = ("core_hours", "seconds_per_row", "bytes", "total_bytes")
-    found = json.loads("\n".join(line for line in bench.run(*words) if line.startswith((" ", "{", "}"))))
-    return short({name: value for name, value in found.items() if name not in with_clock})
-
-
 @golden("samples")
 def samples(bench: Bench) -> Any:
     """Captions of built-in pairs."""

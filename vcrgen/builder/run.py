@@ -36,7 +36,7 @@ from vcrgen.storage import Folder, open_folder
 from vcrgen.tasks.croissant import croissant_of
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 from vcrgen.work.folder import PLAN, WorkFolder
-from vcrgen.work.progress import ProgressListener
+from vcrgen.work.progress import ProgressListener, shown_bytes
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -235,9 +235,14 @@ class Build:
         self._listener.begin(plan.rows, done)
         for result in results.values():
             self._listener.advance(0, result.rows, Counter(result.rejected))
+        size = sum(sum(result.bytes.values()) for result in results.values())
+        if size:
+            self._listener.note(shown_bytes(size))
         try:
             for finished in engine(neighbours(todo, source, self._engine.processes), self._listener.advance):
                 results |= {result.index: result for result in finished}
+                size += sum(sum(result.bytes.values()) for result in finished)
+                self._listener.note(shown_bytes(size))
         except CrashedTasksError as error:
             names = [partition.name for partition in source.partitions()]
             shown = [

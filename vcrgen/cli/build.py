@@ -1,27 +1,19 @@
-"""``vcrgen build`` and ``vcrgen plan``."""
+"""``vcrgen build``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, options_of, out_option, same_options_as
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
 from vcrgen.config.base import PANEL_RUN
 from vcrgen.config.build import BuildConfig
 from vcrgen.plurals import pluralize
-
-if TYPE_CHECKING:
-    from vcrgen.builder.estimate import BuildEstimate, Range
-
-UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 @app.command(
@@ -93,30 +85,6 @@ def build(
     console.say_next("Look at it", "vcrgen", "preview", result.path)
 
 
-@app.command(epilog=examples("vcrgen plan 'pairs/*.parquet' --mode both"))
-@same_options_as(build)
-def plan(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False, **options: Any
-) -> None:
-    """Show what a build would cost: shards, core-hours, storage, rejected pairs. Nothing is written.
-
-    Rows spread over the source go through the real stages on this machine, and the whole is computed from them.
-    """
-    from vcrgen.builder.engines import EngineChoice
-    from vcrgen.builder.estimate import estimate
-    from vcrgen.cli.progress import ConsoleProgress
-
-    merged = _merged(options["config"], options)
-    engine = {name: options[name] for name in ("workers", "address")}
-    EngineChoice(name=options["engine"], **engine)  # refuses options of another engine
-    with ConsoleProgress(console.err) as listener:
-        found = estimate(merged, listener=listener)
-    if as_json:
-        console.out.print_json(json.dumps(asdict(found) | {"share_rejected": found.share_rejected}))
-    else:
-        _print_estimate(found, options["workers"])
-
-
 def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     """Return a recipe's configuration, overridden by options."""
     from vcrgen.config.build import find_recipe, load_build_config
@@ -124,55 +92,3 @@ def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     fields = {name: value for name, value in options.items() if name in BuildConfig.model_fields}
     fields["where"] = fields["where"] or None
     return load_build_config(find_recipe(recipe) if recipe else None, fields)
-
-
-def _print_estimate(found: BuildEstimate, workers: int) -> None:
-    table = console.ruled_table("", "predicted", "95 % of samples")
-    table.add_row("pairs", f"{found.pairs.value:,.0f}", _between(found.pairs, lambda value: f"{value:,.0f}"))
-    table.add_row("core-hours", _hours(found.core_hours.value), _between(found.core_hours, _hours))
-    for mode, size in found.bytes.items():
-        table.add_row(f"storage, {mode}", shown_bytes(size.value), _between(size, shown_bytes))
-    if len(found.bytes) > 1:
-        table.add_row("storage, all", shown_bytes(found.total_bytes.value), _between(found.total_bytes, shown_bytes))
-    kept, rejected = found.sampled - found.skipped, sum(found.rejected.values())
-    reasons = ", ".join(f"{reason} {count}" for reason, count in found.rejected.items())
-    lines = [
-        f"{found.source}: {pluralize(found.rows, 'row')} in {pluralize(found.source_files, 'file')}, read as "
-        f"{pluralize(found.shards, 'shard')} of up to {found.shard_size:,}; about "
-        f"{pluralize(found.files, 'data file')}.",
-        f"Sample: {pluralize(found.sampled, 'row')}, {kept} of them meet the conditions; {rejected} rejected "
-        f"({found.share_rejected:.0%}{': ' if reasons else ''}{reasons}); "
-        f"{found.seconds_per_row.value * 1e3:.1f} ms a row.",
-        f"In {pluralize(workers, 'process', 'processes')} like this one: about "
-        f"{_hours(found.core_hours.value / workers)} hours.",
-        "Not in it: the start of processes; duplicates. With more than one split, files are written twice and need "
-        "twice the room at first.",
-    ]
-    if found.row_group_rows:
-        lines.append(
-            f"Row groups have up to {pluralize(found.row_group_rows, 'row')} ({shown_bytes(found.row_group_bytes)}), "
-            "and each process reads one from its beginning; so do shuffled streams, for each window. With several "
-            "processes or a store, write them smaller: pq.write_table(table, file, row_group_size=1000); for shuffled "
-            "streams, row_group_size=32."
-        )
-    console.out.print(lines[0], soft_wrap=True, markup=False)
-    console.out.print(table)
-    for line in lines[1:]:
-        console.out.print(line, soft_wrap=True, markup=False)
-
-
-def _between(range_: Range, shown: Callable[[float], str]) -> str:
-    return f"{shown(range_.low)} to {shown(range_.high)}"
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.3g}"
-
-
-def shown_bytes(size: float) -> str:
-    """Return a size with its decimal unit."""
-    for unit in UNITS[:-1]:
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} {UNITS[-1]}"

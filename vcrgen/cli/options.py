@@ -53,23 +53,13 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
     return _with_parameters([_parameter(name, model.model_fields[name]) for name in names])
 
 
-def same_options_as(other: Callable[..., None]) -> Callable[[Command], Command]:
-    """Give a command all arguments and options of another one, before its own."""
-
-    def decorate(command: Command) -> Command:
-        return _with_parameters(list(inspect.signature(other, eval_str=True).parameters.values()), first=True)(command)
-
-    return decorate
-
-
-def _with_parameters(more: list[inspect.Parameter], *, first: bool = False) -> Callable[[Command], Command]:
+def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Command]:
     """Replace a function's ``**options`` by named parameters, which typer reads."""
 
     def decorate(command: Command) -> Command:
         given = inspect.signature(command, eval_str=True).parameters.values()
         own = [parameter for parameter in given if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
-        ordered = more + own if first else own + more
-        parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in ordered]
+        parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own + more]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command

@@ -17,7 +17,7 @@ LINE_SECONDS = 10.0
 
 
 class ConsoleProgress(ProgressListener):
-    """Shows progress, rate, remaining time, and the numbers of kept and rejected items.
+    """Shows progress, rate, remaining time, and a note or the numbers of kept and rejected items.
 
     Args:
         console: The console.
@@ -39,7 +39,7 @@ class ConsoleProgress(ProgressListener):
             progress.TextColumn("{task.description}"),
             progress.BarColumn(bar_width=20),
             progress.MofNCompleteColumn(table_column=whole[1]),
-            _Rate(unit, whole[2]),
+            _Rate(whole[2]),
             progress.TimeElapsedColumn(table_column=whole[3]),
             progress.TimeRemainingColumn(table_column=whole[4]),
             _Detail(),
@@ -74,20 +74,27 @@ class ConsoleProgress(ProgressListener):
         self._done += done
         self._kept += kept
         self._rejected.update(rejected)
-        top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
-        counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
-        # Without rejected items, the kept ones are the finished ones.
-        detail = ", ".join(part for part in (self._note, counts if self._rejected or not self._note else "") if part)
-        self._bar.update(self._task, advance=done, detail=detail)
+        self._bar.update(self._task, advance=done, detail=self._detail())
         now = time.monotonic()
         if not self._console.is_terminal and now - self._last_line >= LINE_SECONDS:
             self._last_line = now
-            rate = (self._done - self._resumed) / (now - self._started)
-            left = (self._total - self._done) / (rate or 1)
-            counted = f"{self._done:,}/{self._total:,} {self._unit}"
-            if rate:
-                counted += f", {_shown_rate(rate, self._unit)}, about {left:,.0f} s left"
-            self._console.print(f"{counted}, {detail}", soft_wrap=True)
+            self._print_line(now)
+
+    def _print_line(self, now: float) -> None:
+        rate = (self._done - self._resumed) / (now - self._started)
+        parts = [f"{self._done:,} of {self._total:,} {self._unit}" if self._total else f"{self._done:,} {self._unit}"]
+        if rate:
+            parts.append(_shown_rate(rate))
+        if rate and self._total > self._done:
+            parts.append(f"{_shown_time((self._total - self._done) / rate)} left")
+        self._console.print(", ".join([*parts, self._detail()]), soft_wrap=True)
+
+    def _detail(self) -> str:
+        """Return the note, and the numbers of kept and rejected items."""
+        top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
+        counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
+        # Without rejected items, the kept ones are the finished ones.
+        return ", ".join(part for part in (self._note, counts if self._rejected or not self._note else "") if part)
 
     def stage(self, text: str, /) -> None:
         """Show a stage of the job."""
@@ -102,18 +109,21 @@ class ConsoleProgress(ProgressListener):
         self._console.print(f"Note: {text}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _shown_rate(rate: float, unit: str) -> str:
+def _shown_rate(rate: float) -> str:
     """Return a rate a second, or a minute if it is below 1."""
-    return f"{rate:,.1f} {unit}/s" if rate >= 1 else f"{60 * rate:,.1f} {unit}/min"
+    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"
+
+
+def _shown_time(seconds: float) -> str:
+    """Return a time in seconds, minutes or hours."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:,.1f} h"
 
 
 class _Rate(progress.ProgressColumn):
-    def __init__(self, unit: str, table_column: Column) -> None:
-        super().__init__(table_column)
-        self._unit = unit
-
     def render(self, task: progress.Task) -> Text:
-        return Text(_shown_rate(task.speed, self._unit) if task.speed else "", style="progress.data.speed")
+        return Text(_shown_rate(task.speed) if task.speed else "", style="progress.data.speed")
 
 
 class _Detail(progress.ProgressColumn):

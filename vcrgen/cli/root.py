@@ -37,9 +37,6 @@ class CommandRow(NamedTuple):
 # In the order of the help.
 COMMANDS = {
     "build": CommandRow("Build a VCR dataset from image-caption pairs.", ("build",), True),
-    "plan": CommandRow(
-        "Show what a build would cost: shards, core-hours, storage, rejected pairs. Nothing is written.", ("build",)
-    ),
     "inspect": CommandRow(
         "Show a dataset's statistics as in the paper's Table 4, rejected pairs, and its signature.", ("datasets",)
     ),

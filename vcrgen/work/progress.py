@@ -35,3 +35,12 @@ class ProgressListener:
 
 
 SILENT = ProgressListener()
+
+
+def shown_bytes(size: float) -> str:
+    """Return a size with its decimal unit."""
+    units = ["B", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{size:,.0f} {units[0]}" if size >= 100 else f"{size:.3g} {units[0]}"
