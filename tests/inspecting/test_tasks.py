@@ -32,6 +32,8 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 from vcrgen.inspecting.scorers import clustered_ratios  # noqa: E402
 from vcrgen.inspecting.tasks import bloom, vcr  # noqa: E402
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:

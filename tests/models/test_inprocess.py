@@ -15,6 +15,8 @@ from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sam
 from vcrgen.models.inprocess import InProcessModel, check_settings
 from vcrgen.models.loading import LoadedModel, load_model
 
+pytestmark = pytest.mark.extras
+
 GREEDY = Sampling(temperature=0.0, max_tokens=40)
 
 

@@ -12,6 +12,8 @@ import pytest
 from vcrgen.errors import ModelError, PipelineError
 from vcrgen.models.loading import LoadedModel, load_model
 
+pytestmark = pytest.mark.extras
+
 WORDS = ["What is the covered texts in the image?", "it was a fine day", "the bird sat still"]
 
 

@@ -117,6 +117,7 @@ def model() -> OcrModel:
     return OcrModel()
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("column", ["stacked_image", "only_it_image"])
 def test_what_is_not_covered_is_read(
@@ -139,16 +140,19 @@ def test_what_is_not_covered_is_read(
     assert found.total() > 0.9 * wanted.total()
 
 
+@pytest.mark.extras
 def test_a_picture_without_text(model: OcrModel) -> None:
     reply = model.reply(asked(Image.new("RGB", (300, 200), "white")))
     assert (reply.text, reply.model, reply.finish_reason) == ("", model.name, "stop")
 
 
+@pytest.mark.extras
 def test_likelihoods_are_not_made_up(model: OcrModel) -> None:
     with pytest.raises(RequestProblem, match="gives no log-probabilities"):
         model.reply(Request(language="en", candidates=("a", "b")))
 
 
+@pytest.mark.extras
 def test_the_engine_fails(model: OcrModel, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> None:
         raise RuntimeError("no\nmore")

@@ -14,6 +14,8 @@ from vcrgen.models.inprocess import InProcessModel
 from vcrgen.models.loading import LoadedModel
 from vcrgen.scorer.mcq.likelihood import likelihood_scores
 
+pytestmark = pytest.mark.extras
+
 WORDS = {
     "en": "a the cat dog horse boat red two sky under small green house and on tree of man sees river",
     "ar": "قطة كلب حصان قارب أحمر اثنان سماء تحت صغير أخضر بيت على شجرة من رجل يرى نهر في الماء",

@@ -18,6 +18,8 @@ import pytest
 from tests.pages import ROOT, Run, succeed
 from tests.predict.test_docs import BLOCKS
 
+pytestmark = pytest.mark.extras
+
 
 def lines(file: str | Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(file).read_text("utf-8").splitlines()]

@@ -9,6 +9,7 @@ from tests.pages import Page
 from vcrgen.stream import VCRStream, messages
 
 torch = pytest.importorskip("torch", reason="needs torch (pip install torch)")
+pytestmark = pytest.mark.extras
 
 
 def test_every_example_runs(pairs: str, tinyvlm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

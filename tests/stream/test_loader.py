@@ -13,6 +13,7 @@ from vcrgen.errors import NoPairsError, StreamError
 from vcrgen.stream import VCRStream, collate
 
 data = pytest.importorskip("torch.utils.data", reason="needs torch (pip install torch)")
+pytestmark = pytest.mark.extras
 SMALL = {"width": 160, "font_size": 12, "shard_size": 6}
 USABLE = 41
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.extras
+
 Run = Callable[..., tuple[int, str, str]]
 QUICK = ("--steps", 2, "--batch", 2, "--micro-batch", 2)
 

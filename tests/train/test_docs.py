@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from tests.pages import Page, Run, succeed
 from vcrgen.samples import sample_pair
+
+pytestmark = pytest.mark.extras
 
 PAGE = Page("docs/finetune.md")
 

@@ -11,6 +11,8 @@ from vcrgen.models.loading import LoadedModel
 from vcrgen.stream import VCRStream, answer_text
 from vcrgen.train.encoding import IGNORED, Encoder, read_template
 
+pytestmark = pytest.mark.extras
+
 MARKS = ("{% generation %}", "{% endgeneration %}")
 
 

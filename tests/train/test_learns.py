@@ -14,6 +14,7 @@ from vcrgen.samples import sample_pair
 
 pytest.importorskip("peft", reason='needs pip install "vcrgen[train]"')
 pytest.importorskip("schedulefree", reason='needs pip install "vcrgen[train]"')
+pytestmark = pytest.mark.extras
 
 Run = Callable[..., tuple[int, str, str]]
 # The learning rate and the layers suit so small a model.

@@ -20,6 +20,7 @@ from vcrgen.work.lock import locked
 from vcrgen.work.progress import ProgressListener
 
 torch = pytest.importorskip("torch", reason='needs pip install "vcrgen[train]"')
+pytestmark = pytest.mark.extras
 Train = Callable[..., Any]
 Log = Callable[[Path], list[dict[str, Any]]]
 

@@ -128,6 +128,7 @@ def known_pictures(count: int) -> list[KnownScene]:
     ]
 
 
+@pytest.mark.extras
 def test_a_model_that_knows_little_makes_little(run: Run) -> None:
     """All that it writes comes from its weights, so after a few lessons hardly anything gets through."""
     need_torch()
@@ -144,6 +145,7 @@ def test_a_model_that_knows_little_makes_little(run: Run) -> None:
     assert run(*words, "--offline", "--ledger", "made.ledger", "--out", "made")[2] == err
 
 
+@pytest.mark.extras
 def test_a_model_that_was_taught_makes_a_set_that_is_mostly_true(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """It writes and judges, on two categories; the run is stopped, goes on, and comes out of the ledger alone again."""
     need_torch()

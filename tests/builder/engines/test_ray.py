@@ -19,6 +19,8 @@ from vcrgen.errors import EngineError, SourceError
 from vcrgen.storage import DiskFolder
 from vcrgen.work.progress import ProgressListener
 
+pytestmark = pytest.mark.extras
+
 Tree = Callable[[Path], dict[str, str]]
 Options = dict[str, Any]
 MEMORY = 100 << 20

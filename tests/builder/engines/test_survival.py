@@ -23,6 +23,7 @@ from vcrgen.work.progress import ProgressListener
 pytest.importorskip("ray", reason="needs vcrgen[ray]")
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.extras,
     pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL and SIGSTOP"),
 ]
 

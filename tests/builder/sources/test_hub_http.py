@@ -248,6 +248,7 @@ def test_the_same_data_as_from_a_folder(
             shutil.rmtree(tmp_path / out)
 
 
+@pytest.mark.extras
 def test_the_same_examples_as_from_a_folder(on_hub: Run, commits: dict[str, str], local: Path) -> None:
     pytest.importorskip("torch", reason="needs PyTorch")
     done = on_hub("-c", STREAM, "me/pairs", "hf://datasets/me/gated", local, HF_TOKEN="hf_agreed")
