@@ -65,7 +65,6 @@ STANDS_ON: dict[str, set[str]] = {
     "publish": {"text", "config", "work", "dataset", "tasks", "report"},
     "scorer": {"text", "config", "work", "dataset", "tasks", "models", "stats", "report"},
     "train": {"text", "config", "work", "dataset", "tasks", "models", "builder", "stream"},
-    "contamination": {"config", "work", "dataset", "tasks", "stats", "report", "scorer"},
     "predict": {"text", "config", "work", "dataset", "tasks", "stats", "models", "pixels"},
     "inspecting": {"stats", "dataset", "tasks", "models", "predict", "scorer"},
     "leaderboard": {

@@ -20,7 +20,7 @@ def runner() -> ModuleType:
 @pytest.mark.parametrize(
     ("file", "among", "not_among"),
     [
-        ("vcrgen/contamination/run.py", {"tests/contamination", "tests/cli", "tests/golden"}, {"tests/scorer"}),
+        ("vcrgen/predict/job.py", {"tests/predict", "tests/cli", "tests/golden"}, {"tests/scorer"}),
         ("vcrgen/stats/paired.py", {"tests/stats", "tests/scorer", "tests/leaderboard"}, {"tests/typeset"}),
         ("vcrgen/files.py", {"tests"}, {"tests/stats"}),
         ("pyproject.toml", {"tests"}, set()),

@@ -1,4 +1,4 @@
-"""Every figure of scored files of covered texts: protocols, reports, evidence, contamination, signatures."""
+"""Every figure of scored files of covered texts: protocols, reports, evidence, signatures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from tests.golden.bench import (
     golden,
     normal,
     number,
-    plain_cell,
     short,
     visible,
 )
@@ -180,50 +179,18 @@ def shown_match(row: Mapping[str, Any]) -> str:
     return f"{row['outcome']} {row['start']}-{row['end']} d {row['distance']}{verbatim} [{row['ngram']}] {figures}"
 
 
-def texts_key(bench: Bench, name: str, change: Callable[[int, list[str]], tuple[str, list[str]]]) -> Path:
-    """The fixed answers as JSON Lines; ``change`` gives id and texts of each question."""
-    rows = json.loads((INPUTS / "answers-en.json").read_text("utf-8"))
-    changed = [change(place, [span["text"] for span in row["spans"]]) for place, row in enumerate(rows)]
-    text = "".join(f"{json.dumps({'question_id': name, 'crossed_text': texts})}\n" for name, texts in changed)
-    return bench.once(f"{name}.jsonl", lambda path: path.write_text(text, "utf-8"))
-
-
-def echoes(bench: Bench, key: Path, *, every: int) -> Path:
-    """Outputs without an image and of VI+TEI: of each question what is right, but for every so-manieth span."""
-    lines, seen = [], 0
-    for row in map(json.loads, key.read_text("utf-8").splitlines()):
-        for view in ("text-only", "stacked"):
-            seen += 1
-            said = [each for place, each in enumerate(row["crossed_text"]) if (place + seen) % every]
-            lines.append({"question_id": row["question_id"], "view": view, "output": "\n".join(said), "model": "Echo"})
-    lines[3]["output"] = None
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    return bench.once(f"echo-{key.name}", lambda path: path.write_text(text, "utf-8"))
-
-
-@golden("contamination")
-def contamination(bench: Bench) -> Any:
-    """Requests without an image and about a canary, matches of the canary, and a report."""
+@golden("text-only")
+def text_only(bench: Bench) -> Any:
+    """Requests without an image and about a canary, and matches of the canary."""
     from vcrgen.dataset.canary import canary_questions, repeats_canary
     from vcrgen.tasks.vcr import caption_with_gaps
     from vcrgen.text.languages import LANGUAGES as ROWS
 
-    keys = [
-        texts_key(bench, "published", lambda place, texts: (f"q{place}", texts)),
-        texts_key(bench, "fresh", lambda place, texts: (f"q{place + 15}", texts[::-1])),
-        texts_key(bench, "redrawn", lambda place, texts: (f"q{place}", [*texts[:1], f"another text of {place}"])),
-    ]
-    files = [echoes(bench, key, every=every) for key, every in zip(keys, (9, 2, 3), strict=True)]
-    words = ["contamination", files[0], "--data", keys[0], "--against", f"{files[1]}={keys[1]}"]
-    words += ["--redraw", f"{files[2]}={keys[2]}"]
     caption, answers = "One boat, two boats and one boat more.", ["one boat", "more"]
     spans = [{"start": 24, "end": 32}, {"start": 33, "end": 37}]
     row = {"caption": caption, "crossed_text": answers}
     digits = "0123456789abcdef" * 2
-    rows = csv.reader(line.replace(str(bench.folder), "TMP") for line in bench.run(*words, "--format", "csv"))
     return {
-        "text": [line.replace(str(bench.folder), "TMP") for line in bench.run(*words)],
-        "figures": [",".join(plain_cell(cell) for cell in row) for row in rows],
         "words": {
             lang: of.text_only_prompt.format(text=caption_with_gaps({**row, "spans": spans}, lang), question="?")
             for lang, of in ROWS.items()

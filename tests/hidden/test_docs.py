@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.hidden.conftest import samples_of, write_pairs
 from tests.pages import Page, Run, squeeze, succeed
@@ -13,13 +14,13 @@ from vcrgen.hidden.reference import caption_start
 PAGE = Page("docs/hidden.md")
 
 
-def test_the_commands_of_the_page(run: Run) -> None:
+def test_the_commands_of_the_page(run: Run, serve: Any) -> None:
     assert len(PAGE.commands) >= 4
     pairs = samples_of(range(40))
     write_pairs(Path("pairs.parquet"), pairs)
     write_pairs(Path("known.parquet"), pairs[:5])
     build("known.parquet", out=Path("data/my-vcr"))
-    said = ""
+    said, server = "", serve()
     for line in PAGE.commands:
         if "hidden-preds.jsonl" in line:
             ids = [
@@ -29,7 +30,9 @@ def test_the_commands_of_the_page(run: Run) -> None:
             rows = [{"question_id": one, "view": "stacked", "output": "nothing"} for one in ids]
             Path("hidden-preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         fewer = re.sub(r"--items \d+", "--items 3", line)  # each takes seconds, and each strip
+        fewer = fewer.replace("http://127.0.0.1:8000/v1", server.url)
         said += succeed(run, fewer.replace("hidden verify", "hidden verify --strips 0"))
+    assert "qwen: none of 5 replies repeats the canary" in " ".join(said.split())
     assert len(PAGE.opening) == 3 and all(line in squeeze(said) for line in PAGE.opening)
     keys = [Path("hidden-2026/key"), Path("forms-2026/form-1/key"), Path("forms-2026/form-2/key")]
     captions = [

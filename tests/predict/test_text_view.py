@@ -180,7 +180,7 @@ def test_the_canary_is_asked_for(run: Run, hidden: Callable[..., Path], dataset:
     words = ["predict", public, "--endpoint", server.url, "--model", "m", "--canary"]
     code, out, err = run(*words)
     file = public.with_name("public-m-canary.jsonl")
-    assert code == 0 and out.endswith(f"next: vcrgen contamination --canary {file}={public}\n"), err
+    assert code == 0 and out.endswith(f"next: vcrgen score {file} --data {public}\n"), err
     asked = [call.body["messages"][0]["content"][0]["text"] for call in server.calls]
     assert sorted(asked) == sorted(question.text for question in canary_questions(digits))
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]

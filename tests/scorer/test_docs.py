@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,13 @@ def test_every_example_holds() -> None:
     assert Page("docs/protocols.md").execute() >= 9
 
 
-def test_every_command_runs(run: Run) -> None:
+def test_every_command_runs(run: Run, serve: Any) -> None:
     build("samples:6", out="data/my-vcr", lang="en")
     rows = list(load_answers(Path("data/my-vcr")).questions)
     lines = [{"question_id": row.question_id, "output": " and ".join(row.answers)} for row in rows]
     for name in ("preds", "run_a", "run_b"):
         Path(f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    server = serve()
     succeed(run, "vcrgen score run_a.jsonl run_b.jsonl -d data/my-vcr")
     for table in re.findall(r"GPT4o\w+\.xlsx", " ".join(PAGE.commands)):
         header, cells = "index,prediction\n", "".join(f"{row.question_id},x\n" for row in rows)
@@ -36,7 +38,8 @@ def test_every_command_runs(run: Run) -> None:
             piped = line.replace("vcrgen ", f"{sys.executable} -m vcrgen ")
             subprocess.run(piped, shell=True, check=True, capture_output=True)
         else:
-            succeed(run, line.replace(".xlsx", ".csv"))
+            said = succeed(run, line.replace(".xlsx", ".csv").replace("http://127.0.0.1:8000/v1", server.url))
+            assert "--across" not in line or "Paired by image: 59 images are in both" in " ".join(said.split())
     assert len(PAGE.commands) >= 3
 
 

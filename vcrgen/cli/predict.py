@@ -97,7 +97,7 @@ def predict(
     if chosen.preset == "bloombench":
         following += " --protocol bloom-code"
     if chosen.canary:
-        following = shlex.join(["vcrgen", "contamination", "--canary", f"{result.path}={dataset}"])
+        following = shlex.join(["vcrgen", "score", str(result.path), "--data", str(dataset)])
     typer.echo(f"{result.path}: {pluralize(result.tally.replies, 'output')} of {result.model}; next: {following}")
 
 

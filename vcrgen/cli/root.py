@@ -62,10 +62,6 @@ COMMANDS = {
     "validate": CommandRow(
         "Check files of outputs without scoring them; exit code 1 if --strict would reject one.", ("score",)
     ),
-    "contamination": CommandRow(
-        "Test whether a model has seen a dataset: text-only answers, fresh pairs, other spans, the canary.",
-        ("contamination",),
-    ),
     "bloom": CommandRow(
         "Make multiple-choice benchmarks (MCQ): questions about pictures at Bloom's levels.",
         ("bloom", "bloom_audit", "bloom_coverage"),

@@ -11,7 +11,7 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
-from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report_text
+from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report, write_report_text
 from vcrgen.cli.root import app
 from vcrgen.config.base import drop_none, validate_options
 from vcrgen.config.score import ScoreOptions
@@ -46,6 +46,7 @@ Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by len
         "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
         "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
         "vcrgen score preds.jsonl --data data/my-vcr --all-protocols",
+        "vcrgen score canary.jsonl --data hidden-2026/public",
         "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
     )
 )
@@ -69,8 +70,10 @@ def score(
     """Score model outputs: exact match and Jaccard index of the nearest n-gram, with confidence intervals.
 
     Files of one model that hold different modes or views are scored as one. The result is written as JSON beside
-    the file of outputs (preds.scores.json), for vcrgen compare.
+    the file of outputs (preds.scores.json), for vcrgen compare. Given replies of vcrgen predict --canary and the
+    public part of a hidden set, it says how many of them repeat the canary.
     """
+    from vcrgen.scorer.canary import canary_document, canary_replies, public_part
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.evidence import write_evidence
     from vcrgen.scorer.predictions import receive
@@ -85,6 +88,12 @@ def score(
     if all_protocols:
         return _score_by_all(predictions, data, chosen, alone=not (compare or spans or out or form or groups))
     check_targets([out, spans], [*predictions, data])
+    if (public := public_part(data)) and (replies := canary_replies(predictions, public)):
+        if compare or spans or groups:
+            raise ScoreError(
+                "These are replies about a canary, which have no spans: leave --compare, --spans, --groups out."
+            )
+        return write_report(canary_document(replies, data), shown, out)
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
     session = open_session(data, chosen)
     runs = session.runs(predictions)
@@ -113,23 +122,38 @@ def score(
     epilog=examples(
         "vcrgen compare run_a.scores.json run_b.scores.json",
         "vcrgen compare *.scores.json --format latex --out table.tex",
+        "vcrgen compare --across wiki.scores.json hidden.scores.json",
     ),
 )
 def compare_saved(
     scores: Annotated[list[Path], typer.Argument(help="Files that vcrgen score wrote (preds.scores.json).")],
+    across: Annotated[
+        bool,
+        typer.Option(
+            "--across", help="Compare one model on two datasets, paired by image where they have the same images."
+        ),
+    ] = False,
     form: Format = None,
     out: Out = None,
     groups: Groups = False,
 ) -> None:
     """Compare saved scores pair by pair, with the tables and tests of vcrgen score --compare.
 
-    Neither the outputs nor the dataset are needed. Scores with different signatures are refused.
+    Neither the outputs nor the dataset are needed. Scores with different signatures are refused. With --across they are
+    of one model on two datasets, and have to agree in all but these.
     """
+    from vcrgen.scorer.across import compare_across
+    from vcrgen.scorer.across_report import across_document
     from vcrgen.scorer.comparison import compare as compare_runs
     from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.saved import load_saved, reject_duplicate_files
 
     shown = report_format(form, out, scores)
+    if across:
+        if len(scores) != 2 or groups:
+            raise ScoreError("--across takes two files of scores, of one model on two datasets, and no --groups.")
+        a, b = (load_saved(file, hidden_too=True) for file in scores)
+        return write_report(across_document(compare_across(a, b)), shown, out)
     loaded = assign_titles([load_saved(file) for file in scores])
     results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])

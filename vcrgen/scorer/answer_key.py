@@ -21,9 +21,9 @@ from typing import IO, Any
 import numpy as np
 
 from vcrgen.files import canonical_json
-from vcrgen.scorer.key import BaseKey, QuestionTable
+from vcrgen.scorer.key import BaseKey, QuestionTable, hash_id
 from vcrgen.scorer.records import AnswerSpan, Question
-from vcrgen.stats.arrays import Ints
+from vcrgen.stats.arrays import Ids, Ints
 
 MAX_MEMORY = 16 << 20
 _64_BITS = (1 << 64) - 1
@@ -51,6 +51,7 @@ class Questions(QuestionTable[Question]):
         self._data: bytes | None = None
         self._offsets = array("Q", [0])
         self._starts = array("Q", [0])
+        self._ids = array("Q")
         self._hashes = array("Q")
         self._rows = array("Q")
         self._digest = hashlib.sha256()
@@ -70,6 +71,7 @@ class Questions(QuestionTable[Question]):
         self._file.write(line + b"\n")
         self._offsets.append(self._offsets[-1] + len(line) + 1)
         self._starts.append(self._starts[-1] + len(question.spans))
+        self._ids.append(hash_id(question.question_id))
         self._hashes.append(_hash(question.question_id))
         self.total += 1
 
@@ -116,6 +118,11 @@ class Questions(QuestionTable[Question]):
     def starts(self) -> Ints:
         """Scored units before each cluster."""
         return np.frombuffer(self._starts, dtype=np.int64)[: len(self) + 1]
+
+    @property
+    def cluster_ids(self) -> Ids:
+        """The hashed ids of the questions asked for."""
+        return np.frombuffer(self._ids, dtype=np.uint64)[: len(self)]
 
     def row_of(self, question_id: str) -> int | None:
         """The row of an id, or None."""

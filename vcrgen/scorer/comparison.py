@@ -63,13 +63,9 @@ def compare(results: Sequence[RunResult], *, in_pairs: bool = True) -> list[Comp
 
 def _compare_runs(a: RunResult, b: RunResult) -> list[Comparison]:
     cells = {(cell.variant, cell.view): cell for cell in b.cells}
-    common = [cell for cell in a.cells if _leading(a.task, cell, cells.get((cell.variant, cell.view)))]
+    common = [cell for cell in a.cells if leading_metric(a.task, cell, cells.get((cell.variant, cell.view)))]
     if not common:
-        metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
-        raise ScoreError(
-            f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
-            "compared."
-        )
+        raise nothing_common(a, b)
     return [_compare_cells(a, b, cell, cell.view) for cell in common]
 
 
@@ -93,7 +89,16 @@ def _say_unread(comparison: Comparison, missing: int, total: int) -> Comparison:
     return replace(comparison, conclusion=comparison.conclusion + (said if missing else ""))
 
 
-def _leading(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
+def nothing_common(a: RunResult, b: RunResult) -> ScoreError:
+    """The error of two runs that have no cell in common."""
+    metrics = " or ".join(a.task.metrics[metric].in_text for metric in a.task.main_metrics)
+    return ScoreError(
+        f"{a.name} and {b.name} have no {a.task.axis} and view in which both have {metrics}, so they cannot be "
+        "compared."
+    )
+
+
+def leading_metric(task: ScoredTask, a: CellResult, b: CellResult | None) -> str:
     """The first shown metric that two cells have; empty for none."""
     return next((metric for metric in task.main_metrics if b and metric in a.metrics and metric in b.metrics), "")
 
@@ -124,10 +129,16 @@ def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with p-values for their number; says of which that number takes the conclusion away."""
     corrected = []
     for each, p in zip(comparisons, holm([each.p_clusters for each in comparisons]), strict=True):
-        doubt = f" Among {len(comparisons)} comparisons chance may give as much (Holm's correction: p = {p:.2g})."
-        lost = each.p_clusters < ALPHA <= p
-        corrected.append(replace(each, p_holm=p, conclusion=each.conclusion + (doubt if lost else "")))
+        doubt = holm_doubt(each.p_clusters, p, len(comparisons))
+        corrected.append(replace(each, p_holm=p, conclusion=each.conclusion + doubt))
     return corrected
+
+
+def holm_doubt(p: float, corrected: float, count: int) -> str:
+    """Say that a correction for so many comparisons takes a difference away; empty where it does not."""
+    if not p < ALPHA <= corrected:
+        return ""
+    return f" Among {count} comparisons chance may give as much (Holm's correction: p = {corrected:.2g})."
 
 
 def conclude(

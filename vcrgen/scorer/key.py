@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
 from vcrgen.dataset.views import View
-from vcrgen.stats.arrays import Ints
+from vcrgen.stats.arrays import Ids, Ints
 
 if TYPE_CHECKING:
     from vcrgen.dataset.reader import Dataset
+
+
+def hash_id(text: str) -> int:
+    """64 bits of an id, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 class ScoredQuestion(Protocol):
@@ -50,6 +56,11 @@ class QuestionTable(Sequence[QuestionT]):
     @abstractmethod
     def starts(self) -> Ints:
         """Of each cluster, how many scored units stand before it; and last, how many there are."""
+
+    @property
+    @abstractmethod
+    def cluster_ids(self) -> Ids:
+        """Of each cluster, :func:`hash_id` of what stands for it in every dataset: a question's id, a picture's."""
 
     @abstractmethod
     def _at(self, row: int) -> QuestionT: ...

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vcrgen.dataset.views import View
 from vcrgen.errors import ScoreError
 from vcrgen.scorer.key_letters import KeyLetter, letter_test
 from vcrgen.scorer.records import CellName
 from vcrgen.signature import Signature
-from vcrgen.stats.arrays import Floats, Ints, Records
+from vcrgen.stats.arrays import Floats, Ids, Ints, Records
 from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
@@ -121,7 +123,8 @@ class RunResult:
         differences: Paired differences.
         problems: Outputs that could not be used, by what is wrong: their number, and the first ones.
         notes: Sentences a reader of the scores should know.
-        resamples: Resampled metrics of each cell, for comparisons.
+        resamples: Resampled metrics of each cell, for comparisons; empty for saved scores of a hidden set.
+        cluster_ids: As in `QuestionTable`, by which two datasets are paired; empty for those, too.
         from_pixels: The template baseline, beside which the others are shown.
         label: Stands for the run in tables where neither model nor file name is its own.
     """
@@ -137,6 +140,7 @@ class RunResult:
     problems: Mapping[str, tuple[int, tuple[str, ...]]]
     notes: tuple[str, ...]
     resamples: Mapping[CellName, Resamples] = field(default_factory=dict, repr=False, compare=False)
+    cluster_ids: Ids = field(default_factory=lambda: np.empty(0, np.uint64), repr=False, compare=False)
     from_pixels: bool = False
     label: str = ""
 

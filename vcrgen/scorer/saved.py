@@ -29,7 +29,7 @@ from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, Estimate, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, estimate_saved
 from vcrgen.signature import Signature
-from vcrgen.stats.arrays import Ints, Records
+from vcrgen.stats.arrays import Ids, Ints, Records
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
 from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
@@ -61,6 +61,7 @@ class _Saved(BaseModel):
     scores: list[CellResult]
     problems: dict[str, _Problem]
     notes: tuple[str, ...]
+    ids_of_clusters: str = ""  # packed: the hashed id of each cluster
     units_of_clusters: str = ""  # packed: how many units each cluster has; files have the words of their task
     scores_of_units: tuple[str, ...] = ()  # packed, one for each of `scores`: units x metrics
 
@@ -72,8 +73,9 @@ def as_saved(result: RunResult, *, secret: bool) -> dict[str, Any]:
     """
     saved = result.as_json()
     if not secret:
-        counts, scores = _packed_fields(result.task)
+        ids, counts, scores = _packed_fields(result.task)
         cells = [result.resamples[cell.variant, cell.view] for cell in result.cells]
+        saved[ids] = _pack(result.cluster_ids.astype("<u8").tobytes())
         saved[counts] = _pack(np.diff(cells[0].starts).astype("<i8").tobytes())
         saved[scores] = [_pack(cell.scores.tobytes()) for cell in cells]
     return {**saved, CHECKSUM: checksum(saved)}
@@ -112,8 +114,12 @@ def reject_duplicate_files(files: Sequence[Path], identities: Sequence[object]) 
         first[identity] = file
 
 
-def load_saved(file: Path) -> RunResult:
+def load_saved(file: Path, *, hidden_too: bool = False) -> RunResult:
     """The result in a file that ``vcrgen score`` wrote, with its resamples.
+
+    Args:
+        file: The file.
+        hidden_too: Take one of a hidden set, which has neither scores of units nor resamples.
 
     Raises:
         ScoreError: It is no such file, was changed, is of another version, or lacks the scores of its spans.
@@ -127,7 +133,7 @@ def load_saved(file: Path) -> RunResult:
     if (signature.facts.get("boot"), signature.facts.get("interval")) != (f"{RESAMPLES}", METHOD):
         raise ScoreError(f"{file} was made with other resamples than this vcrgen's; score the outputs again.")
     task = TASKS[saved.task]
-    if not saved.scores_of_units:
+    if not saved.scores_of_units and not hidden_too:
         raise ScoreError(
             f"{file} lacks the scores of its {task.units}, as those of a hidden set do; compare the outputs."
         )
@@ -136,6 +142,25 @@ def load_saved(file: Path) -> RunResult:
         replace(cell, metrics={metric: cell.metrics[metric] for metric in task.metrics if metric in cell.metrics})
         for cell in _cells(file, saved)
     ]
+    result = RunResult(
+        name=saved.name,
+        model=saved.model,
+        format=saved.format,
+        lang=saved.language,
+        signature=signature,
+        task=task,
+        cells=tuple(cells),
+        differences=(),
+        problems={kind: (found.count, found.first) for kind, found in saved.problems.items()},
+        notes=saved.notes,
+    )
+    return _with_units(file, saved, result, seed) if saved.scores_of_units else result
+
+
+def _with_units(file: Path, saved: _Saved, result: RunResult, seed: int) -> RunResult:
+    """A result with what is made of the scores of its units, which have to have its figures."""
+    task, cells = result.task, result.cells
+    ids: Ids = np.frombuffer(_unpack(file, task, saved.ids_of_clusters, cells[0].clusters * 8), "<u8")
     counts: Ints = np.frombuffer(_unpack(file, task, saved.units_of_clusters, cells[0].clusters * 8), "<i8")
     starts = np.concatenate([[0], np.cumsum(counts)])
     units = int(starts[-1])
@@ -151,19 +176,7 @@ def load_saved(file: Path) -> RunResult:
     estimates, resamples = estimate_saved(task, scores, starts, seed=seed)
     if not all(_are_equal(cell.metrics, estimates[cell.variant, cell.view]) for cell in cells):
         raise _damaged(file, f"its intervals or deviations are not those of its {task.units}")
-    return RunResult(
-        name=saved.name,
-        model=saved.model,
-        format=saved.format,
-        lang=saved.language,
-        signature=signature,
-        task=task,
-        cells=tuple(cells),
-        differences=contrasts(task, resamples),
-        problems={kind: (found.count, found.first) for kind, found in saved.problems.items()},
-        notes=saved.notes,
-        resamples=resamples,
-    )
+    return replace(result, differences=contrasts(task, resamples), resamples=resamples, cluster_ids=ids)
 
 
 class SavedMeans(NamedTuple):
@@ -213,16 +226,16 @@ def _read(file: Path) -> _Saved:
         raise _damaged(file, "it is nested too deep") from None
 
 
-def _packed_fields(task: ScoredTask) -> tuple[str, str]:
+def _packed_fields(task: ScoredTask) -> tuple[str, str, str]:
     """Names of the fields with packed numbers in files of a task."""
-    return f"{task.units}_of_{task.clusters}", f"scores_of_{task.units}"
+    return f"ids_of_{task.clusters}", f"{task.units}_of_{task.clusters}", f"scores_of_{task.units}"
 
 
 def _in_general_words(task: ScoredTask, value: dict[str, Any]) -> dict[str, Any]:
     """The content of a file under the names of our fields."""
-    counts, scores = _packed_fields(task)
+    ids, counts, scores = _packed_fields(task)
     fields = {named: name for name, named in task.field_names.items()}
-    renamed = {counts: "units_of_clusters", scores: "scores_of_units"}
+    renamed = {ids: "ids_of_clusters", counts: "units_of_clusters", scores: "scores_of_units"}
     found = {renamed.get(name, name): part for name, part in value.items()}
     return {**found, "scores": as_named(found.get("scores"), fields)}
 

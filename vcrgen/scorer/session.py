@@ -174,6 +174,7 @@ class BaseScoringSession(ABC):
             problems=_problems(matcher),
             notes=(*self._full_scores(tally), *self._notes(run, cells)),
             resamples=resamples,
+            cluster_ids=self.key.questions.cluster_ids,
         )
 
     def _summarised(self, tally: Tally) -> tuple[list[CellResult], Mapping[CellName, Resamples]]:

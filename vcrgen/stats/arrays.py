@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Ids: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.uint8]
 Bits: TypeAlias = NDArray[np.bool_]
 Records: TypeAlias = NDArray[Any]

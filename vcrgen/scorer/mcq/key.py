@@ -13,8 +13,8 @@ import numpy as np
 
 from vcrgen.files import canonical_json
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
-from vcrgen.scorer.key import BaseKey, QuestionTable
-from vcrgen.stats.arrays import Ints
+from vcrgen.scorer.key import BaseKey, QuestionTable, hash_id
+from vcrgen.stats.arrays import Ids, Ints
 from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
 
 TAXONOMY_DEPTHS = ("level", "subcategory", "category")  # breakdowns: by the first, the first two or all parts of a path
@@ -93,6 +93,11 @@ class ItemTable(QuestionTable[KeyItem]):
         """Scored units before each cluster."""
         ends = [row for row in range(1, len(self)) if self._items[row].picture != self._items[row - 1].picture]
         return np.array([0, *ends, len(self)], np.int64)
+
+    @property
+    def cluster_ids(self) -> Ids:
+        """The hashed names of the pictures."""
+        return np.array([hash_id(self._items[row].picture) for row in self.starts[:-1]], np.uint64)
 
     @property
     def digest(self) -> str:

@@ -1,0 +1,188 @@
+"""One model on two datasets, cell by cell: paired by image where both have the same images, else unpaired.
+
+Paired differences are those of :mod:`vcrgen.scorer.comparison`, over the images that both datasets have. Unpaired ones
+are of two independent means, from their own intervals; so saved scores of a hidden set, which lack those of single
+spans, can be compared, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vcrgen.dataset.key import HIDDEN_MODE
+from vcrgen.dataset.views import View
+from vcrgen.errors import ScoreError
+from vcrgen.scorer.comparison import format_gap, holm_doubt, leading_metric, nothing_common
+from vcrgen.scorer.results import CellResult, Resamples, RunResult, signature_differences
+from vcrgen.signature import Signature
+from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.intervals import difference_interval, difference_p
+from vcrgen.stats.paired import holm, paired_difference
+from vcrgen.tasks.task import ScoredTask
+
+OF_DATA = frozenset({"data", "split", "subset", "answers", "maker"})  # facts of signatures that say what was scored
+
+
+class AcrossEstimate(NamedTuple):
+    """A metric on two datasets."""
+
+    a: float
+    b: float
+    value: float  # a minus b
+    low: float  # lower end of the 95 % interval over clusters
+    high: float
+    p: float  # two-sided p-value over clusters: below 0.05 where the interval leaves out 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcrossCell:
+    """The scores of a model on dataset A and on dataset B in one view and mode, or language."""
+
+    variant: str  # that of A and of B, where they differ
+    view: View
+    metrics: Mapping[str, AcrossEstimate]
+    p: float  # of the metric that ranks, such as exact match
+    p_holm: float  # the same, corrected by Holm for the number of cells
+    conclusion: str  # a plain sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcrossResult:
+    """One model on two datasets."""
+
+    a: RunResult
+    b: RunResult
+    model: str
+    shared: int | None  # clusters that both datasets have; None where the scores of a hidden set do not tell
+    paired: bool
+    cells: tuple[AcrossCell, ...]
+
+
+def compare_across(a: RunResult, b: RunResult) -> AcrossResult:
+    """Compare the saved scores of one model on two datasets.
+
+    Raises:
+        ScoreError: They are of several models, were not made in the same way, or have no cell in common.
+    """
+    _require_comparable(a, b)
+    model = a.model or b.model or "The model"
+    _, of_a, of_b = np.intersect1d(a.cluster_ids, b.cluster_ids, return_indices=True)
+    # Of a few images that both happen to have, pairing would leave the others out.
+    paired = len(of_a) >= 2 and 2 * len(of_a) >= min(len(a.cluster_ids), len(b.cluster_ids))
+    cells = []
+    for cell, other in _common_cells(a, b):
+        if paired:
+            ours, theirs = a.resamples[cell.variant, cell.view], b.resamples[other.variant, other.view]
+            metrics = paired_estimates(ours, theirs, of_a, of_b)
+        else:
+            metrics = unpaired_estimates(cell, other)
+        variant = cell.variant if cell.variant == other.variant else f"{cell.variant} / {other.variant}"
+        leading = leading_metric(a.task, cell, other)
+        clusters = f"{len(of_a):,}" if paired else f"{cell.clusters:,} and {other.clusters:,}"
+        said = f"{variant}, {cell.view.label}: {_conclusion(a.task, model, leading, metrics[leading], clusters)}"
+        p = metrics[leading].p
+        cells.append(AcrossCell(variant=variant, view=cell.view, metrics=metrics, p=p, p_holm=p, conclusion=said))
+    known = bool(len(a.cluster_ids) and len(b.cluster_ids))
+    return AcrossResult(
+        a=replace(a, label="A"),
+        b=replace(b, label="B"),
+        model=model,
+        shared=len(of_a) if known else None,
+        paired=paired,
+        cells=tuple(_corrected(cells)),
+    )
+
+
+def paired_estimates(a: Resamples, b: Resamples, of_a: Ints, of_b: Ints) -> dict[str, AcrossEstimate]:
+    """The metrics that two cells have, over clusters of both datasets: ``of_a`` and ``of_b`` are their places."""
+    common = [metric for metric in a.means if metric in b.means]
+    sides = [_sums(each, common, places) for each, places in ((a, of_a), (b, of_b))]
+    sums, counts = (np.hstack(parts) for parts in zip(*sides, strict=True))
+    groups = StoredGroupSums(sums, counts, range(sums.shape[1]))
+    means, _ = group_means(groups)
+    drawn = bootstrap_means(groups, seed=a.seed, unit=a.cluster)
+    drawn = np.where(np.isnan(drawn), means, drawn)  # a resample without a score says nothing
+    columns = [BootstrapMean(len(groups), *column) for column in zip(means.tolist(), drawn.T, strict=True)]
+    estimates = {}
+    for number, metric in enumerate(common):
+        ours, theirs = columns[number], columns[number + len(common)]
+        value, _, low, high, p = paired_difference(ours, theirs)
+        estimates[metric] = AcrossEstimate(ours.mean, theirs.mean, value, low, high, p)
+    return estimates
+
+
+def unpaired_estimates(a: CellResult, b: CellResult) -> dict[str, AcrossEstimate]:
+    """The metrics that two cells have, as those of two independent datasets."""
+    estimates = {}
+    for metric in (metric for metric in a.metrics if metric in b.metrics):
+        ours, theirs = a.metrics[metric], b.metrics[metric]
+        value, (low, high) = ours.value - theirs.value, difference_interval(ours, theirs)
+        estimates[metric] = AcrossEstimate(ours.value, theirs.value, value, low, high, difference_p(value, low, high))
+    return estimates
+
+
+def _sums(of: Resamples, metrics: Sequence[str], places: Ints) -> tuple[Floats, Floats]:
+    """Sums and counts of the scores of some clusters, clusters x metrics."""
+    clusters = len(of.starts) - 1
+    cluster = np.repeat(np.arange(clusters), np.diff(of.starts))
+    scores = [of.scores[metric] for metric in metrics]
+    sums = [np.bincount(cluster, np.nan_to_num(each), clusters)[places] for each in scores]
+    counts = [np.bincount(cluster, ~np.isnan(each), clusters)[places] for each in scores]
+    return np.column_stack(sums), np.column_stack(counts)
+
+
+def _require_comparable(a: RunResult, b: RunResult) -> None:
+    if a.task is not b.task:
+        raise ScoreError(f"{a.name} is of the task {a.task.name} and {b.name} of {b.task.name}, which share no metric.")
+    if a.model and b.model and a.model != b.model:
+        raise ScoreError(
+            f"{a.name} is of the model {a.model!r} and {b.name} of {b.model!r}; --across compares one model on two "
+            "datasets, and without it models are compared on one."
+        )
+    may_differ = OF_DATA | ({"lang"} if a.task.axis == "lang" else set())
+    ours, theirs = (
+        Signature({name: value for name, value in each.signature.facts.items() if name not in may_differ})
+        for each in (a, b)
+    )
+    if parts := signature_differences(ours, theirs):
+        raise ScoreError(
+            f"The scores of {a.name} and {b.name} differ in more than their data: {parts}. Score both in the same way."
+        )
+    if a.signature == b.signature:
+        raise ScoreError(f"{a.name} and {b.name} are scores on the same data; compare them without --across.")
+
+
+def _common_cells(a: RunResult, b: RunResult) -> list[tuple[CellResult, CellResult]]:
+    """Cells of one view and mode; the only mode of a hidden set is compared with each mode of the other dataset."""
+    common = [
+        (cell, other)
+        for cell in a.cells
+        for other in b.cells
+        if cell.view is other.view
+        and (cell.variant == other.variant or HIDDEN_MODE in (cell.variant, other.variant))
+        and leading_metric(a.task, cell, other)
+    ]
+    if not common:
+        raise nothing_common(a, b)
+    return common
+
+
+def _conclusion(task: ScoredTask, model: str, metric: str, found: AcrossEstimate, clusters: str) -> str:
+    """The sentence about a difference; the dataset with the higher score stands first."""
+    what, of = f"points of {task.metrics[metric].in_text}", f", {clusters} {task.clusters} resampled"
+    gap = format_gap(found.value, found.low, found.high, what, of, turned=found.high < 0)
+    if found.low > 0 or found.high < 0:
+        more, less = "AB" if found.low > 0 else "BA"
+        return f"{model} {task.verb_better} on {more} than on {less}: {gap}."
+    return f"No difference between A and B is shown: {gap} includes 0. More {task.clusters} could show one."
+
+
+def _corrected(cells: Sequence[AcrossCell]) -> Iterator[AcrossCell]:
+    """The cells with p-values for their number; says of which that number takes the conclusion away."""
+    for cell, p in zip(cells, holm([cell.p for cell in cells]), strict=True):
+        yield replace(cell, p_holm=p, conclusion=cell.conclusion + holm_doubt(cell.p, p, len(cells)))
