@@ -1510,8 +1510,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "a page is kept for ever",
-        "for name in self._made.keys() - shown_on:",
-        "for name in self._made:",
+        "return make(name, self._last_event(), asked)",
+        "return make(name, 0, asked)",
         "tests/leaderboard/service/test_pages.py",
     ),
     M(

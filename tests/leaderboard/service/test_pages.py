@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from tests.leaderboard.common import until
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.service import pages as service_pages
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.site import names
@@ -48,57 +46,26 @@ def test_a_page_is_packed_and_is_not_sent_again(desk: Any, place: Any) -> None:
         assert "content-encoding" not in page.headers and "etag" not in page.headers
 
 
-def test_only_pages_of_the_set_that_changed_are_made_anew(board: Board, place: Any) -> None:
-    track = next(f"board-hidden-en-{one.modes[0]}-stacked.html" for one in board.sets if one.hidden and one.modes)
+def test_a_page_is_made_once_after_each_event(board: Board, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     place(board, "Model", ONE_CELL)
     pages = LivePages(board)
-    wanted = (TABLE, track, names.INDEX, names.HISTORY, "about.html", "board.csv")
+    wanted = (TABLE, names.INDEX, names.HISTORY, "about.html", "board.csv")
+    strangers = ("model-0123456789ab.html", "board-public-easy-image.html")
+    made: list[str] = []
+    real = service_pages.CachedPage.of
+    monkeypatch.setattr(service_pages.CachedPage, "of", lambda text: (made.append(text), real(text))[1])
 
-    def look() -> dict[str, Any]:
-        return {name: pages.get(name) for name in wanted}
+    def look() -> dict[str, bytes]:
+        assert [pages.get(name) for name in strangers] == [None, None]
+        return {name: page.body for name in wanted if (page := pages.get(name))}
 
     before = look()
-    assert look() == before
-    give_token(board, "Team X", "")
-    after = look()
-    assert {name for name in wanted if after[name] is not before[name]} == {names.HISTORY}
+    assert look() == before and len(made) == len(wanted)
     place(board, "Second", ONE_CELL)
-    last = look()
-    assert {name for name in wanted if last[name] is after[name]} == {track}
-    assert b"Second" in last[TABLE].body and b"Second" in last["board.csv"].body
-
-
-def test_pages_are_made_anew_behind_those_that_are_read(
-    board: Board, place: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service_pages, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(service_pages, "PAUSE_SECONDS", 0.01)
-    place(board, "Model", ONE_CELL)
-    pages = LivePages(board)
-    made: list[str] = []
-    real = LivePages._make
-
-    def make(self: LivePages, name: str, *rest: Any) -> Any:
-        made.append(name)
-        return real(self, name, *rest)
-
-    monkeypatch.setattr(LivePages, "_make", make)
-
-    def body(name: str) -> bytes:
-        page = pages.get(name)
-        assert page is not None
-        return page.body
-
-    with pages.watching():
-        assert b"Second" not in body(TABLE)
-        body("about.html")
-        place(board, "Second", ONE_CELL)
-        until(lambda: b"Second" in body(TABLE))
-        count = made.count("about.html")
-        place(board, "Third", ONE_CELL)
-        until(lambda: b"Third" in body(TABLE))
-        assert made.count("about.html") == count, "nobody has read it since"
-    assert b"Third" in body(TABLE)
+    after = look()
+    assert len(made) == 2 * len(wanted)
+    assert {name for name in wanted if b"Second" in after[name]} == {TABLE, names.INDEX, names.HISTORY, "board.csv"}
+    assert not any(b"Second" in body for body in before.values())
 
 
 @pytest.mark.usefixtures("short_tables")

@@ -45,15 +45,14 @@ MAX_DIGITS = 9  # of the number of an event
 COMPARED = {"a", "b", "first", "second"}  # parameters of the page on which two models are chosen
 
 
-def make_app(board: Board, worker_alive: Callable[[], bool], pages: LivePages | None = None) -> ASGIApp:
+def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     """The service of a board.
 
     Args:
         board: The board.
         worker_alive: Tells the health page whether the process that scores is there.
-        pages: Those of the board; by default pages that every request looks after.
     """
-    service = _Service(board, worker_alive, pages or LivePages(board))
+    service = _Service(board, worker_alive)
     app = new_app()
     app.add_api_route("/", service.page)
     app.add_api_route("/health", service.health)
@@ -104,10 +103,10 @@ def _answer(request: Request, page: CachedPage, kind: str) -> Response:
 class _Service:
     """Handlers of the routes."""
 
-    def __init__(self, board: Board, worker_alive: Callable[[], bool], pages: LivePages) -> None:
+    def __init__(self, board: Board, worker_alive: Callable[[], bool]) -> None:
         self._board = board
         self._worker_alive = worker_alive
-        self.pages = pages
+        self.pages = LivePages(board)
 
     def page(self, request: Request, name: str = names.INDEX) -> Response:
         """A page or a file of the board."""

@@ -1,24 +1,14 @@
-"""The pages of a board by name, kept until something happens that shows on them.
-
-While a service answers, a thread looks for what happened and makes pages anew behind those that are read: at most every
-``PAUSE_SECONDS``, and of tables only those of a set that changed. Without that thread, a request looks for itself.
-"""
+"""The pages of a board by name, each made once after every event of the board's log."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
-from sqlalchemy import Connection
-
-from vcrgen.errors import VcrgenError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pagemap import is_page_name, page_of
 from vcrgen.leaderboard.queries import BoardQueries, SetRows
@@ -28,31 +18,14 @@ from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.site.tables import compared_sides
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import last_event, read_log
+from vcrgen.leaderboard.store.log import last_event
 from vcrgen.leaderboard.tables import FORMATS, export
-from vcrgen.web.log import log_line
 
 MAX_CACHED = 512
-LOCKS = 64
 MAX_MANAGED = 500  # files on the page for maintainers
 T = TypeVar("T")
 FILES = [f"board.{form}" for form in FORMATS]
-POLL_SECONDS = 0.5
-PAUSE_SECONDS = 5.0  # between two times that pages are made anew
-REST = 4  # times as long as making them took: a board in which much happens leaves most of a core to its readers
 SHORTEST_PACKED = 500  # bytes
-# What happens to one set, and what only the history tells. Anything else may show on every page.
-SET_EVENTS = ("scored", "removed", "chosen", "taken back")
-QUIET_EVENTS = (
-    "accepted",
-    "failed",
-    "approved",
-    "declined",
-    "token given",
-    "tokens revoked",
-    "maintainer added",
-    "maintainer removed",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +44,14 @@ class CachedPage:
         return cls(body, packed, f'W/"{hashlib.sha256(body).hexdigest()[:32]}"')
 
 
-@dataclass(slots=True)
-class _CacheEntry:
-    page: CachedPage
-    state: _State
-    read: bool = False  # whether somebody has read it since it was made
+class NoSuchPage(Exception):
+    """There is no set, model or pair of a page; names that lead nowhere are not kept, as there are very many."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class _State:
-    """One state of a board, with what was read of it."""
+    """What every page shows, and the rows that several pages are made of, after one event."""
 
-    revision: int  # number of the last line of the log
     rows: dict[str, SetRows]
     site: Site
 
@@ -92,42 +61,18 @@ class LivePages:
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._state: _State | None = None
-        self._made: OrderedDict[str, _CacheEntry] = OrderedDict()
-        self._lock, self._refreshing = threading.Lock(), threading.Lock()
-        self._locks = [threading.Lock() for _ in range(LOCKS)]
-        self._stopping = threading.Event()
-        self._is_watched = False
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Make pages anew in a thread while the block lasts."""
-        thread = threading.Thread(target=self._watch, daemon=True)
-        self._is_watched = True
-        thread.start()
-        try:
-            yield
-        finally:
-            self._stopping.set()
-            thread.join()
-            self._is_watched = False
+        self._state = lru_cache(maxsize=1)(self._read_state)
+        self._page = lru_cache(maxsize=MAX_CACHED)(self._make)
 
     def get(self, name: str, asked: TableRequest = TableRequest()) -> CachedPage | None:  # noqa: B008 - it is frozen
         """The page or file of a name, or None if there is none; its rows are those that were asked for."""
         if name not in FILES and not is_page_name(name):
             return None
-        state = self._current()
-        if not asked.is_first:  # one of very many pages, and quickly made
-            return self._make(name, state, asked)
-        if (kept := self._fresh(name, state)) is None:
-            with self._locks[hash(name) % LOCKS]:  # the same page is made once, however many ask for it
-                if (kept := self._fresh(name, state)) is None:
-                    if (page := self._make(name, state)) is None:  # not kept: there are very many such names
-                        return None
-                    kept = _CacheEntry(page, state)
-                    self._keep(name, kept)
-        kept.read = True
-        return kept.page
+        make = self._page if asked.is_first else self._make  # of the others there are very many, quickly made
+        try:
+            return make(name, self._last_event(), asked)
+        except NoSuchPage:
+            return None
 
     def message(self, title: str, text: str) -> str:
         """A page that says something."""
@@ -186,110 +131,34 @@ class LivePages:
 
     def _site(self) -> Site:
         """Return the record that every page of the board shows."""
-        return self._current().site
+        return self._state(self._last_event()).site
+
+    def _last_event(self) -> int:
+        with self._board.reading() as connection:
+            return last_event(connection)[0]
 
     def _look(self, look: Callable[[BoardQueries], T], rows: dict[str, SetRows] | None = None) -> T:
         with self._board.reading() as connection:
             return look(BoardQueries(self._board, connection, rows))
 
-    def _make(self, name: str, state: _State, asked: TableRequest = TableRequest()) -> CachedPage | None:  # noqa: B008
+    def _read_state(self, event: int) -> _State:
+        rows: dict[str, SetRows] = {}
+        return _State(rows, self._look(lambda views: views.site(live=True), rows))
+
+    def _make(self, name: str, event: int, asked: TableRequest) -> CachedPage:
+        """Make a page after an event.
+
+        Raises:
+            NoSuchPage: There is none of this name.
+        """
+        state = self._state(event)
+
         def look(views: BoardQueries) -> str | None:
             if name in FILES:
                 return export(views.tables(), name.removeprefix("board."))
             return page_of(Pages(state.site), views, name, asked)
 
         text = self._look(look, state.rows)
-        return None if text is None else CachedPage.of(text)
-
-    def _fresh(self, name: str, state: _State) -> _CacheEntry | None:
-        """Return the kept page of a name; an older one will do while the thread watches, which renews it."""
-        kept = self._made.get(name)
-        return kept if kept is not None and (self._is_watched or kept.state is state) else None
-
-    def _keep(self, name: str, kept: _CacheEntry) -> None:
-        """Keep a page, unless it was made of a state that is over: nobody would make it anew."""
-        with self._lock:
-            if kept.state is self._state:
-                self._made[name] = kept
-                self._made.move_to_end(name)
-                while len(self._made) > MAX_CACHED:
-                    self._made.popitem(last=False)
-
-    def _current(self) -> _State:
-        """The state of the board that pages show."""
-        if self._state is None or not self._is_watched:
-            self._refresh()
-        assert self._state is not None
-        return self._state
-
-    def _refresh(self) -> Collection[str]:
-        """Read what happened since the last time; returns the names of kept pages on which it shows."""
-        with self._refreshing, self._board.reading() as connection:
-            before = self._state
-            revision = last_event(connection)[0]
-            if before is not None and revision == before.revision:
-                return ()
-            changed = None if before is None else _changed_sets(connection, before.revision)
-            rows = {} if before is None or changed is None else before.rows.copy()
-            for name in changed or ():
-                rows.pop(name, None)
-            site = BoardQueries(self._board, connection, rows).site(live=True)
-            if before is not None and not _same_frame(before.site, site):
-                changed = None
-            with self._lock:
-                self._state = _State(revision, rows, site)
-                shown_on = {name for name in self._made if _shows(name, before.site if before else site, changed)}
-                for name in self._made.keys() - shown_on:
-                    self._made[name].state = self._state
-            return shown_on
-
-    def _watch(self) -> None:
-        while not self._stopping.wait(POLL_SECONDS):
-            began = time.monotonic()
-            try:
-                changed = self._refresh()
-                for name in changed:
-                    self._remake(name)
-            except (VcrgenError, OSError) as problem:
-                log_line("pages wait", reason=str(problem)[:200])
-                changed = ("",)
-            if changed:
-                self._stopping.wait(max(PAUSE_SECONDS, REST * (time.monotonic() - began)))
-
-    def _remake(self, name: str) -> None:
-        """Make a page anew if somebody has read it since it was made; of models only when somebody asks."""
-        kept, state = self._made.get(name), self._state
-        assert state is not None
-        is_table = (names.parse_name(name) or ("board",))[0] == "board"
-        page = self._make(name, state) if kept and kept.read and is_table else None
-        if page is not None:
-            self._keep(name, _CacheEntry(page, state))
-        else:
-            with self._lock:
-                self._made.pop(name, None)
-
-
-def _changed_sets(connection: Connection, revision: int) -> Collection[str] | None:
-    """The sets to which something happened since a line of the log; None if it may show on any page."""
-    found = set()
-    for line in read_log(connection, after=revision):
-        if line.what in SET_EVENTS and "set" in line.facts:
-            found.add(line.facts["set"])
-        elif line.what not in QUIET_EVENTS:
-            return None
-    return found
-
-
-def _same_frame(a: Site, b: Site) -> bool:
-    """Return whether what stands around the content of a page is the same."""
-    return replace(a, updated=None, models=()) == replace(b, updated=None, models=())
-
-
-def _shows(name: str, site: Site, changed: Collection[str] | None) -> bool:
-    """Return whether a page shows something of what happened to some sets; None stands for everything."""
-    if changed is None or name == names.HISTORY:
-        return True
-    kind, *parameters = names.parse_name(name) or ("",)
-    if name == names.INDEX and site.tracks:
-        kind, parameters = "board", [site.tracks[0].set]
-    return parameters[0] in changed if kind == "board" else bool(changed)
+        if text is None:
+            raise NoSuchPage
+        return CachedPage.of(text)

@@ -10,7 +10,6 @@ from functools import partial
 from vcrgen.config.service import ServiceOptions
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.web.serve import run_service, single_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on
@@ -31,6 +30,4 @@ def serve(board: Board, options: ServiceOptions) -> None:
             if left.stat().st_mtime < time.time() - LEFT_SECONDS:
                 left.unlink(missing_ok=True)
         command = [sys.executable, "-m", "vcrgen.leaderboard.worker", str(board.folder), str(os.getpid())]
-        pages = LivePages(board)
-        with pages.watching():
-            run_service(partial(make_app, board, pages=pages), options, command)
+        run_service(partial(make_app, board), options, command)
