@@ -53,7 +53,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "each IPv6 address is a client of its own",
         "int(parsed) >> 64 << 64",
         "int(parsed)",
-        "tests/web/test_connections.py",
+        "tests/web/test_rate.py",
     ),
     M(
         "web",

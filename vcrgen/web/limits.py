@@ -9,10 +9,8 @@ BODY_SECONDS = 600.0  # for a whole body
 PAUSE_SECONDS = 20.0  # for its next part
 
 # Connections
-MAX_CONNECTIONS = 1000
-MAX_CONNECTIONS_PER_ADDRESS = 100
-HEADER_SECONDS = 10.0  # for a request to come, and for what is left of a body that was refused
-EXCHANGE_SECONDS = 900.0  # for a request whose header has come: its body and its answer
+MAX_CONNECTIONS = 1000  # beyond which a request is answered with status 503
+IDLE_SECONDS = 10  # between two requests of a connection
 HEADER_BYTES = 32 << 10
 
 # Rates

@@ -16,8 +16,7 @@ from starlette.types import ASGIApp
 
 from vcrgen.config.service import ServiceOptions
 from vcrgen.errors import ServiceError
-from vcrgen.web.connections import ConnectionLimits, protocol_of
-from vcrgen.web.limits import HEADER_BYTES
+from vcrgen.web.limits import HEADER_BYTES, IDLE_SECONDS, MAX_CONNECTIONS
 from vcrgen.web.log import log_library_warnings, log_line
 from vcrgen.work.lock import locked
 
@@ -124,9 +123,11 @@ def run_service(
         proxy_headers=bool(options.proxy),
         forwarded_allow_ips=options.proxy or None,
         timeout_graceful_shutdown=30,
+        http="h11",
         h11_max_incomplete_event_size=HEADER_BYTES,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=IDLE_SECONDS,
         ws="none",
-        http=protocol_of(ConnectionLimits(behind_proxy=bool(options.proxy))),
     )
     log_library_warnings()
     server = uvicorn.Server(config)

@@ -3,11 +3,9 @@
 import asyncio
 import contextlib
 import os
-import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -156,28 +154,6 @@ def test_all_bodies_together(flooded: tuple[Server, Desk], raw: Any, hand: Any, 
         opened.socket.close()
     server.until(lambda: not server.temporary_files())
     assert desk.api(hand(public_key)).status_code == 202
-
-
-@pytest.mark.process
-def test_a_thousand_half_sent_headers(flooded: tuple[Server, Desk]) -> None:
-    """The attack that answered everybody with 503: 1,010 connections of one address that never say what they want."""
-    server, _ = flooded
-    host, port = server.url.removeprefix("http://").split(":")
-    half = [socket.create_connection((host, int(port)), timeout=60) for _ in range(1010)]
-    for one in half:
-        with contextlib.suppress(ConnectionError):
-            one.sendall(b"GET / HTTP/1.1\r\nHost: bo")
-
-    def read(number: int) -> list[int]:
-        with httpx.Client(base_url=server.url, timeout=60) as client:
-            return [client.get(path).status_code for path in ("/", "/about.html", "/board.json")]
-
-    with ThreadPoolExecutor(20) as pool:
-        statuses = [status for each in pool.map(read, range(20)) for status in each]
-    assert statuses == [200] * 60
-    assert [line for line in server.complete_lines() if line["what"] == "too many connections"]
-    for one in half:
-        one.close()
 
 
 def test_a_right_token_always_passes(make_board: Any, hand: Any, public_key: AnswerKey, open_desk: Any) -> None:

@@ -16,6 +16,7 @@ from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.reading import encodable
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
+from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.responses import Refusal
 
 FACTS = ("link", "access", "size", "released")
@@ -43,14 +44,14 @@ class MaintainerRoutes:
 
         async def admit(form: FormData) -> None:
             nonlocal name
-            token = responses.form_texts(form, FIELDS)["token"]
+            token = form_texts(form, FIELDS)["token"]
             name = self._tokens.authenticate(
                 request, await run_in_threadpool(maintainers.maintainer_of, self._board, token)
             )
 
         try:
-            async with responses.open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
-                values = responses.form_texts(form, FIELDS)
+            async with open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
+                values = form_texts(form, FIELDS)
         except TooManyGuesses as refusal:
             return responses.plain_response(request.scope, refusal.status, refusal.text)
         except Refusal as refusal:

@@ -32,8 +32,9 @@ from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
 from vcrgen.leaderboard.site import names
+from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.log import log_line
-from vcrgen.web.responses import Refusal, form_texts, open_form
+from vcrgen.web.responses import Refusal
 
 SECONDS = 10.0  # for each answer of a provider
 LIFETIME, MOST = 600.0, 1000  # of a sign-in that was begun, and how many are remembered

@@ -29,6 +29,7 @@ from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.reading import encodable
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
+from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.rate import RateLimiter
 from vcrgen.web.responses import Refusal
 
@@ -119,7 +120,7 @@ class TeamRoutes:
         problems: list[str] = []
         try:
             async with self._form(request, values) as (team, form):
-                token = responses.form_texts(form, ["token"])["token"]
+                token = form_texts(form, ["token"])["token"]
             chosen, taken_back = values["choose"], values["take_back"]
             if chosen or taken_back:
                 try:
@@ -164,14 +165,14 @@ class TeamRoutes:
 
         async def admit(form: FormData) -> None:
             nonlocal team
-            values.update(responses.form_texts(form, FIELDS))
+            values.update(form_texts(form, FIELDS))
             if not is_api:
                 if "token" not in form:
                     raise Refusal(401, "There is no token; its field has to stand before the file.")
-                team = await run_in_threadpool(self._team, request, responses.form_texts(form, ["token"])["token"])
+                team = await run_in_threadpool(self._team, request, form_texts(form, ["token"])["token"])
 
-        async with responses.open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
-            values.update(responses.form_texts(form, FIELDS))
+        async with open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
+            values.update(form_texts(form, FIELDS))
             yield team, form
 
     def _team(self, request: Request, token: str) -> str:

@@ -18,8 +18,8 @@ from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import is_maintainer, read_design
 from vcrgen.study.store.raters import read_raters
 from vcrgen.study.store.steps import read_steps
-from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator
+from vcrgen.web.forms import form_texts, open_form
 from vcrgen.web.tokens import token_hash
 
 MAINTAIN = "/maintain"
@@ -43,11 +43,11 @@ class StudyMaintainerRoutes:
         """Show the progress, after ending the participation of a rater that the form names."""
 
         async def admit(form: FormData) -> None:
-            token = responses.form_texts(form, FIELDS)["token"]
+            token = form_texts(form, FIELDS)["token"]
             self._tokens.authenticate(request, await run_in_threadpool(self._is_maintainer, token))
 
-        async with responses.open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
-            values = responses.form_texts(form, FIELDS)
+        async with open_form(request, fields=2 * len(FIELDS), admit=admit) as form:
+            values = form_texts(form, FIELDS)
         problems = await run_in_threadpool(self._end, values["end"]) if values["end"] else []
         page = await run_in_threadpool(self._page, values["token"], problems)
         return HTMLResponse(page, status_code=400 if problems else 200, headers=UNKEPT)
