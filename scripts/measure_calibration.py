@@ -1,6 +1,6 @@
-"""Calibrate every text face in several sizes, for the table of docs/validation/fonts.md and specimen images.
+"""Calibrate every text face in several sizes, for the table of docs/validation/fonts.md.
 
-    python scripts/measure_calibration.py [--sizes 20 28 40] [--cover rows] [--sheets FOLDER]
+    python scripts/measure_calibration.py [--sizes 20 28 40] [--cover rows]
 
 A cell has the covered rows of a line, or the share of ink that another cover hides, and the median visible ink of the
 sample. `!` marks a cell further from its target than 0.05 at 20 px, or 0.03 from 28 px on; the exit code is then 1.
@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from vcrgen.records import NAMED_MODES
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
 from vcrgen.typeset.fonts import default_chain, font_registry, resolve_font, text_faces
-from vcrgen.typeset.specimen import draw_specimen
 from vcrgen.typeset.style import make_style
 
 SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
@@ -27,14 +25,13 @@ SMALL, TOLERANCE_SMALL, TOLERANCE = 28, 0.05, 0.03
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 28, 40], help="font sizes in pixels")
-    parser.add_argument("--sheets", type=Path, help="write a specimen of each face and size into this folder")
     parser.add_argument("--cover", choices=list(COVER_KINDS), default=ROWS, help="kind of cover")
     args = parser.parse_args()
-    off = sum(table(lang, args.sizes, args.cover, args.sheets) for lang in LANGUAGES)
+    off = sum(table(lang, args.sizes, args.cover) for lang in LANGUAGES)
     sys.exit(1 if off else 0)
 
 
-def table(lang: str, sizes: list[int], kind: str, sheets: Path | None) -> int:
+def table(lang: str, sizes: list[int], kind: str) -> int:
     """Print the table of a language, and return the number of cells off target."""
     language = LANGUAGES[lang]
     targets = ", ".join(f"{mode} {target.visible:.2f}" for mode, target in language.cover_targets.items())
@@ -48,9 +45,6 @@ def table(lang: str, sizes: list[int], kind: str, sheets: Path | None) -> int:
             chain = default_chain(language.fonts, size=size, first=resolve_font(name))
             covers = make_style(language, chain, width=300, max_height=900, cover=kind).calibrations
             cells += [cell(covers[mode], size) for mode in NAMED_MODES]
-            if sheets:
-                sheets.mkdir(parents=True, exist_ok=True)
-                draw_specimen(lang, name, size, sheets / f"{lang}-{name}-{size}.png", cover=kind)
         print(f"| {font_registry()[name].family} ({name}) | {' | '.join(cells)} |")
         off += sum("!" in text for text in cells)
     return off

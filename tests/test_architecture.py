@@ -272,7 +272,7 @@ def test_every_extra_is_one_of_the_table() -> None:
         for extra, texts in project["optional-dependencies"].items()
         if extra != "dev"
     }
-    assert declared == {name: set(extra.packages) for name, extra in EXTRAS.items()}
+    assert declared == {name: set(packages) for name, packages in EXTRAS.items()}
     named = {
         name for file in PACKAGE.rglob("*.py") for name in re.findall(r"vcrgen\\?\[(\w+)\\?\]", file.read_text("utf-8"))
     }

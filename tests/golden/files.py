@@ -237,21 +237,23 @@ def shown_tokens(lang: str, text: str) -> list[str]:
 
 @for_languages("calibration", "pillow", "freetype", "machine")
 def calibration(bench: Bench, lang: str) -> Any:
-    """The output of `vcrgen calibrate` for every shipped font of a language."""
+    """Rows, visible ink with its spread, and both targets, for every shipped font of a language."""
     from vcrgen.hidden.run import default_fonts
+    from vcrgen.text.languages import LANGUAGES as KNOWN
+    from vcrgen.typeset.fonts import default_chain, resolve_font
+    from vcrgen.typeset.style import make_style
 
-    target = bench.folder / "specimen.png"
+    row = KNOWN[lang]
     found: dict[str, Any] = {}
     for font in default_fonts(lang):
-        sizes = (20, 25, 34) if lang == "en" else (20, 25)
-        for size in sizes:
-            words = ("--lang", lang, "--font", font, "--font-size", size, "--out", target)
-            printed = bench.run("calibrate", *words)
-            rows = [" ".join(line.split()) for line in printed if line.split()[:1] in (["easy"], ["hard"])]
-            assert len(rows) == 2, printed
-            found[f"{font} {size}"] = rows
-    found["printed"] = bench.run("calibrate", "--lang", lang, "--font-size", 17, "--out", target)
-    found["picture"] = of_image(target.read_bytes())
+        for size in (20, 25, 34) if lang == "en" else (20, 25):
+            chain = default_chain(row.fonts, size=size, first=resolve_font(font))
+            covers = make_style(row, chain, width=300, max_height=900).calibrations
+            found[f"{font} {size}"] = [
+                f"{mode} {cover.rule.name} {cover.visible:.3f} {cover.low:.2f}-{cover.high:.2f} {cover.target:.2f} "
+                f"{cover.above:.2f}"
+                for mode, cover in covers.items()
+            ]
     return found
 
 

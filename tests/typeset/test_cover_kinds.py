@@ -1,7 +1,6 @@
 """Every row of the table of covers is drawn, documented and in the gallery; the commands of docs/covers.md run."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -45,9 +44,6 @@ def test_an_unknown_cover_is_answered_with_the_known_ones() -> None:
 
 
 def test_the_commands_of_the_page(run: Run) -> None:
-    assert PAGE.execute() == 1 and len(PAGE.commands) == 6
+    assert PAGE.execute() == 1 and len(PAGE.commands) == 5
     for line in PAGE.commands:
-        out = succeed(run, line.replace("samples:40 --c", "samples:6 --c"))
-        if "calibrate" in line:
-            assert "stain-0." in out and Path("calibration-en-default-20-stain.png").stat().st_size > 1000
-            assert "Uneven" not in out
+        succeed(run, line.replace("samples:40 --c", "samples:6 --c"))

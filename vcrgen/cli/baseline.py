@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +15,6 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.doctor import cores
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, default_out, score_command
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
@@ -87,7 +87,7 @@ def ocr(
         raise ConfigError(f"OCR reads pictures: the view is one of {', '.join(known)}, not {view!r}.")
     choice = PictureSelection(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
-    workers = workers or min(cores() or 1, MOST_WORKERS)
+    workers = workers or min(_cores() or 1, MOST_WORKERS)
     if pictures.total >= MANY:
         _say_how_long(pictures, OcrModel(), workers)
     _run(pictures, choice, OcrModel, out or default_out(dataset, "ocr"), workers)
@@ -171,6 +171,12 @@ def _run(
         typer.echo(f"Rejected: {counts}; the first: {result.example}")
     score = score_command(result.path, pictures, choice)
     typer.echo(f"{result.path}: {pluralize(result.outputs, 'output')} of {result.model}; next: {score}")
+
+
+def _cores() -> int | None:
+    """Return the cores that this process may use, which may not be all of the machine; None if the system is silent."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count()
 
 
 def _say_how_long(pictures: Pictures, model: VisionModel, workers: int) -> None:

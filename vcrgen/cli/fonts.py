@@ -1,4 +1,4 @@
-"""``vcrgen fonts`` and ``vcrgen calibrate``: known fonts, and the covers that are calibrated for them."""
+"""``vcrgen fonts``: known fonts."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Column
 
 from vcrgen.cli import console
-from vcrgen.cli.options import examples, out_option
+from vcrgen.cli.options import examples
 from vcrgen.cli.root import app
 
 fonts = typer.Typer(
@@ -84,52 +84,3 @@ def fetch(
 
     for entry in fetch_fonts(names or (), mirror=mirror, on_download=on_download):
         console.say(f"{entry.name} is in [bold]{escape(str(entry.path))}[/]")
-
-
-@app.command(
-    epilog=examples(
-        "vcrgen calibrate --lang en --font MyFont.ttf --font-size 34",
-        "vcrgen calibrate --lang zh --font lxgw-wenkai --out wenkai.png",
-        "vcrgen calibrate --lang en --cover stain --font-size 40",
-    )
-)
-def calibrate(
-    lang: Annotated[str, typer.Option("--lang", "-l", help="Language of the captions.")] = "en",
-    font: Annotated[
-        str | None, typer.Option(help="A font file, or a name of `vcrgen fonts`.", show_default="the language's own")
-    ] = None,
-    font_size: Annotated[int, typer.Option(min=6, max=400, help="Font size in pixels.")] = 20,
-    cover: Annotated[str, typer.Option(help="Kind of cover, as for `vcrgen build`.")] = "rows",
-    out: Annotated[
-        Path | None,
-        out_option("The image.", shown="calibration-LANG-FONT-SIZE[-COVER].png"),
-    ] = None,
-) -> None:
-    """Show how much the covers hide in a font, and draw a specimen image.
-
-    `vcrgen build` and `vcrgen hidden` calibrate every font by themselves: easy and hard mean the same in all of them.
-    """
-    from vcrgen.typeset.specimen import draw_specimen
-
-    kind = "" if cover == "rows" else f"-{cover}"
-    picture = out or Path(f"calibration-{lang}-{Path(font or 'default').stem}-{font_size}{kind}.png")
-    covers = draw_specimen(lang, font, font_size, picture, cover=cover)
-    heads = ("mode", "cover" if kind else "rows covered", "visible ink", "5th-95th pct", "target")
-    table = console.ruled_table(*heads, *(() if kind else ("above",)))
-    for mode, found in covers.items():
-        above = () if found.above is None else (f"{found.above:.2f}",)
-        spread = f"{found.low:.2f}-{found.high:.2f}"
-        table.add_row(mode, found.rule.name, f"{found.visible:.3f}", spread, f"{found.target:.2f}", *above)
-    console.out.print(table)
-    console.out.print(
-        "A cover: the share of a line's ink that it is made to hide; ink: median over a sample, as a share."
-        if kind
-        else "Rows from the top of a line; ink: median over a sample, as a share; above: share of it above the cover."
-    )
-    if uneven := [mode for mode, found in covers.items() if not found.is_even]:
-        console.out.print(
-            f"[yellow]Uneven[/] ({', '.join(uneven)}): no whole rows leave the right ink on both sides in this size; "
-            "a size one or two pixels larger or smaller does.",
-            soft_wrap=True,
-        )
-    console.say(f"[bold]{escape(str(picture))}[/] shows it: as it is, easy, hard.")

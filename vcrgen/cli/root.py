@@ -83,11 +83,6 @@ COMMANDS = {
     ),
     "demo": CommandRow("Build, score, hide and rank built-in pairs offline, and write a board to open.", ("demo",)),
     "fonts": CommandRow("List, check and fetch fonts.", ("fonts",)),
-    "calibrate": CommandRow("Show how much the covers hide in a font, and draw a specimen image.", ("fonts",)),
-    "doctor": CommandRow(
-        "Check the installation: segmenters, pipelines, fonts, layout engines, image codecs; exit code 1 on a fault.",
-        ("doctor",),
-    ),
 }
 
 
@@ -224,21 +219,32 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    from importlib.metadata import version
+def _show_version(context: typer.Context, wanted: bool) -> None:
+    if not wanted:
+        return
+    if context.params["verbose"]:
+        from vcrgen.cli.versions import version_lines
 
-    if wanted:
+        typer.echo("\n".join(version_lines()))
+    else:
+        from importlib.metadata import version
+
         typer.echo(f"vcrgen {version('vcrgen')}")
-        raise typer.Exit
+    raise typer.Exit
 
 
 @app.callback()
 def main(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_show_version, help="Show the version and exit.")
+    ] = False,
+    verbose: Annotated[  # eager, so that it is parsed before --version shows something
+        bool, typer.Option("--verbose", is_eager=True, help="With --version: all that a report of a fault needs.")
     ] = False,
 ) -> None:
     """Parse options before the command."""
+    if verbose:
+        raise VcrgenError("--verbose is an option of --version: vcrgen --version --verbose.")
 
 
 def _join_lines(command: Any) -> Any:
