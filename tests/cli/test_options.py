@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from vcrgen.cli import app
 from vcrgen.cli.options import examples, options_of
-from vcrgen.config.base import option
+from vcrgen.config.base import column, option
 from vcrgen.config.build import BuildConfig
+from vcrgen.errors import ConfigError
 
 
 class Fruit(BaseModel):
@@ -54,6 +55,45 @@ def test_a_field_is_an_option_of_its_type(words: tuple[str, ...], name: str, val
     assert call(pick, *words) == f"{value!r} {fields}\n"
 
 
+class Basket(BaseModel):
+    image_column: str = column("image", "image", "the picture")
+    key_column: str | None = column("key", None, "its own key")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), "{'image_column': None, 'key_column': None, 'size': 1}"),
+        (("--column", "key=a.b=c", "--size", "4"), "{'image_column': None, 'key_column': 'a.b=c', 'size': 4}"),
+        (("--column", "image=jpg", "--column", "key=k"), "{'image_column': 'jpg', 'key_column': 'k', 'size': 1}"),
+        (("--column", "photo=jpg"), "--column 'photo=jpg' is not NAME=COLUMN with one of image, key, as in --column "),
+        (("--column", "jpg"), "--column 'jpg' is not NAME=COLUMN with one of image, key, as in --column image=jpg."),
+        (("--column", "key="), "--column 'key=' is not NAME=COLUMN"),
+        (("--column", "key=a", "--column", "key=b"), "--column names the column of key twice: a and b."),
+    ],
+)
+def test_all_columns_are_one_option(words: tuple[str, ...], expected: str) -> None:
+    @options_of(Basket)
+    def pick(size: int = 1, **options: Any) -> None:
+        typer.echo(dict(sorted({"size": size, **options}.items())))
+
+    one = typer.Typer()
+    one.command()(pick)
+    result = CliRunner().invoke(one, list(words))
+    assert expected in (result.output or str(result.exception))
+    assert isinstance(result.exception, ConfigError | None)
+
+
+def test_the_help_of_columns_names_them() -> None:
+    @options_of(Basket)
+    def pick(**options: Any) -> None:
+        """Pick some."""
+
+    shown = " ".join(call(pick, "--help").replace("│", " ").split())
+    assert "NAME is image (the picture), key (its own key). [default: (image=image)]" in shown and "Source" in shown
+    assert "--image-column" not in shown
+
+
 def test_the_help_shows_what_the_field_says(monkeypatch: pytest.MonkeyPatch) -> None:
     @options_of(Fruit, only=("sort", "count"))
     def pick(**options: Any) -> None:
@@ -67,7 +107,8 @@ def test_the_help_shows_what_the_field_says(monkeypatch: pytest.MonkeyPatch) -> 
 def test_every_choice_of_a_build_is_an_option() -> None:
     group: Any = typer.main.get_command(app)
     names = {parameter.name for parameter in group.get_command(None, "build").params}
-    assert set(BuildConfig.model_fields) <= names
+    columns = {name for name in BuildConfig.model_fields if name.endswith("_column")}
+    assert set(BuildConfig.model_fields) - columns | {"column"} <= names
 
 
 def test_one_example_is_not_called_examples() -> None:

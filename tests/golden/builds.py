@@ -254,7 +254,7 @@ def rejects(bench: Bench) -> Any:
     ]
     source = bench.once("sources/bad.jsonl", lambda path: write_pairs(path, rows))
     out = bench.folder / "built/bad"
-    printed = bench.run("build", source, "--out", out, "--id-column", "id", "--max-pixels", 9000, "--seed", 2)
+    printed = bench.run("build", source, "--out", out, "--column", "id=id", "--max-pixels", 9000, "--seed", 2)
     found = [
         (CensorList.load(LANGUAGES["en"], None), ["a murder", "murderous", "MURDER!", "a-murder", "murder\u0301"]),
         (CensorList.load(LANGUAGES["hi"], None), ["एक अपहरण हुआ।", "काअपहरण", "अपहरणा"]),

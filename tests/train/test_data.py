@@ -138,7 +138,7 @@ def test_a_folder_of_images_with_captions_is_a_source_of_pairs(tmp_path: Path) -
 
 
 def test_options_of_pairs_are_not_those_of_a_dataset(dataset: Path) -> None:
-    with pytest.raises(ConfigError, match=r"--caption-column is for pairs, and .* is a dataset"):
+    with pytest.raises(ConfigError, match=r"--column caption is for pairs, and .* is a dataset"):
         opened(dataset, {"caption_column": "text"})
 
 

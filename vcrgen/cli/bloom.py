@@ -14,7 +14,7 @@ from rich.markup import escape
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app, interruption
-from vcrgen.config.base import drop_none, read_yaml, validate_options
+from vcrgen.config.base import drop_none, read_yaml, spelling, validate_options
 from vcrgen.config.bloom import BloomCoverageOptions, BloomGenerationOptions, BloomImportOptions, BloomSceneOptions
 from vcrgen.config.build import find_recipe
 from vcrgen.errors import ConfigError, OutputError, SourceError
@@ -70,8 +70,8 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
     values = drop_none(options)
     if source is None and config is None and "image_model" not in values:
         if others := sorted(set(values) - set(BloomSceneOptions.model_fields)):
-            option = others[0].replace("_", "-")
-            raise ConfigError(f"--{option} needs the pairs whose pictures are asked about: SOURCE, or --image-model.")
+            option = spelling(BloomGenerationOptions, others[0])
+            raise ConfigError(f"{option} needs the pairs whose pictures are asked about: SOURCE, or --image-model.")
         folder = _folder(out, "scenes")
         with ConsoleProgress(console.err, unit="items") as listener:
             manifest = build_scene_set(validate_options(BloomSceneOptions, values), folder, listener=listener)

@@ -21,7 +21,7 @@ from vcrgen.plurals import pluralize
         "vcrgen build",
         "vcrgen build --lang zh --mode hard",
         "vcrgen build pairs.parquet --lang en --out data/my-vcr --limit 5000 --workers 2 --seed 7",
-        "vcrgen build 'shards/*.tar' --caption-column json.text --splits train=...,validation=500,test=500",
+        "vcrgen build 'shards/*.tar' --column image=jpg --column caption=json.text --splits train=...,test=500",
         "vcrgen build --config configs/vcr-wiki-zh-hard.yaml wikimedia/wit_base",
         "vcrgen build 's3://bucket/pairs/*.parquet' --out s3://bucket/vcr --engine ray --address auto",
     )

@@ -6,11 +6,12 @@ checked when the model is made. So an option is added in one place, the model.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import typer
 
@@ -50,7 +51,60 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
         only: Names of the fields that become options; all but :data:`NOT_OPTIONS` if not given.
     """
     names = [name for name in model.model_fields if (name in only if only else name not in NOT_OPTIONS)]
-    return _with_parameters([_parameter(name, model.model_fields[name]) for name in names])
+    fields = {name: model.model_fields[name] for name in names}
+    columns = {column: name for name, field in fields.items() if (column := _column_name(field))}
+    parameters = [_parameter(name, field) for name, field in fields.items() if name not in columns.values()]
+    if not columns:
+        return _with_parameters(parameters)
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_columns(*, column: list[str] | None, **options: Any) -> None:
+            command(**options, **_read_columns(column or [], columns))
+
+        option = _column_option({column: fields[name] for column, name in columns.items()})
+        return _with_parameters([*parameters, option])(cast("Command", with_columns))
+
+    return decorate
+
+
+def _column_name(field: FieldInfo) -> str:
+    """Return the name by which ``--column`` takes a field; empty if the field is an option of its own."""
+    from vcrgen.config.base import COLUMN
+
+    spelled = str(_extra(field)["names"])
+    return spelled.removeprefix(COLUMN) if spelled.startswith(COLUMN) else ""
+
+
+def _column_option(fields: Mapping[str, FieldInfo]) -> inspect.Parameter:
+    """Return the option that takes the columns of a source."""
+    known = ", ".join(f"{name} ({field.description})" for name, field in fields.items())
+    shown = " ".join(f"{name}={field.default}" for name, field in fields.items() if field.default)
+    panel = str(_extra(next(iter(fields.values())))["panel"])
+    described = typer.Option(
+        "--column",
+        help=f"NAME=COLUMN, a column or nested path of the source. Repeatable. NAME is {known}.",
+        show_default=shown or False,
+        rich_help_panel=panel,
+    )
+    annotation = Annotated[list[str] | None, described]
+    return inspect.Parameter("column", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _read_columns(texts: Sequence[str], known: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the value of each field in ``known``, by name of the column, from texts NAME=COLUMN; None if not given."""
+    found: dict[str, str | None] = dict.fromkeys(known.values())
+    for text in texts:
+        name, _, path = text.partition("=")
+        if name not in known or not path:
+            raise ConfigError(
+                f"--column {text[:80]!r} is not NAME=COLUMN with one of {', '.join(known)}, as in --column "
+                f"{next(iter(known))}=jpg."
+            )
+        if found[known[name]] is not None:
+            raise ConfigError(f"--column names the column of {name} twice: {found[known[name]]} and {path[:80]}.")
+        found[known[name]] = path
+    return found
 
 
 def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Command]:
@@ -69,8 +123,7 @@ def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Comma
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """Return the option of a field; its default is None, so that a recipe may set it."""
-    extra = field.json_schema_extra
-    assert isinstance(extra, dict), f"the field {name} was not made by `option`"
+    extra = _extra(field)
     plain: Any = _plain_type(field.annotation)
     long = str(extra["names"]) or f"--{name.replace('_', '-')}"
     if plain is bool and not extra["names"]:  # so that it can be switched off where a recipe switches it on
@@ -85,6 +138,13 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     )
     annotation = Annotated[plain | None, described]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    """Return what :func:`vcrgen.config.base.option` says of a field."""
+    extra = field.json_schema_extra
+    assert isinstance(extra, dict), "the field was not made by `option`"
+    return extra
 
 
 def _plain_type(annotation: Any) -> type:

@@ -18,6 +18,7 @@ PANEL_SERVER, PANEL_LOCAL_MODEL = "Server", "Model in this process"
 PANEL_PICTURES = "Generated pictures"
 PANEL_MEMORY = "Memory and time"
 MAX_CONFIG_BYTES = 1 << 20
+COLUMN = "--column "  # and the name of what the column holds
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
@@ -37,6 +38,18 @@ def option(
     """
     extra: dict[str, Any] = {"short": short, "panel": panel, "names": names, "shown": shown}
     return Field(default, description=description, json_schema_extra=extra, **limits)
+
+
+def column(name: str, default: str | None, description: str) -> Any:
+    """Return a field for the name of a column; the command line takes all of them by ``--column NAME=COLUMN``."""
+    return option(default, description, names=f"{COLUMN}{name}", panel=PANEL_SOURCE)
+
+
+def spelling(model: type[BaseModel], field: str) -> str:
+    """Return the option of a field, as users spell it."""
+    extra = model.model_fields[field].json_schema_extra
+    given = str(extra["names"]) if isinstance(extra, dict) else ""  # a dictionary if made by `option`
+    return given or f"--{field.replace('_', '-')}"
 
 
 class Options(BaseModel):
@@ -147,5 +160,5 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError
     found = OptionError(f"{name}: {message}.")
     known = model.model_fields.get(field)
     if known is not None and isinstance(known.json_schema_extra, dict):  # made by `option`
-        found.option = str(known.json_schema_extra["names"]) or f"--{name}"
+        found.option = spelling(model, field)
     return found

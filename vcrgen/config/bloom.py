@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from vcrgen.config.base import PANEL_PICTURES, PANEL_SOURCE, Options, option, read_parameters, read_prices
+from vcrgen.config.base import PANEL_PICTURES, Options, column, option, read_parameters, read_prices, spelling
 from vcrgen.config.server import ServerOptions, server_option
 from vcrgen.config.source import SourceOptions
 
@@ -84,11 +84,7 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 categories")
     seed: int = option(0, "Seed of the order of options and the choice of pictures.", ge=0, le=1_000_000)
     license: str = option("", "License of the pictures, for each item and the card.", max_length=100)
-    license_column: str | None = option(
-        None,
-        "Column of each picture's own license, where the source has one; --license is for those without.",
-        panel=PANEL_SOURCE,
-    )
+    license_column: str | None = column("license", None, "each picture's own license, with --license for those without")
     image_model: str | None = option(
         None, "The model that generates the pictures, in place of pairs.", panel=PANEL_PICTURES
     )
@@ -133,7 +129,7 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
         elif self.image_model in (self.model, *self.judge_names):
             raise ValueError("--image-model needs a name of its own, not that of a model that writes or judges")
         elif named := sorted(self.model_fields_set & _OF_SOURCE):
-            raise ValueError(f"--{named[0].replace('_', '-')} is for pairs, and --image-model has none")
+            raise ValueError(f"{spelling(type(self), named[0])} is for pairs, and --image-model has none")
         elif (self.price is None) != (self.image_price is None):
             raise ValueError("give --price and --image-price, or neither: a part of the cost would be no cost")
         if self.image_key_env and not self.image_endpoint:
@@ -181,7 +177,7 @@ class BloomCoverageOptions(JudgedOptions):
     sample: int | None = option(None, "Size of a random sample of each set.", short="-n", shown="all", ge=1)
     seed: int = option(0, "Seed of the sample.", ge=0, le=1_000_000)
     images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
-    image_column: str | None = option(None, "Column of the picture.", shown="image, image_1, image_url, ...")
+    image_column: str | None = column("image", None, "the picture, if not image, image_1, image_url and so on")
     model: str | None = server_option(None, "The model that classifies the items, as the server knows it.")
     judge: str | None = server_option(None, "A second model that classifies them, for the agreement.")
     ledger: Path = option(Path("coverage.ledger"), "File of the replies.")
@@ -210,9 +206,7 @@ class BloomImportOptions(Options):
     """Options of importing a file of another benchmark."""
 
     images: Path | None = option(None, "Folder that paths of pictures lead into.", shown="that of the file")
-    image_column: str | None = option(
-        None, "Column of the picture: a path, an address, or base64.", shown="image, image_url, ..."
-    )
+    image_column: str | None = column("image", None, "the picture, if not image, image_url and so on")
     fetch: bool = option(False, "Fetch pictures whose address begins with https.", names="--fetch")
     lang: str = option("en", "Language of a column that names none.", short="-l", pattern="^[a-z]{2,3}$")
     taxonomy: Path | None = option(None, "CSV with level, subcategory and leaf.", shown="BloomBench's 106 categories")

@@ -2,7 +2,7 @@
 
 from pydantic import field_validator
 
-from vcrgen.config.base import PANEL_SOURCE, Options, option
+from vcrgen.config.base import PANEL_SOURCE, Options, column, option
 
 
 class SourceOptions(Options):
@@ -10,9 +10,9 @@ class SourceOptions(Options):
 
     source: str = option("", "Pairs, as `vcrgen build` reads them.")
     source_split: str | None = option(None, "One split of the source.", shown="all of them", panel=PANEL_SOURCE)
-    image_column: str = option("image", "Column or nested path of the image.", panel=PANEL_SOURCE)
-    caption_column: str = option("caption", "Column or nested path of the caption.", panel=PANEL_SOURCE)
-    id_column: str | None = option(None, "Column or nested path of the pair's own id.", panel=PANEL_SOURCE)
+    image_column: str = column("image", "image", "the picture")
+    caption_column: str = column("caption", "caption", "its text")
+    id_column: str | None = column("id", None, "the pair's own")
     where: tuple[str, ...] = option(
         (), "PATH=VALUE; only rows that match all are used. Repeatable.", panel=PANEL_SOURCE
     )

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from vcrgen.builder.shards import MAX_SHARD, Task
+from vcrgen.config.base import spelling
+from vcrgen.config.build import BuildConfig
 from vcrgen.config.train import TrainOptions
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.reader import Dataset, open_dataset
@@ -150,8 +152,8 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
         facts = _facts(stream, settings)
         return OpenedData(examples=stream, kind="stream of pairs", source=stream.source, facts=facts)
     if of_pairs:
-        name = next(iter(of_pairs)).replace("_", "-")
-        raise ConfigError(f"--{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
+        name = spelling(BuildConfig, next(iter(of_pairs)))
+        raise ConfigError(f"{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
     chosen = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
     stored = StoredExamples(chosen, view, options.seed)
     read = f"dataset, split {TRAINING}"

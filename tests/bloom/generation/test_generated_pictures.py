@@ -273,7 +273,7 @@ WRONG: list[tuple[list[Any], str]] = [
     (["--image-model", "M", "--model", "M", "--offline"], "a name of its own"),
     (["--image-model", "J", "--model", "M", "--judge", "J", "--offline"], "a name of its own"),
     (["--image-model", "I", "--model", "M", "--offline", "--limit", "5"], "--limit is for pairs"),
-    (["--image-model", "I", "--model", "M", "--offline", "--license-column", "l"], "--license-column is for pairs"),
+    (["--image-model", "I", "--model", "M", "--offline", "--column", "license=l"], "--column license is for pairs"),
     (["--image-model", "I", "--model", "M", "--offline", "--price", "1,1"], "or neither"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-price", "1"], "or neither"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-price", "nan"], "image-price"),

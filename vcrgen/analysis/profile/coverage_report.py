@@ -136,7 +136,7 @@ def _warnings(spreads: Sequence[_Spread]) -> Iterator[str]:
                 "not be empty."
             )
         if each.of.pictures == 0:
-            yield f"No item of {each.name} was shown with a picture; name the column with --image-column if it has any."
+            yield f"No item of {each.name} was shown with a picture; name its column by --column image=COLUMN."
 
 
 def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
