@@ -1,11 +1,11 @@
-"""Correctness of the built-in MCQ benchmarks, and readers that see no picture: the tables of docs/validation/bloom.md.
+"""Correctness of the built-in MCQ benchmarks, and a reader without pictures: the tables of docs/validation/bloom.md.
 
     python scripts/measure_bloom.py [--items 10000] [--training 20000] [--seed 1]
 
 The solver, which was written apart from the generator, tells the true options of every item from the facts of the
-picture and the English text. Then readers without pictures answer: hand rules, a classifier of n-grams that has learned
-from the items of another seed, and a joint reader of the items of one picture. At last four readers of attributes, who
-see the picture and do not think, tell which forms are look-ups of attributes.
+picture and the English text. Then a reader without pictures answers: a classifier of n-grams that has learned from the
+items of another seed. At last four readers of attributes, who see the picture and do not think, tell which forms are
+look-ups of attributes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
 from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.samples.pairs import scene_and_facts
 from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of
-from vcrgen.tasks.text_readers import ReaderFigure, read_without_pictures
+from vcrgen.tasks.text_reader import ReaderFigure, read_without_pictures
 
 Found = list[tuple[int, list[dict[str, Any]]]]
 
@@ -42,20 +42,20 @@ def as_items(found: Found) -> list[ChoiceItem]:
     return [replace(item_of(row, QUESTION_LANGUAGES), picture=str(index)) for index, rows in found for row in rows]
 
 
-def print_readers(figures: list[ReaderFigure]) -> None:
-    """Print each reader's share by language, and the category in which it is right most often."""
-    print(f"{'reader':30} {'':4} {'items':>7} {'right':>7}  most in a category")
+def print_reader(figures: list[ReaderFigure]) -> None:
+    """Print the reader's share by language, and the category in which it is right most often."""
+    print(f"{'':4} {'items':>7} {'right':>7}  most in a category")
     for figure in figures:
         if figure.category:
             continue
-        of = [each for each in figures if each[:2] == figure[:2] and each.category]
+        of = [each for each in figures if each.lang == figure.lang and each.category]
         most = max(of, key=lambda each: each.right, default=None)
         named = f"{most.right:.3f} ({most.category.rpartition('/')[2]}, {most.items})" if most else "-"
-        print(f"{figure.reader:30} {figure.lang:4} {figure.items:7,} {figure.right:7.3f}  {named}")
+        print(f"{figure.lang:4} {figure.items:7,} {figure.right:7.3f}  {named}")
     found = [figure for figure in figures if figure.is_shortcut]
     print(f"shortcuts: {len(found)} of {len(figures)} figures")
     for figure in found:
-        print(f"  {figure.reader}, {figure.lang}, {figure.category or 'the whole set'}: {figure.right:.3f}")
+        print(f"  {figure.lang}, {figure.category or 'the whole set'}: {figure.right:.3f}")
 
 
 def main() -> None:
@@ -78,7 +78,7 @@ def main() -> None:
     print(f"{count:,} items about {len(found):,} pictures; rejected: {dict(rejects.counts) or 'none'}")
     print(f"exactly one true option, and it is the key: {one:,}")
     training = as_items(generated(arguments.training, arguments.seed + 1, RejectLog()))
-    print_readers(read_without_pictures(as_items(found), training=training))
+    print_reader(read_without_pictures(as_items(found), training=training))
     print("four readers of attributes:")
     for category, credits in sorted(looked_up.items()):
         print(f"  {sum(credits) / len(credits):.3f} {category}")

@@ -1667,14 +1667,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M("bloom", "colours by night", "if is_dark(facts) and self.words in (COLOURS, SEASONS):", "if False:", "questions"),
     M("readers", "luck is a shortcut", "1 - CONFIDENCE / max(self.tests, 1)", "1 - CONFIDENCE", "questions"),
-    M("readers", "readers may be far above chance", "MARGIN = 0.03", "MARGIN = 0.3", "questions"),
-    M(
-        "readers",
-        "the joint reader reads one item",
-        "if other != number][:_OTHERS]",
-        "if other != number][:0]",
-        "questions",
-    ),
+    M("readers", "the reader may be far above chance", "MARGIN = 0.03", "MARGIN = 0.3", "questions"),
     M("readers", "the classifier knows the keys", "if of != fold]))", "if of == fold]))", "questions"),
     M(
         "making",

@@ -102,25 +102,27 @@ def questions(bench: Bench) -> Any:
         "items": texts,
         "digest": digest(canonical_json(rows).encode()),
         "hidden": line,
-        "readers": readers(rows[:320]),
+        "reader": reader(rows[:320]),
     }
 
 
-def readers(rows: list[Any]) -> dict[str, str]:
-    """Findings of readers without pictures where every other item tells the key of the one before it."""
+def reader(rows: list[Any]) -> dict[str, str]:
+    """Findings of the reader without pictures where in two of five items the right option has one word more."""
     from dataclasses import replace
 
     from vcrgen.tasks.bloom import ChoiceQuestion, item_of
-    from vcrgen.tasks.text_readers import read_without_pictures
+    from vcrgen.tasks.text_reader import read_without_pictures
 
     items = [replace(item_of(row, ("en",)), picture=str(number // 2)) for number, row in enumerate(rows)]
-    for number in range(0, len(items), 2):
-        told, (stem, options) = items[number], items[number + 1].questions["en"]
-        stem = f"{stem} {told.questions['en'].options[told.answer or 0]}"
-        items[number + 1] = replace(items[number + 1], questions={"en": ChoiceQuestion(stem, options)})
+    for number, item in enumerate(items):
+        stem, options = item.questions["en"]
+        told = tuple(
+            f"{text} indeed" if at == item.answer and number % 5 < 2 else text for at, text in enumerate(options)
+        )
+        items[number] = replace(item, questions={"en": ChoiceQuestion(stem, told)})
     return {
-        f"{figure.reader}, {figure.category or 'all'}": f"{figure.right:.3f} of {figure.items}, shortcut from "
-        f"{figure.limit:.3f}: {figure.is_shortcut}"
+        figure.category or "all": f"{figure.right:.3f} of {figure.items}, shortcut from {figure.limit:.3f}: "
+        f"{figure.is_shortcut}"
         for figure in read_without_pictures(items)
     }
 

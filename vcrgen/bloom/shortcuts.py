@@ -1,4 +1,4 @@
-"""The gate of made sets: none is written whose keys can be read without the pictures; the figures stand on the card."""
+"""The gate of made sets: none is written whose keys can be read without pictures; the figures stand on the card."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from vcrgen.errors import ShortcutError
 from vcrgen.report.escape import escape_markdown
 from vcrgen.tasks.bloom import ChoiceItem
-from vcrgen.tasks.text_readers import MARGIN, MIN_LEARNED, ReaderFigure, read_without_pictures
+from vcrgen.tasks.text_reader import MARGIN, MIN_ITEMS, READER, ReaderFigure, read_without_pictures
 
 _SHOWN = 3  # shortcuts in a message
-_HEAD = "| reader | language | items | right, % | chance, % |\n| --- | --- | --- | --- | --- |\n"
+_HEAD = "| language | items | right, % | chance, % |\n| --- | --- | --- | --- |\n"
 _ABOUT = """
 ## Read without pictures
 
-Readers that see no picture answered the items: hand rules, {learned}. A set in which one of them is above
+An {reader} that sees no picture answered the items; it learned from {elsewhere}. A set in which it is above
 chance by more than {margin:g} points, and by more than luck, is not written without `--allow-shortcuts`.
 
 {table}
 Most in one category: {most}. {verdict}
+"""
+_NOT_TESTED = f"""
+## Read without pictures
+
+Not tested: no language has {MIN_ITEMS} items, from which the {READER} of texts can learn.
 """
 
 
@@ -40,9 +45,9 @@ class ShortcutGate:
         """Read the items without their pictures, and return the section of the card.
 
         Raises:
-            ShortcutError: A reader is above chance, and that is not allowed.
+            ShortcutError: The reader is above chance, and that is not allowed.
         """
-        training = self.training(len(items)) if self.training and len(items) >= MIN_LEARNED else None
+        training = self.training(len(items)) if self.training and len(items) >= MIN_ITEMS else None
         figures = read_without_pictures(items, training=training)
         if not self.allowed:
             check_shortcuts(figures)
@@ -53,35 +58,36 @@ def check_shortcuts(figures: Sequence[ReaderFigure]) -> None:
     """Refuse a set with shortcuts.
 
     Raises:
-        ShortcutError: A reader is above chance by more than the margin and by more than luck.
+        ShortcutError: The reader is above chance by more than the margin and by more than luck.
     """
     found = sorted((figure for figure in figures if figure.is_shortcut), key=lambda each: each.chance - each.right)
     if found:
         listed = "; ".join(map(_figure_sentence, found[:_SHOWN]))
         raise ShortcutError(
-            f"The items can be answered without their pictures: {listed}. Mend what gives the keys away, or write the "
-            "set as it is with --allow-shortcuts."
+            f"The items can be answered without their pictures, by an {READER}: {listed}. Mend what gives "
+            "the keys away, or write the set as it is with --allow-shortcuts."
         )
 
 
 def _figure_sentence(figure: ReaderFigure) -> str:
     place = f"{figure.items:,} items{f' of {figure.category}' if figure.category else ''} in {figure.lang}"
-    return f"{figure.reader}, right in {100 * figure.right:.1f} % of {place} (chance {100 * figure.chance:.1f} %)"
+    return f"right in {100 * figure.right:.1f} % of {place} (chance {100 * figure.chance:.1f} %)"
 
 
 def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
     whole = [figure for figure in figures if not figure.category]
+    if not whole:
+        return _NOT_TESTED
     rows = "".join(
-        f"| {each.reader} | {each.lang} | {each.items:,} | {100 * each.right:.1f} | {100 * each.chance:.1f} |\n"
-        for each in whole
+        f"| {each.lang} | {each.items:,} | {100 * each.right:.1f} | {100 * each.chance:.1f} |\n" for each in whole
     )
     of_categories = [figure for figure in figures if figure.category]
     most = max(of_categories, key=lambda each: each.right - each.chance, default=None)
     shortcuts = [figure for figure in figures if figure.is_shortcut]
     verdict = f"**Shortcuts: {escape_markdown('; '.join(map(_figure_sentence, shortcuts)))}.**" if shortcuts else ""
-    elsewhere = "items of other seeds" if learns_elsewhere else "the other pictures of the set"
     return _ABOUT.format(
-        learned=f"and two that learn from {elsewhere} (sets of {MIN_LEARNED} items or more)",
+        reader=READER,
+        elsewhere="items of other seeds" if learns_elsewhere else "the other pictures of the set",
         margin=100 * MARGIN,
         table=_HEAD + rows,
         most=escape_markdown(_figure_sentence(most)) if most else "no category has items enough",

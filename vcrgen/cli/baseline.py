@@ -1,4 +1,4 @@
-"""``vcrgen baseline``: OCR, the template attack and text-only rules."""
+"""``vcrgen baseline``: OCR, the template attack and a reader of texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ITEMS = ["split", "limit", "lang"]
 baseline = typer.Typer(
     no_args_is_help=True,
     epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline text-only data/my-bloom"),
-    help="Baselines of OCR, of visible pixels and of text-only rules, to compare models with.",
+    help="Baselines of OCR, of visible pixels and of texts alone, to compare models with.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -209,14 +209,13 @@ def text_only(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     **options: Any,
 ) -> None:
-    """Measure text-only accuracy on an MCQ benchmark: of readers of texts, and of a model without the images.
+    """Measure text-only accuracy on an MCQ benchmark: of a reader of texts, and of a model without the images.
 
-    Rules take the longest option, the one that shares most words with the question, always A, ... From 100 items on, a
-    classifier learns from the other pictures of the set, and a joint reader also sees the other items of a picture.
+    The reader is an n-gram classifier, which learns from the other pictures of the set; it needs 100 items.
     With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view text-only.
     """
     from vcrgen.scorer.mcq.loading import categories_of
-    from vcrgen.scorer.mcq.text_only import items_with_keys, rule_accuracies, text_only_document
+    from vcrgen.scorer.mcq.text_only import items_with_keys, text_only_accuracies, text_only_document
     from vcrgen.tasks import bloom
     from vcrgen.tasks.opening import open_task_dataset
 
@@ -228,7 +227,7 @@ def text_only(
     if any(value is not None for name, value in options.items() if name not in _ITEMS):
         name, outputs = _text_only_outputs(dataset, data, validate_options(PredictOptions, drop_none(options)))
         models[name] = outputs
-    rows = rule_accuracies(items, seed=seed, lang=options["lang"], models=models)
+    rows = text_only_accuracies(items, seed=seed, lang=options["lang"], models=models)
     write_report(text_only_document(str(data), rows, categories_of(data)), shown, out)
 
 

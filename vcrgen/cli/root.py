@@ -45,7 +45,7 @@ COMMANDS = {
     "hidden": CommandRow("Make test sets whose answers stay secret, and check that they do.", ("hidden",), True),
     "predict": CommandRow("Send the images to a model, and write its answers as outputs to score.", ("predict",), True),
     "baseline": CommandRow(
-        "Baselines of OCR, of visible pixels and of text-only rules, to compare models with.", ("baseline",), True
+        "Baselines of OCR, of visible pixels and of texts alone, to compare models with.", ("baseline",), True
     ),
     "finetune": CommandRow(
         "Fine-tune a model by LoRA to recover masked text, on a dataset or on examples made while it trains.",

@@ -21,7 +21,6 @@ from vcrgen.bloom.generation.stages import STAGES
 from vcrgen.dataset.reader import Dataset
 from vcrgen.errors import ConfigError
 from vcrgen.samples.pairs import caption, picture
-from vcrgen.scorer.mcq.text_only import rule_accuracies
 from vcrgen.tasks.bloom import read_items
 from vcrgen.tasks.opening import open_task_dataset
 from vcrgen.work.ledger import ledger_line
@@ -80,14 +79,7 @@ def test_a_set_is_made_and_is_one(run: Run, server: FaultServer) -> None:
     assert ("Each with its reason: made/rejects.jsonl" in built) == (len(items) < 8)
     card = Path("made/README.md").read_text()
     assert "The model that wrote the items judged them" not in card
-    # The card, `inspect` and `baseline text-only` say one thing of the length of options.
-    rows = {(row.lang, row.rule): row.value for row in rule_accuracies(items, seed=0)}
-    assert all(
-        f"| {rule} | {lang} | {len(items)} | {100 * value:.1f} |" in card for (lang, rule), value in rows.items()
-    )
-    figures = json.loads(out)["languages"]
-    asked = [rows[lang, "longest option"] for lang in ("en", "ar")]
-    assert [figures[lang]["longest_key"] for lang in ("en", "ar")] == pytest.approx(asked)
+    assert "Not tested: no language has 100 items" in card
     assert f"in {len({item.path for item in items})} of 2 categories. From: " in card
     assert "| theme | items |" not in card
     assert re.findall(r"^\| (\w+) \| [MJ] \|", card, re.MULTILINE) == list(STAGES)

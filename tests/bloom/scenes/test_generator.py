@@ -22,7 +22,7 @@ from vcrgen.samples import facts as scenes
 from vcrgen.samples.pairs import picture, scene_and_facts
 from vcrgen.tasks.bloom import ChoiceItem, item_of, read_items
 from vcrgen.tasks.opening import open_task_dataset
-from vcrgen.tasks.text_readers import CLASSIFIER, JOINT, read_without_pictures
+from vcrgen.tasks.text_reader import read_without_pictures
 from vcrgen.text.languages import LANGUAGES
 
 ITEMS = 460  # 20 a category
@@ -86,17 +86,10 @@ def generated(items: int, seed: int) -> list[ChoiceItem]:
     return as_items(list(generate_scene_items(BloomSceneOptions(items=items, seed=seed), RejectLog())))
 
 
-def test_readers_without_pictures_are_at_chance() -> None:
+def test_a_reader_without_pictures_is_at_chance() -> None:
     figures = read_without_pictures(generated(ITEMS, 5), training=generated(ITEMS, 6))
-    assert {CLASSIFIER, JOINT, "longest option", "always D"} <= {figure.reader for figure in figures}
-    assert not [figure for figure in figures if figure.is_shortcut]
+    assert figures and not [figure for figure in figures if figure.is_shortcut]
     assert all(figure.right < 0.3 for figure in figures if not figure.category)
-
-
-def test_items_of_a_picture_that_speak_of_the_same_part_would_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vcrgen.bloom.scenes.generator._give_away", lambda told, subjects: False)
-    figures = read_without_pictures(generated(1_000, 5), training=generated(2_000, 6))
-    assert [(figure.reader, figure.category) for figure in figures if figure.is_shortcut][:1] == [(JOINT, "")]
 
 
 def test_what_readers_of_attributes_solve_is_remembered_or_understood(rows: list[dict[str, Any]]) -> None:

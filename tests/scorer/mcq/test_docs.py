@@ -15,7 +15,7 @@ COMMANDS = [line for page in PAGES for line in page.commands]
 
 
 def test_every_example_holds() -> None:
-    assert sum(page.execute() for page in PAGES) == 10
+    assert sum(page.execute() for page in PAGES) == 9
 
 
 def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
@@ -31,4 +31,4 @@ def test_every_command_runs(run: Run, serve: Any, faults: Any) -> None:
     said = "".join(succeed(run, line.replace("http://127.0.0.1:8000/v1", server.url)) for line in COMMANDS)
     assert len(PAGES[1].opening) == 5 and all(line in squeeze(said) for line in PAGES[1].opening)
     assert len(COMMANDS) == 11 and len(server.calls) == 125 + 25  # open answers for the judge
-    assert "| en | always A |" in Path("text-only.md").read_text("utf-8")
+    assert "Not tested: no language has 100 items" in Path("text-only.md").read_text("utf-8")

@@ -1,9 +1,10 @@
-"""Text-only accuracy: rules worked by hand, intervals clustered by image, a model in the text-only view."""
+"""Text-only accuracy: of the reader of texts, intervals clustered by image, a model in the text-only view."""
 
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 
 from vcrgen.errors import DatasetError
 from vcrgen.report.document import render
-from vcrgen.scorer.mcq.text_only import RuleAccuracy, rule_accuracies, text_only_document
+from vcrgen.scorer.mcq.text_only import Outputs, TextOnlyAccuracy, text_only_accuracies, text_only_document
 from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
-from vcrgen.tasks.text_readers import CLASSIFIER, HAND_RULES, JOINT, highest
+from vcrgen.tasks.text_reader import READER
 
 QUESTION = ChoiceQuestion("Which of the two red boats is near the bridge?", ("a red boat", "the bridge", "it", "none"))
 
@@ -29,75 +30,85 @@ def item(number: int, *, answer: int = 0, picture: str = "", question: ChoiceQue
     )
 
 
-def of(rows: list[RuleAccuracy], rule: str) -> RuleAccuracy:
-    return next(row for row in rows if row.rule == rule)
+def of(rows: list[TextOnlyAccuracy], reader: str) -> TextOnlyAccuracy:
+    return next(row for row in rows if row.reader == reader)
 
 
-def test_what_each_rule_takes() -> None:
-    taken = {name: highest(rule(QUESTION)) for name, rule in HAND_RULES.items()}
-    assert taken == {
-        "longest option": {0, 1},
-        "shortest option": {2},
-        "most words of the question": {1},
-        "most like the other options": {0},
-        "least like the other options": {2, 3},
-    }
+def always(letter: str, items: Sequence[ChoiceItem]) -> dict[str, Outputs]:
+    """A model that always says one letter."""
+    return {"m": {(item.question_id, "en"): letter for item in items}}
 
 
-def test_between_equal_options_nothing_is_drawn_by_lot() -> None:
-    rows = rule_accuracies([item(number, answer=number % 4) for number in range(8)], seed=0)
-    assert of(rows, "longest option").value == 0.25 and of(rows, "shortest option").value == 0.25
-    assert of(rule_accuracies([item(0)], seed=0), "longest option").value == 0.5
-    assert of(rows, "always A").levels == {"remember": 0.5, "apply": 0.0}
-
-
-def test_items_of_one_picture_count_as_one() -> None:
+def test_shares_by_level_and_items_of_one_picture_that_count_as_one() -> None:
     """An item that is copied onto its picture changes neither the share nor the interval."""
     once = [item(number, answer=number % 3, picture=f"p{number}") for number in range(60)]
-    four_times = [item(number, answer=number % 3, picture=f"p{number}") for number in range(60) for _ in range(4)]
-    a, b = rule_accuracies(once, seed=1), rule_accuracies(four_times, seed=1)
-    for one, four in zip(a, b, strict=False):  # more items are enough for readers that learn
-        assert (four.value, four.low, four.high) == pytest.approx((one.value, one.low, one.high))
-    assert {row.items for row in b} == {240} and {row.pictures for row in b} == {60}
-    assert {row.rule for row in b} - {row.rule for row in a} == {CLASSIFIER, JOINT}
+    four_times = [
+        replace(each, question_id=f"{each.question_id}-{copy}", picture=each.picture)
+        for each in once
+        for copy in range(4)
+    ]
     apart = [item(number, answer=number % 3) for number in range(240)]
-    narrow, wide = of(rule_accuracies(apart, seed=1), "always A"), of(a, "always A")
-    assert narrow.high - narrow.low < 0.6 * (wide.high - wide.low)
-
-
-def test_a_rule_above_chance_is_named() -> None:
-    rows = rule_accuracies([item(number, answer=2) for number in range(40)], seed=0)
-    notes = text_only_document("data", rows).sections[0].notes
-    assert [row.rule for row in rows if row.above] == ["always C", "shortest option", "least like the other options"]
-    assert notes[1].startswith("en, shortest option: right in 100.00 % (91") and len(notes) == 3
-    fair = text_only_document(
-        "data", rule_accuracies([item(number, answer=number % 4) for number in range(40)], seed=0)
+    a, b, c = (
+        of(text_only_accuracies(items, seed=1, models=always("A", items)), "m, text only")
+        for items in (once, four_times, apart)
     )
-    assert fair.sections[0].notes[0] == "No rule is right more often than chance: no interval lies above it."
+    assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high)) and (b.items, b.pictures) == (240, 60)
+    assert c.high - c.low < 0.6 * (a.high - a.low)
+    few = [item(number, answer=number % 4) for number in range(8)]
+    (row,) = text_only_accuracies(few, seed=0, models=always("A", few))
+    assert row.value == 0.25 and row.levels == {"remember": 0.5, "apply": 0.0}
 
 
-def test_a_model_in_the_text_only_view_and_what_it_did_not_answer() -> None:
+def test_the_reader_needs_a_hundred_items() -> None:
+    """It learns that the key is the option of two words."""
+    items = [item(number, answer=1) for number in range(100)]
+    (row,) = text_only_accuracies(items, seed=0)
+    assert (row.reader, row.value) == (READER, 1.0)
+    assert text_only_document("data", [row]).sections[0].notes[0].startswith(f"en, {READER}: right in 100.00 % (9")
+    few = text_only_accuracies(items[:99], seed=0)
+    assert not few
+    document = text_only_document("data", few)
+    assert document.sections[0].notes == ["Not tested: no language has 100 items, and no model was asked."]
+    assert "tabular" not in render(document, "latex")
+
+
+def test_who_is_above_chance_is_named() -> None:
+    right = [item(number, answer=2) for number in range(40)]
+    rows = text_only_accuracies(right, seed=0, models=always("C", right))
+    notes = text_only_document("data", rows).sections[0].notes
+    assert [note[:36] for note in notes] == ["en, m, text only: right in 100.00 % "] and rows[0].above
+    fair = [item(number, answer=number % 4) for number in range(40)]
+    found = text_only_document("data", text_only_accuracies(fair, seed=0, models=always("C", fair)))
+    assert found.sections[0].notes == ["No reader is right more often than chance: no interval lies above it."]
+
+
+def test_what_a_model_did_not_answer_is_wrong() -> None:
     outputs = {("q0", "en"): "Answer: A", ("q1", "en"): "B", ("q0", "ar"): "A"}
-    rows = rule_accuracies([item(number) for number in range(4)], seed=0, models={"m": outputs})
+    rows = text_only_accuracies([item(number) for number in range(4)], seed=0, models={"m": outputs})
     assert of(rows, "m, text only").value == 0.25
 
 
 def test_items_in_no_language() -> None:
     with pytest.raises(DatasetError, match="No question is complete in fr"):
-        rule_accuracies([item(0)], seed=0, lang="fr")
+        text_only_accuracies([item(0)], seed=0, lang="fr")
 
 
 def test_every_form_has_every_row() -> None:
-    rows = rule_accuracies([item(number, answer=number % 4) for number in range(8)], seed=0)
+    items = [item(number, answer=number % 4) for number in range(120)]
+    rows = text_only_accuracies(items, seed=0, models=always("A", items))
     document = text_only_document("data | x", rows)
     markdown, latex = render(document, "md"), render(document, "latex")
-    assert all(row.rule in text for row in rows for text in (markdown, latex)) and "Remember" in markdown
+    assert (
+        len(rows) == 2
+        and all(row.reader in text for row in rows for text in (markdown, latex))
+        and "Remember" in markdown
+    )
     table = list(csv.DictReader(io.StringIO(render(document, "csv"))))
     assert [float(line["right"]) for line in table] == pytest.approx([100 * row.value for row in rows])
     values = json.loads(render(document, "json"))
     assert values["chance"] == 0.25 and [row["value"] for row in values["rows"]] == [row.value for row in rows]
     assert values["rows"][0].keys() == {
-        *("lang", "rule", "items", "pictures", "value", "low", "high", "levels", "chance", "above_chance"),
+        *("lang", "reader", "items", "pictures", "value", "low", "high", "levels", "chance", "above_chance"),
     }
 
 
@@ -125,7 +136,7 @@ def test_on_the_command_line_with_a_model_that_sees_no_picture(run: Run, built: 
     code, again, err = run(*words)
     assert code == 0 and again == out and len(server.calls) == 16, err
     code, text, err = run("baseline", "text-only", built, "--lang", "en", "--out", "report.txt")
-    assert code == 0 and "always D" in Path("report.txt").read_text("utf-8") and "Written: report.txt" in text, err
+    assert code == 0 and "Not tested: no language" in Path("report.txt").read_text("utf-8") and "Written: " in text, err
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Text-only accuracy on an MCQ benchmark: readers that see only texts, and a model without the images.
+"""Text-only accuracy on an MCQ benchmark: of a reader that sees only texts, and of a model without the images.
 
     items = items_with_keys(open_task_dataset("data/my-bloom"))
-    for row in rule_accuracies(items, seed=0):
-        print(row.lang, row.rule, row.value, row.low, row.high)
+    for row in text_only_accuracies(items, seed=0):
+        print(row.lang, row.reader, row.value, row.low, row.high)
 
 In a good set each of them is right as often as chance: in a quarter of the items, where all have four options.
 """
@@ -29,20 +29,20 @@ from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
 from vcrgen.tasks.bloom import ChoiceItem, read_items
-from vcrgen.tasks.text_readers import readings
+from vcrgen.tasks.text_reader import MIN_ITEMS, READER, read_texts
 
 _MAX_LEVELS = 8  # columns of levels in a table; the JSON has all
 Outputs = Mapping[tuple[str, str], str]  # question id and language to what a model wrote
 
 
-class RuleAccuracy(NamedTuple):
-    """The accuracy of one rule in one language."""
+class TextOnlyAccuracy(NamedTuple):
+    """The accuracy of the reader, or of a model, in one language."""
 
     lang: str
-    rule: str  # in words
+    reader: str  # its name
     items: int
     pictures: int  # what is resampled for the interval
-    value: float  # share of the items; of k options between which a rule cannot choose, each counts 1/k
+    value: float  # share of the items; of k options between which the reader cannot choose, each counts 1/k
     low: float  # ends of the 95 % interval
     high: float
     levels: Mapping[str, float]  # the same share by level
@@ -116,10 +116,12 @@ def items_with_keys(data: Dataset, limit: int | None = None) -> list[ChoiceItem]
     return items
 
 
-def rule_accuracies(
+def text_only_accuracies(
     items: Sequence[ChoiceItem], *, seed: int, lang: str | None = None, models: Mapping[str, Outputs] | None = None
-) -> list[RuleAccuracy]:
-    """Compute the accuracy of each reader, and of each model in the text-only view, language by language.
+) -> list[TextOnlyAccuracy]:
+    """Compute the accuracy of the reader, and of each model in the text-only view, language by language.
+
+    The reader is left out in a language of fewer than 100 items.
 
     Args:
         items: As :func:`items_with_keys` gives them.
@@ -136,12 +138,10 @@ def rule_accuracies(
     rows = []
     for code in languages:
         of_lang = [item for item in items if code in item.questions]
-        credits = {name: dict(found) for name, found in readings(of_lang, None, code)}
+        credits = {READER: read_texts(of_lang, None, code)} if len(of_lang) >= MIN_ITEMS else {}
         for name, outputs in (models or {}).items():
-            credits[f"{name}, text only"] = {number: _read(outputs, item, code) for number, item in enumerate(of_lang)}
-        for read in dict.fromkeys(tuple(found) for found in credits.values()):
-            alike = {name: list(found.values()) for name, found in credits.items() if tuple(found) == read}
-            rows += _rows([of_lang[number] for number in read], code, alike, seed)
+            credits[f"{name}, text only"] = [_read(outputs, item, code) for item in of_lang]
+        rows += _rows(of_lang, code, credits, seed) if credits else []
     return rows
 
 
@@ -152,7 +152,7 @@ def _read(outputs: Outputs, item: ChoiceItem, lang: str) -> float:
 
 def _rows(
     items: Sequence[ChoiceItem], lang: str, credit: Mapping[str, Sequence[float]], seed: int
-) -> list[RuleAccuracy]:
+) -> list[TextOnlyAccuracy]:
     """The shares with their intervals; pictures are resampled, as the items of one are not independent."""
     pictures = {picture: number for number, picture in enumerate(dict.fromkeys(item.picture for item in items))}
     codes = np.array([pictures[item.picture] for item in items])
@@ -166,17 +166,17 @@ def _rows(
     for (name, each), mean, spread in zip(credit.items(), means.tolist(), found, strict=True):
         by_level = {level: float(np.mean(np.array(each)[levels == level])) for level in dict.fromkeys(levels.tolist())}
         rows.append(
-            RuleAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level, chance)
+            TextOnlyAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level, chance)
         )
     return rows
 
 
-def text_only_document(name: str, rows: Sequence[RuleAccuracy], categories: Sequence[str] = ()) -> Document:
+def text_only_document(name: str, rows: Sequence[TextOnlyAccuracy], categories: Sequence[str] = ()) -> Document:
     """Make the document of a set; its CSV has percentages that are not rounded, its JSON shares.
 
     Args:
         name: Of the set.
-        rows: As :func:`rule_accuracies` gives them.
+        rows: As :func:`text_only_accuracies` gives them.
         categories: Paths in the order of the taxonomy, in which the levels are shown.
     """
     known = dict.fromkeys(
@@ -186,40 +186,42 @@ def text_only_document(name: str, rows: Sequence[RuleAccuracy], categories: Sequ
     shown = levels if len(levels) <= _MAX_LEVELS else []
     cells: list[list[TableCell]] = [
         [
-            *(row.lang, row.rule, row.items, Percent(row.value), Interval(row.low, row.high)),
+            *(row.lang, row.reader, row.items, Percent(row.value), Interval(row.low, row.high)),
             Percent(row.value - row.chance, sign=True),
             *(Percent(row.levels[level]) if level in row.levels else None for level in shown),
         ]
         for row in rows
     ]
-    heads = ["Lang", "Rule", "Items", "Right", "95 % interval", "− chance", *(level.title() for level in shown)]
+    heads = ["Lang", "Reader", "Items", "Right", "95 % interval", "− chance", *(level.title() for level in shown)]
     chance = max((row.chance for row in rows), default=0.0)
-    title = f"Text-only accuracy on {name} (chance {100 * chance:.3g} %)"
+    title = f"Text-only accuracy on {name}" + (f" (chance {100 * chance:.3g} %)" if rows else "")
     table = Table(title="Share of items, in percent", heads=heads, labels=2, rows=cells, breaks=[6] if shown else [])
     found = [
-        f"{row.lang}, {row.rule}: right in {Percent(row.value)} % ({Interval(row.low, row.high)}), more than chance."
+        f"{row.lang}, {row.reader}: right in {Percent(row.value)} % ({Interval(row.low, row.high)}), more than chance."
         for row in rows
         if row.above
     ]
-    columns = ["lang", "rule", "items", "pictures", "right", "low", "high", *levels]
+    columns = ["lang", "reader", "items", "pictures", "right", "low", "high", *levels]
     figures: list[list[TableCell]] = [
         [
-            *(row.lang, row.rule, row.items, row.pictures, Percent(row.value), Percent(row.low), Percent(row.high)),
+            *(row.lang, row.reader, row.items, row.pictures, Percent(row.value), Percent(row.low), Percent(row.high)),
             *(Percent(row.levels.get(level)) for level in levels),
         ]
         for row in rows
     ]
     return Document(
         title=title,
-        sections=[
-            Section(
-                tables=[table], notes=found or ["No rule is right more often than chance: no interval lies above it."]
-            )
-        ],
+        sections=[Section(tables=[table] if rows else [], notes=found or [_nothing_found(rows)])],
         limitations=[
-            "Intervals are clustered by image. One of twenty 95 % intervals misses the true share, so one rule just "
+            "Intervals are clustered by image. One of twenty 95 % intervals misses the true share, so one just "
             "above chance may be there by luck."
         ],
         csv_table=Table(title="", heads=columns, labels=2, rows=figures),
         json_value={"chance": chance, "rows": [row._asdict() | {"above_chance": row.above} for row in rows]},
     )
+
+
+def _nothing_found(rows: Sequence[TextOnlyAccuracy]) -> str:
+    if not rows:
+        return f"Not tested: no language has {MIN_ITEMS} items, and no model was asked."
+    return "No reader is right more often than chance: no interval lies above it."

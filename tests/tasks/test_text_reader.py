@@ -1,4 +1,4 @@
-"""Readers that see no picture: they find what is planted, and nothing in a fair set."""
+"""The reader that sees no picture: it finds what is planted, and nothing in a fair set."""
 
 import random
 from collections.abc import Callable
@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
-from vcrgen.tasks.text_readers import (
-    CLASSIFIER,
-    JOINT,
+from vcrgen.tasks.text_reader import (
     MARGIN,
-    MIN_LEARNED,
+    MIN_ITEMS,
     Options,
     ReaderFigure,
     fit,
@@ -50,9 +48,9 @@ def said(item: ChoiceItem, change: Callable[[int, str], str]) -> ChoiceItem:
     return replace(item, questions={"en": ChoiceQuestion(stem, texts)})
 
 
-def shortcuts(items: list[ChoiceItem], training: list[ChoiceItem] | None = None) -> dict[tuple[str, str], float]:
+def shortcuts(items: list[ChoiceItem], training: list[ChoiceItem] | None = None) -> dict[str, float]:
     figures = read_without_pictures(items, training=training)
-    return {(figure.reader, figure.category): figure.right for figure in figures if figure.is_shortcut}
+    return {figure.category: figure.right for figure in figures if figure.is_shortcut}
 
 
 @pytest.mark.parametrize("options", [2, 4, 10])
@@ -62,7 +60,7 @@ def test_nothing_is_found_in_fair_sets(options: int) -> None:
         figures = read_without_pictures(items)
         assert not [figure for figure in figures if figure.is_shortcut]
         assert all(figure.chance == pytest.approx(1 / options) for figure in figures)
-        assert {figure.reader for figure in figures} >= {CLASSIFIER, JOINT, f"always {'ABCDEFGHIJ'[options - 1]}"}
+        assert [figure.category for figure in figures] == ["", "apply/a/0", "apply/a/1", "apply/a/2"]
 
 
 def test_a_word_of_right_options_is_learned_from_other_pictures_or_other_seeds() -> None:
@@ -77,38 +75,27 @@ def test_a_word_of_right_options_is_learned_from_other_pictures_or_other_seeds()
         ]
 
     items, others = planted(drawn(1)), planted(drawn(2))
-    assert shortcuts(items)[CLASSIFIER, ""] > 0.6
-    assert shortcuts(items, others)[CLASSIFIER, ""] > 0.6
-    assert (CLASSIFIER, "") not in shortcuts(items, drawn(3))
+    assert shortcuts(items)[""] > 0.6
+    assert shortcuts(items, others)[""] > 0.6
+    assert not shortcuts(items, drawn(3))
 
 
-def test_what_another_item_of_the_picture_says_is_read_by_the_joint_reader_alone() -> None:
-    """The question of the second item of each picture holds the right option of the first."""
-    items = drawn(4, items=480)
-    for first, second in zip(items[::2], items[1::2], strict=True):
-        told = first.questions["en"].options[first.answer or 0]
-        number = items.index(second)
-        stem, options = second.questions["en"]
-        items[number] = replace(second, questions={"en": ChoiceQuestion(f"{stem} {told}", options)})
-    found = shortcuts(items)
-    assert found[JOINT, ""] > 0.5 and not [name for name in found if name[0] != JOINT]
-    alone = [replace(item, picture=item.question_id) for item in items]
-    assert not shortcuts(alone) and JOINT not in {figure.reader for figure in read_without_pictures(alone)}
-
-
-def test_the_form_of_options_is_read_by_hand_rules_and_by_category() -> None:
-    items = drawn(5, items=MIN_LEARNED - 1)
+def test_the_form_of_options_is_read_by_category() -> None:
+    """Where the right option is the longest one in one of three categories, that one is named."""
     long = [
         said(item, lambda at, text, item=item: text + " and more" * (at == item.answer and item.path == "apply/a/0"))
         for item in drawn(5, items=180)
     ]
-    assert CLASSIFIER not in {figure.reader for figure in read_without_pictures(items)}
     found = shortcuts(long)
-    assert found["longest option", "apply/a/0"] == 1.0 and ("longest option", "apply/a/1") not in found
+    assert found["apply/a/0"] > 0.9 and "apply/a/1" not in found
+
+
+def test_a_small_set_is_not_read() -> None:
+    assert read_without_pictures(drawn(5, items=MIN_ITEMS)) and not read_without_pictures(drawn(5, items=MIN_ITEMS - 1))
 
 
 def test_a_shortcut_is_above_chance_by_more_than_the_margin_and_by_more_than_luck() -> None:
-    figure = ReaderFigure("r", "en", "", 10_000, 0.27, 0.25, 0.0043, tests=20)
+    figure = ReaderFigure("en", "", 10_000, 0.27, 0.25, 0.0043, tests=20)
     assert figure.right > figure.limit and not figure.is_shortcut  # within the margin
     assert figure._replace(right=0.25 + MARGIN + 0.001).is_shortcut
     assert not figure._replace(right=0.3, error=0.05).is_shortcut  # may be luck
@@ -116,13 +103,10 @@ def test_a_shortcut_is_above_chance_by_more_than_the_margin_and_by_more_than_luc
 
 
 def test_items_of_one_picture_are_one_piece_of_evidence() -> None:
-    """Copies of an item on its picture change neither the share nor its error."""
-    once = [replace(item, picture=item.question_id) for item in drawn(6, items=60, per_picture=1)]
+    """Copies of an item on its picture change neither the share nor its error, where nothing can be learned."""
+    once = [replace(item, picture=item.question_id) for item in drawn(6, items=MIN_ITEMS, per_picture=1)]
     copies = [replace(item, question_id=f"{item.question_id}-{n}") for item in once for n in range(4)]
-    find = "always A"
-    one, four = (
-        next(figure for figure in read_without_pictures(items) if figure.reader == find) for items in (once, copies)
-    )
+    one, four = (read_without_pictures(items, training=drawn(7))[0] for items in (once, copies))
     assert four.right == pytest.approx(one.right) and four.error >= 0.95 * one.error
 
 
