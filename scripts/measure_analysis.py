@@ -13,27 +13,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from vcrgen.analysis.anchor import anchor_agreement
 from vcrgen.analysis.correlations import correlation_matrix, model_weights, resampled_correlations
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
-from vcrgen.analysis.factors import (
-    CORRELATION,
-    FISHER,
-    LOGARITHM,
-    SQUARE,
-    FactorFit,
-    Scale,
-    fit_correlations,
-    fit_factors,
-)
+from vcrgen.analysis.factors import fit_correlations, fit_factors
 from vcrgen.analysis.measured import COVERAGE_MODELS, PRUNE_MODELS
 from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import FactorSpec, bind
+from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 
 ABILITIES = {
     f"A{k}": tuple(f"A{k} {name}" for name in ("g0", "g1", "g2", "g3", "g4", "g5", "copy", "weak")) for k in range(3)
@@ -70,24 +62,22 @@ def pruned(seeds: int = 100) -> None:
             print(f"  loading {loading}, {models} models: " + ", ".join(f"{share:.3f}" for share in shares))
 
 
-Figure = Callable[[FactorFit], np.ndarray]
-PAIRS = np.triu_indices(4, 1)
-FIGURES: Mapping[str, tuple[Figure, Scale | None]] = {
-    "Loading": (lambda of: of.fit.loadings[:, :11], None),
-    "Weight": (lambda of: of.fit.weights[:, :11], None),
-    "Effect": (lambda of: of.paths, None),
-    "VIF": (lambda of: of.quality.vif[:, :11], LOGARITHM),
-    "alpha": (lambda of: of.quality.alpha[:, :3], None),
-    "rho_A": (lambda of: of.quality.rho_a[:, :3], None),
-    "CR": (lambda of: of.quality.cr[:, :3], None),
-    "AVE": (lambda of: of.quality.ave[:, :3], None),
-    "HTMT": (lambda of: of.quality.htmt[:, *PAIRS], None),
-    "HTMT2": (lambda of: of.quality.htmt2[:, *PAIRS], None),
-    "R2": (lambda of: of.fit.r2[:, 3:], FISHER),
-    "SRMR": (lambda of: of.quality.srmr[:, None], SQUARE),
-    "D_div": (lambda of: of.quality.d_div[:, None], None),
-    "TC": (lambda of: of.quality.tc[:, None], CORRELATION),
-    "D_valid": (lambda of: of.quality.d_valid[:, None], LOGARITHM),
+FIGURES: Mapping[str, tuple[str, Any]] = {  # the name of the figure, and the places of it that count
+    "Loading": ("loadings", slice(11)),
+    "Weight": ("task_weights", slice(11)),
+    "Effect": ("paths", (slice(3), 3)),
+    "VIF": ("vif", slice(11)),
+    "alpha": ("alpha", slice(3)),
+    "rho_A": ("rho_a", slice(3)),
+    "CR": ("cr", slice(3)),
+    "AVE": ("ave", slice(3)),
+    "HTMT": ("htmt", np.triu_indices(4, 1)),
+    "HTMT2": ("htmt2", np.triu_indices(4, 1)),
+    "R2": ("r2", 3),
+    "SRMR": ("srmr", ()),
+    "D_div": ("d_div", ()),
+    "TC": ("tc", ()),
+    "D_valid": ("d_valid", ()),
 }
 
 
@@ -101,17 +91,26 @@ def drawn_table(names: Sequence[str], r: np.ndarray, models: int, seed: int) -> 
 def coverage(draws: int = 400, resamples: int = 400) -> None:
     names, r = gold_correlations()
     spec = FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human")
-    true = fit_correlations(r[None], bind(spec, names))
+    true = fit_correlations(r, bind(spec, names))
+    assert true is not None
     print(f"coverage, {draws} draws of {resamples} resamples, % of intervals that hold the true value:")
     for models in COVERAGE_MODELS:
         held: dict[str, list[float]] = {name: [] for name in FIGURES}
         for draw in range(draws):
             result = fit_factors(drawn_table(names, r, models, draw), spec, seed=draw, draws=resamples)
-            for name, (figure, scale) in FIGURES.items():
-                pairs = zip(result.estimates(figure, scale), figure(true)[0], strict=True)
-                inside = [each.low <= value <= each.high for each, value in pairs if np.isfinite(each.low)]
-                held[name] += [float(np.mean(inside))] if inside else []
+            for name, (field, places) in FIGURES.items():
+                found = getattr(result, field)
+                of = true.quality if hasattr(true.quality, field) else true.fit
+                value = np.asarray(getattr(of, field.removeprefix("task_")))[places]
+                low, high = (np.asarray(ends)[places] for ends in (found.low, found.high))
+                inside = ((low <= value) & (value <= high))[np.isfinite(low)]
+                held[name] += [float(inside.mean())] if inside.size else []
         print(f"  {models} models: " + ", ".join(f"{name} {np.mean(each):.3f}" for name, each in held.items()))
+
+
+def srmr(r: np.ndarray, bound: BoundSpec) -> float:
+    found = fit_correlations(r, bound)
+    return float("nan") if found is None else found.quality.srmr
 
 
 def overall(draws: int = 200, resamples: int = 200) -> None:
@@ -133,13 +132,12 @@ def overall(draws: int = 200, resamples: int = 200) -> None:
                 weights = model_weights(models, seed=draw, draws=resamples)
                 tested = overall_fit(scores, bound.structure, "path", weights)
                 rejected += [tested.is_rejected] if tested else []
-                plain, drawn = (
-                    np.concatenate([fit_correlations(part, bound).quality.srmr for part in parts])
-                    for parts in ([correlation_matrix(scores)[None]], resampled_correlations(scores, weights))
-                )
-                corrected.append((plain[0], corrected_srmr(plain[0], drawn)))
+                plain = srmr(correlation_matrix(scores), bound)
+                parts = resampled_correlations(scores, weights)
+                drawn = np.array([srmr(each, bound) for part in parts for each in part])
+                corrected.append((plain, corrected_srmr(plain, drawn)))
             means = np.mean(corrected, axis=0)
-            true = fit_correlations(r[None], bound).quality.srmr[0]
+            true = srmr(r, bound)
             print(f"overall fit, {models} models, {label}: tests in {len(rejected)} of {draws} tables,", end="")
             print(f" {sum(rejected)} rejected; SRMR {true:.3f}, mean {means[0]:.3f}, corrected {means[1]:.3f}")
 

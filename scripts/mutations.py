@@ -1554,8 +1554,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "VIF over all abilities",
-        "inside = correlations[:, rows][:, :, rows]\n            solvable",
-        "inside = np.eye(len(rows)) + 0 * correlations[:, rows][:, :, rows]\n            solvable",
+        "np.diagonal(np.linalg.inv(_inside(r, block)))",
+        "np.diagonal(np.linalg.inv(np.eye(len(block)) + 0 * _inside(r, block)))",
         "analysis",
     ),
     M(

@@ -5,7 +5,7 @@ import pytest
 
 from vcrgen.analysis.anchor import anchor_agreement, overall_weights, split_halves
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
-from vcrgen.analysis.factors import fit_correlations
+from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 
@@ -25,11 +25,12 @@ def test_the_golden_model_agrees_as_printed(gold: ScoreTable, bound: BoundSpec) 
 
 def test_weights_are_loading_times_effect(bound: BoundSpec) -> None:
     r = gold_correlations()[1]
-    found = fit_correlations(r[None], bound)
-    assert overall_weights(found, bound)[0, 0] == found.fit.loadings[0, 0] * found.fit.paths[0, 0, 3]
-    chain = bind(FactorSpec(abilities=dict(GOLD_ABILITIES)), bound.tasks)
-    alike = fit_correlations(r[None, :11, :11], chain)
-    assert overall_weights(alike, chain)[0, 5] == alike.fit.loadings[0, 5] / 3
+    found = fit_pls(r, bound.structure)
+    assert found is not None
+    assert overall_weights(found, bound.structure)[0] == found.loadings[0] * found.paths[0, 3]
+    chain = bind(FactorSpec(abilities=dict(GOLD_ABILITIES)), bound.tasks).structure
+    alike = fit_pls(r[:11, :11], chain)
+    assert alike is not None and overall_weights(alike, chain)[5] == alike.loadings[5] / 3
 
 
 def test_noise_agrees_in_sample_only(bound: BoundSpec, monkeypatch: pytest.MonkeyPatch) -> None:

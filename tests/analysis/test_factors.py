@@ -41,16 +41,17 @@ def test_a_limit_inside_the_interval_cannot_be_told(
 
 def test_a_seed_gives_the_same_numbers(gold: ScoreTable, gold_spec: FactorSpec, fitted: FactorResult) -> None:
     same = fit_factors(gold, gold_spec, draws=400)
-    assert same.replicates.fit.loadings.tobytes() == fitted.replicates.fit.loadings.tobytes()
+    assert same.loadings.low.tobytes() == fitted.loadings.low.tobytes()
     other = fit_factors(gold, gold_spec, draws=400, seed=1)
-    assert other.replicates.fit.loadings.tobytes() != fitted.replicates.fit.loadings.tobytes()
+    assert other.loadings.low.tobytes() != fitted.loadings.low.tobytes()
 
 
 def test_resamples_are_fits_to_the_drawn_models(gold: ScoreTable, gold_spec: FactorSpec, fitted: FactorResult) -> None:
     drawn = np.repeat(np.arange(165), fitted.weights[7].astype(int))
-    alone = fit_correlations(np.corrcoef(gold.scores[drawn].T)[None], bind(gold_spec, gold.tasks))
-    np.testing.assert_allclose(fitted.replicates.fit.loadings[7], alone.fit.loadings[0], atol=1e-9)
-    np.testing.assert_allclose(fitted.replicates.quality.srmr[7], alone.quality.srmr[0], atol=1e-9)
+    alone = fit_correlations(np.corrcoef(gold.scores[drawn].T), bind(gold_spec, gold.tasks))
+    assert alone is not None
+    np.testing.assert_allclose(fitted.draws(lambda of: of.fit.loadings)[7], alone.fit.loadings, atol=1e-9)
+    np.testing.assert_allclose(fitted.draws(lambda of: of.quality.srmr)[7], alone.quality.srmr, atol=1e-9)
 
 
 def test_families_are_drawn_together(gold: ScoreTable, gold_spec: FactorSpec) -> None:
@@ -62,13 +63,14 @@ def test_families_are_drawn_together(gold: ScoreTable, gold_spec: FactorSpec) ->
 def test_two_stages(gold: ScoreTable, gold_spec: FactorSpec) -> None:
     """The second stage is a fit to the correlations of the scores of the first."""
     found = fit_factors(gold, FactorSpec(abilities=gold_spec.abilities, anchor="Human", layout="two-stage"), draws=100)
-    assert found.estimate.top is not None and found.estimate.top_quality is not None
-    scores = found.estimate.fit.constructs[0]
+    top = found.second_order
+    assert top is not None
+    scores = found.estimate.fit.constructs
     towards = scores[:3, 3]
     weights = towards / np.sqrt(towards @ scores[:3, :3] @ towards)
-    np.testing.assert_allclose(found.estimate.top.loadings[0, :3], scores[:3, :3] @ weights, atol=1e-9)
-    np.testing.assert_allclose(found.estimate.top.paths[0, 0, 1], weights @ towards, atol=1e-9)
-    assert found.replicates.top is not None and found.replicates.top.loadings.shape == (100, 4)
+    np.testing.assert_allclose(top.value[:3], scores[:3, :3] @ weights, atol=1e-9)
+    np.testing.assert_allclose(top.value[3], weights @ towards, atol=1e-9)
+    assert top[0].low < top[0].value < top[0].high
 
 
 def spec_of(first: int, second: int) -> FactorSpec:
@@ -117,6 +119,5 @@ def test_resamples_that_fail_are_counted_and_leave_no_interval() -> None:
         table_of(rng.standard_normal((12, 1)) + rng.standard_normal((12, 11))), spec_of(9, 2), draws=200
     )
     assert found.failed > 10
-    estimates = found.estimates(lambda of: of.fit.loadings)
-    assert np.isfinite(estimates[0].value) and estimates[0].verdict(least=0.75) == "no interval"
-    assert np.isnan(found.upper_bounds(lambda of: of.quality.alpha)[0])
+    first = found.loadings[0]
+    assert np.isfinite(first.value) and first.verdict(least=0.75) == "no interval"

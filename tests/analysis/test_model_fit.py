@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vcrgen.analysis.correlations import correlation_matrix, model_weights
-from vcrgen.analysis.factors import FISHER, LOGARITHM, SQUARE, corrected_interval, fit_factors
+from vcrgen.analysis.factors import LOGARITHM, corrected_interval, fit_factors
 from vcrgen.analysis.factors_report import factors_document, fit_sentence
 from vcrgen.analysis.measured import FEWEST_D_DIV
 from vcrgen.analysis.model_fit import corrected_srmr, implied_correlations, overall_fit
@@ -45,11 +45,12 @@ def table_of(scores: np.ndarray) -> ScoreTable:
 
 def test_corrected_estimates_imply_the_correlations_of_common_factors() -> None:
     r = factor_model()
-    fit = fit_pls(r[None], STRUCTURE)
-    figures = quality(r[None], fit, STRUCTURE)
-    implied, admissible = implied_correlations(fit, figures, STRUCTURE)
-    np.testing.assert_allclose(implied[0], r, atol=1e-8)
-    assert admissible[0] and figures.srmr[0] > 0.02  # which the composites themselves do not
+    fit = fit_pls(r, STRUCTURE)
+    assert fit is not None
+    figures = quality(r, fit, STRUCTURE)
+    implied = implied_correlations(fit, figures.rho_a, STRUCTURE)
+    assert implied is not None and np.allclose(implied, r, atol=1e-8)
+    assert figures.srmr > 0.02  # so the composites themselves do not
 
 
 def test_a_wrong_model_is_rejected_and_a_right_one_is_not() -> None:
@@ -84,10 +85,12 @@ def test_the_corrected_srmr_loses_what_resampling_adds() -> None:
     for seed in range(30):
         scores = drawn(factor_model(), 165, seed)
         result = fit_factors(table_of(scores), SPEC, seed=seed, draws=200)
-        plain = float(result.estimate.quality.srmr[0])
-        values.append((plain, corrected_srmr(plain, result.replicates.quality.srmr)))
-    r = factor_model()[None]
-    true = quality(r, fit_pls(r, STRUCTURE), STRUCTURE).srmr[0]
+        plain = result.estimate.quality.srmr
+        values.append((plain, corrected_srmr(plain, result.draws(lambda of: of.quality.srmr))))
+    r = factor_model()
+    fit = fit_pls(r, STRUCTURE)
+    assert fit is not None
+    true = quality(r, fit, STRUCTURE).srmr
     plain_mean, corrected_mean = np.sqrt(np.mean(np.square(values), axis=0))  # it is the square that is corrected
     assert abs(corrected_mean - true) < 0.004 < plain_mean - true
 
@@ -105,15 +108,8 @@ def test_corrected_intervals_are_normal_ones_about_the_value_less_its_bias() -> 
 def test_every_value_lies_in_its_interval(models: int) -> None:
     for seed in range(5):
         result = fit_factors(table_of(drawn(factor_model(), models, seed)), SPEC, seed=seed, draws=100)
-        figures = (
-            (lambda of: of.quality.vif, LOGARITHM),
-            (lambda of: of.fit.r2[:, 2:], FISHER),
-            (lambda of: of.quality.srmr[:, None], SQUARE),
-            (lambda of: of.quality.d_valid[:, None], LOGARITHM),
-        )
-        for figure, scale in figures:
-            for each in result.estimates(figure, scale):
-                assert each.low <= each.value <= each.high or np.isnan(each.low)
+        for each in (*(result.vif[task] for task in range(8)), result.r2[2], result.srmr, result.d_valid):
+            assert each.low <= each.value <= each.high or np.isnan(each.low)
 
 
 def test_the_report_says_what_it_was_measured_for() -> None:
@@ -121,7 +117,7 @@ def test_the_report_says_what_it_was_measured_for() -> None:
     document = factors_document(result, settings="")
     tables = {table.title: table for section in document.sections for table in [*section.tables, *section.details]}
     weights = [row[2].value for row in tables["Outer weights"].rows]  # type: ignore[union-attr]
-    np.testing.assert_allclose(weights, result.estimate.fit.weights[0, :7])
+    np.testing.assert_allclose(weights, result.estimate.fit.weights[:7])
     rows = {row[0]: row for row in tables["The benchmark as a whole"].rows}
     assert rows["D_div"][2] is None and rows["D_valid"][2] is not None
     assert rows["D_valid"][3] == "higher is better"

@@ -34,7 +34,9 @@ def plain_loop(r: np.ndarray, bound: BoundSpec) -> list[tuple[str, str]]:
         structure = Structure(
             (*blocks, (len(rows) - 1,)), (*(() for _ in blocks), tuple(range(last))), ("A",) * (last + 1), last
         )
-        loadings = np.abs(fit_pls(part[None], structure).loadings[0])
+        fit = fit_pls(part, structure)
+        assert fit is not None
+        loadings = np.abs(fit.loadings)
         vif = {}
         for block in blocks:
             for i in block:
@@ -128,7 +130,7 @@ def test_what_a_pruning_is_worth(with_abilities: MadeScores, of_sixty: PruneEval
     assert len(found.random.spearman) == 1000 and found.ranking.spearman[0] > 0.95
     for k in range(3):
         assert sum(task.startswith(f"A{k}") for task in kept) == len(found.kept.abilities[f"A{k}"])
-    assert found.after.quality.d_valid[0] > found.before.quality.d_valid[0]
+    assert found.after.quality.d_valid > found.before.quality.d_valid
     own = {(swept.vif, swept.loading): swept for swept in found.sweep}
     assert len(own) == 9 and own[5.0, 0.75].kept == kept
     assert found.anchor is not None and found.anchor.halves == 20

@@ -7,12 +7,13 @@ half, the same weights agree at .01 on average. So the figure to report is the c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, standardise
-from vcrgen.analysis.factors import FactorFit, fit_correlations
+from vcrgen.analysis.pls import PlsFit, Structure, fit_pls
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Bits, Floats, Ints
@@ -34,17 +35,16 @@ class AnchorAgreement:
     failed: int  # fits to halves or permuted scores that have no solution
 
 
-def overall_weights(found: FactorFit, bound: BoundSpec) -> Floats:
-    """Return the weights of the tasks in the weighted overall, matrices x tasks, without the anchor.
+def overall_weights(fit: PlsFit, structure: Structure) -> Floats:
+    """Return the weights of the tasks in the weighted overall, without the anchor.
 
     A weight is the loading times the effect of the ability; without an anchor all abilities weigh the same.
     """
-    abilities = bound.structure.abilities
-    own = bound.structure.members.argmax(axis=1)[: sum(len(bound.structure.blocks[k]) for k in abilities)]
-    loadings = found.fit.loadings[:, : len(own)]
-    if bound.structure.anchor is None:
-        return loadings / len(abilities)
-    weights: Floats = loadings * found.paths[:, own]
+    tasks = sum(len(structure.blocks[k]) for k in structure.abilities)
+    loadings, own = fit.loadings[:tasks], structure.owners[:tasks]
+    if structure.anchor is None:
+        return loadings / len(structure.abilities)
+    weights: Floats = loadings * fit.paths[own, structure.anchor]
     return weights
 
 
@@ -58,9 +58,9 @@ def anchor_agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Int
         groups: Of each model the number of its family, which stays in one half.
     """
     correlations = correlation_matrix(scores)
-    in_sample = float(_agreements(correlations[None], bound)[0])
+    in_sample = _agreement(correlations, bound)
     halves = [_one_half(scores, bound, half) for half in split_halves(len(scores), seed=seed, groups=groups)]
-    permuted = _agreements(_permuted(scores, correlations, seed), bound)
+    permuted = np.array([_agreement(each, bound) for each in _permuted(scores, correlations, seed)])
     known = np.array(halves)[np.isfinite(halves)]
     counted = permuted[np.isfinite(permuted)]
     return AnchorAgreement(
@@ -91,24 +91,27 @@ def _one_half(scores: Floats, bound: BoundSpec, half: Bits) -> float:
     fitted, judged = scores[~half], scores[half]
     if len(fitted) < 3 or len(judged) < 3 or (np.ptp(fitted, axis=0) == 0).any():
         return float("nan")
-    weights = overall_weights(fit_correlations(correlation_matrix(fitted)[None], bound), bound)[0]
-    return pearson(standardise(judged, fitted)[:, :-1] @ weights, judged[:, -1])
+    fit = fit_pls(correlation_matrix(fitted), bound.structure, bound.spec.scheme)
+    if fit is None:
+        return float("nan")
+    return pearson(standardise(judged, fitted)[:, :-1] @ overall_weights(fit, bound.structure), judged[:, -1])
 
 
-def _agreements(correlations: Floats, bound: BoundSpec) -> Floats:
-    """Of each matrix the correlation of the weighted overall, fitted to it, with the anchor."""
-    weights = overall_weights(fit_correlations(correlations, bound), bound)
-    inside, outside = correlations[:, :-1, :-1], correlations[:, :-1, -1]
-    variance = np.einsum("mi,mij,mj->m", weights, inside, weights)
-    found: Floats = (weights * outside).sum(axis=1) / np.sqrt(variance)
-    return found
+def _agreement(correlations: Floats, bound: BoundSpec) -> float:
+    """The correlation of the weighted overall, fitted to correlations, with the anchor; NaN without a solution."""
+    fit = fit_pls(correlations, bound.structure, bound.spec.scheme)
+    if fit is None:
+        return float("nan")
+    weights = overall_weights(fit, bound.structure)
+    inside, outside = correlations[:-1, :-1], correlations[:-1, -1]
+    return float(weights @ outside / np.sqrt(weights @ inside @ weights))
 
 
-def _permuted(scores: Floats, correlations: Floats, seed: int) -> Floats:
-    """The correlation matrices of the same tasks with the human scores given to other models."""
+def _permuted(scores: Floats, correlations: Floats, seed: int) -> Iterator[Floats]:
+    """The correlations of the same tasks with the human scores given to other models, once for each permutation."""
     rng = array_rng_for(seed, "permutation", "anchor")
     unit = standardise(scores)
-    drawn = np.stack([rng.permutation(unit[:, -1]) for _ in range(PERMUTATIONS)])
-    found = np.repeat(correlations[None], PERMUTATIONS, axis=0)
-    found[:, -1, :-1] = found[:, :-1, -1] = drawn @ unit[:, :-1] / len(scores)
-    return found
+    for _ in range(PERMUTATIONS):
+        found = correlations.copy()
+        found[-1, :-1] = found[:-1, -1] = rng.permutation(unit[:, -1]) @ unit[:, :-1] / len(scores)
+        yield found

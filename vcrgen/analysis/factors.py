@@ -7,9 +7,9 @@ with a bootstrap interval over models.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from vcrgen.stats.intervals import NORMAL_QUANTILE
 FEWEST_MODELS = 10
 FEW_MODELS = 50
 FEW_A_TASK = 10  # models for each task of the largest ability
-Arrays = TypeVar("Arrays", PlsFit, Quality)
 _SAME = 1e-9  # how near to 1 the correlation of two tasks is that are one
 
 
@@ -70,51 +69,149 @@ FISHER = Scale(  # of R2: Fisher's z of its root
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FactorEstimates:
+    """Figures with their 95 % intervals, as arrays of one shape; one of them is taken by its place."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def __getitem__(self, place: int | tuple[int, ...]) -> FactorEstimate:
+        return FactorEstimate(float(self.value[place]), float(self.low[place]), float(self.high[place]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorFit:
-    """The estimates of one or of many correlation matrices, which are the first axis of all arrays."""
+    """The estimates of one correlation matrix."""
 
     fit: PlsFit
     quality: Quality
     top: PlsFit | None = None  # of the layout two-stage: the construct above the abilities, and the anchor
     top_quality: Quality | None = None
 
-    @property
-    def paths(self) -> Floats:
-        """Matrices x abilities: the effect on the last construct, which is the anchor if there is one."""
-        return self.fit.paths[:, :-1, -1]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactorResult:
-    """A factor model with what its resamples say of it."""
+    """A factor model with what its resamples say of it.
+
+    The figures are those of :class:`~vcrgen.analysis.pls.PlsFit` and :class:`~vcrgen.analysis.pls.Quality`, each with
+    its interval: ``result.vif[0]`` is that of the first task, ``result.paths[0, 3]`` the effect of the first construct
+    on the fourth. Intervals of VIF, R2, TC, D_valid and SRMR are corrected for bias; the others are percentiles of the
+    resamples.
+    """
 
     table: ScoreTable  # models with a score on every task of the model
     bound: BoundSpec
     correlations: Floats
     estimate: FactorFit  # of all models
-    replicates: FactorFit  # of the resamples
+    replicates: tuple[FactorFit | None, ...]  # of the resamples; None without a solution
     weights: Floats  # resamples x models: how often each is drawn
     seed: int
 
     @property
     def failed(self) -> int:
         """Resamples without an estimate: a task did not vary, or two said the same."""
-        return int((~self.replicates.fit.converged).sum())
+        return self.replicates.count(None)
 
-    def estimates(self, figure: Callable[[FactorFit], Floats], scale: Scale | None = None) -> list[FactorEstimate]:
-        """A figure of all models with its interval; ``figure`` takes matrices x numbers from a fit.
+    @property
+    def loadings(self) -> FactorEstimates:
+        """Of each task."""
+        return self._estimates(lambda of: of.fit.loadings)
 
-        Example: ``result.estimates(lambda of: of.fit.loadings)`` has one for every task. With a ``scale`` the interval
-        is corrected for bias, which VIF, R2, D_valid and SRMR need; without, it has the percentiles of the resamples.
-        """
-        values, draws = figure(self.estimate)[0], figure(self.replicates)
-        low, high = percentile_interval(draws) if scale is None else corrected_interval(values, draws, scale)
-        return [FactorEstimate(*map(float, each)) for each in zip(values, low, high, strict=True)]
+    @property
+    def task_weights(self) -> FactorEstimates:
+        """Of each task, in the composite of its construct."""
+        return self._estimates(lambda of: of.fit.weights)
 
-    def upper_bounds(self, figure: Callable[[FactorFit], Floats]) -> list[float]:
-        """The upper 95 % bound of figures, of which 5 % of the resamples are above; NaN where too many failed."""
-        return [float(value) for value in percentile_interval(figure(self.replicates), high=95.0)[1]]
+    @property
+    def vif(self) -> FactorEstimates:
+        """Of each task."""
+        return self._estimates(lambda of: of.quality.vif, LOGARITHM)
+
+    @property
+    def paths(self) -> FactorEstimates:
+        """Of each pair of constructs, [j, k] the effect of j on k."""
+        return self._estimates(lambda of: of.fit.paths)
+
+    @property
+    def r2(self) -> FactorEstimates:
+        """Of each construct."""
+        return self._estimates(lambda of: of.fit.r2, FISHER)
+
+    @property
+    def alpha(self) -> FactorEstimates:
+        """Of each construct."""
+        return self._estimates(lambda of: of.quality.alpha)
+
+    @property
+    def rho_a(self) -> FactorEstimates:
+        """Of each construct."""
+        return self._estimates(lambda of: of.quality.rho_a)
+
+    @property
+    def cr(self) -> FactorEstimates:
+        """Of each construct."""
+        return self._estimates(lambda of: of.quality.cr)
+
+    @property
+    def ave(self) -> FactorEstimates:
+        """Of each construct."""
+        return self._estimates(lambda of: of.quality.ave)
+
+    @property
+    def htmt(self) -> FactorEstimates:
+        """Of each pair of constructs."""
+        return self._estimates(lambda of: of.quality.htmt)
+
+    @property
+    def htmt2(self) -> FactorEstimates:
+        """Of each pair of constructs."""
+        return self._estimates(lambda of: of.quality.htmt2)
+
+    @property
+    def srmr(self) -> FactorEstimate:
+        """Of these models, with what sampling adds; :func:`~vcrgen.analysis.model_fit.corrected_srmr` is without."""
+        return self._estimates(lambda of: of.quality.srmr, SQUARE)[()]
+
+    @property
+    def d_div(self) -> FactorEstimate:
+        """Of the benchmark."""
+        return self._estimates(lambda of: of.quality.d_div)[()]
+
+    @property
+    def tc(self) -> FactorEstimate:
+        """Of the benchmark."""
+        return self._estimates(lambda of: of.quality.tc, CORRELATION)[()]
+
+    @property
+    def d_valid(self) -> FactorEstimate:
+        """Of the benchmark."""
+        return self._estimates(lambda of: of.quality.d_valid, LOGARITHM)[()]
+
+    @property
+    def second_order(self) -> FactorEstimates | None:
+        """Loadings of the abilities on the construct above them, its effect on the anchor, R2 of that, CR, AVE."""
+        return None if self.estimate.top is None else self._estimates(_second_order)
+
+    def draws(self, figure: Callable[[FactorFit], Floats | float]) -> Floats:
+        """A figure of every resample, resamples x its shape; NaN for those without a solution."""
+        found = np.full((len(self.replicates), *np.shape(figure(self.estimate))), np.nan)
+        for number, each in enumerate(self.replicates):
+            if each is not None:
+                found[number] = figure(each)
+        return found
+
+    def _estimates(self, figure: Callable[[FactorFit], Floats | float], scale: Scale | None = None) -> FactorEstimates:
+        values, draws = np.asarray(figure(self.estimate)), self.draws(figure)
+        ends = percentile_interval(draws) if scale is None else corrected_interval(values, draws, scale)
+        return FactorEstimates(values, *ends)
+
+
+def _second_order(of: FactorFit) -> Floats:
+    assert of.top is not None and of.top_quality is not None
+    of_top = (of.top.paths[0, 1], of.top.r2[1], of.top_quality.cr[0], of.top_quality.ave[0])
+    return np.concatenate([of.top.loadings[:-1], of_top])
 
 
 def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Floats, Floats]:
@@ -128,7 +225,7 @@ def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Flo
         scale: The scale on which errors are nearly normal.
     """
     failed = np.isnan(draws).mean(axis=0) > MOST_FAILED
-    known = np.where(np.isnan(draws).all(axis=0), values, draws)
+    known = np.where(np.isnan(draws).all(axis=0), 0.5, draws)  # any number: it has no interval
     on_scale, drawn = scale.there(values), scale.there(known)
     middle = 2 * on_scale - np.nanmedian(drawn, axis=0)
     half = NORMAL_QUANTILE * np.nanstd(drawn, axis=0)
@@ -136,10 +233,12 @@ def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Flo
     return np.where(failed, np.nan, low), np.where(failed, np.nan, high)
 
 
-def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit:
-    """Fit a specification to correlation matrices (matrices x tasks x tasks) in the order of ``bound.tasks``."""
+def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit | None:
+    """Fit a specification to correlations, in the order of ``bound.tasks``; None without a solution."""
     structure = bound.structure
     fit = fit_pls(correlations, structure, bound.spec.scheme)
+    if fit is None:
+        return None
     found = quality(correlations, fit, structure)
     if bound.spec.layout != "two-stage":
         return FactorFit(fit=fit, quality=found)
@@ -147,6 +246,8 @@ def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit:
     size = len(structure.abilities)
     above = Structure((tuple(range(size)), (size,)), ((), (0,)), ("A", "A"), 1)
     top = fit_pls(fit.constructs, above, bound.spec.scheme)
+    if top is None:
+        return None
     return FactorFit(fit=fit, quality=found, top=top, top_quality=quality(fit.constructs, top, above))
 
 
@@ -167,20 +268,21 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
     used = table.select_tasks(bound.tasks).complete_cases()
     require_fit(used, bound)
     correlations = correlation_matrix(used.scores)
-    found = fit_correlations(correlations[None], bound)
-    if not found.fit.converged[0]:
+    found = fit_correlations(correlations, bound)
+    if found is None:
         raise AnalysisError(
             f"No solution was found for {used.source} (scheme {spec.scheme}, mode {spec.mode}): two abilities may say "
             "the same; put their tasks under one."
         )
     weights = model_weights(len(used.models), seed=seed, draws=draws, groups=used.groups)
-    parts = [fit_correlations(part, bound) for part in resampled_correlations(used.scores, weights)]
     return FactorResult(
         table=used,
         bound=bound,
         correlations=correlations,
         estimate=found,
-        replicates=_joined(parts),
+        replicates=tuple(
+            fit_correlations(each, bound) for part in resampled_correlations(used.scores, weights) for each in part
+        ),
         weights=weights,
         seed=seed,
     )
@@ -224,19 +326,3 @@ def _require_independent(table: ScoreTable, ability: str) -> None:
             f"The tasks {', '.join(map(repr, involved[:5]))} of the ability {ability!r} are exactly collinear: one "
             "is a sum of the others, such as their mean; take it out."
         )
-
-
-def _joined(parts: Sequence[FactorFit]) -> FactorFit:
-    return FactorFit(
-        fit=_stacked([part.fit for part in parts]),
-        quality=_stacked([part.quality for part in parts]),
-        top=_stacked([part.top for part in parts if part.top]) if parts[0].top else None,
-        top_quality=_stacked([part.top_quality for part in parts if part.top_quality])
-        if parts[0].top_quality
-        else None,
-    )
-
-
-def _stacked(parts: Sequence[Arrays]) -> Arrays:
-    names = [each.name for each in fields(parts[0])]
-    return type(parts[0])(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +10,11 @@ import numpy as np
 from vcrgen.analysis.anchor import AnchorAgreement, anchor_agreement, overall_weights
 from vcrgen.analysis.charts import path_diagram
 from vcrgen.analysis.correlations import percentile_interval, standardise
-from vcrgen.analysis.factors import CORRELATION, FISHER, LOGARITHM, SQUARE, FactorFit, FactorResult
+from vcrgen.analysis.factors import FactorEstimates, FactorResult
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
 from vcrgen.analysis.model_fit import OverallFit, corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
+from vcrgen.analysis.spec import BoundSpec
 from vcrgen.analysis.summaries import factors_summary
 from vcrgen.analysis.wording import (
     CELL,
@@ -61,8 +61,8 @@ def factors_document(
     )
     tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
     sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result, tested)]
-    if result.estimate.top is not None:
-        sections.append(_top(result))
+    if result.second_order is not None:
+        sections.append(_top(bound, result.second_order))
     if bound.spec.anchor is not None:
         sections.append(_people(result))
     sections.append(_scores(result))
@@ -98,26 +98,22 @@ def _limitations(result: FactorResult) -> Iterator[str]:
 def _model(result: FactorResult) -> Section:
     bound, structure = result.bound, result.bound.structure
     pairs = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
-    found = result.estimates(lambda of: np.stack([of.fit.paths[:, j, k] for j, k in pairs], axis=1))
+    found, explained = result.paths, result.r2
     effects = [k for k, causes in enumerate(structure.causes) if causes]
-    explained = result.estimates(lambda of: of.fit.r2[:, effects], FISHER)
     rows: list[list[TableCell]] = [
-        [bound.constructs[cause], bound.constructs[effect], *figure(each)]
-        for (cause, effect), each in zip(pairs, found, strict=True)
+        [bound.constructs[cause], bound.constructs[effect], *figure(found[cause, effect])] for cause, effect in pairs
     ]
     paths = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
     r2 = Table(
         title="Explained variance",
         heads=["Construct", "R2", "95 % interval"],
         labels=1,
-        rows=[[bound.constructs[k], *figure(each)] for k, each in zip(effects, explained, strict=True)],
+        rows=[[bound.constructs[k], *figure(explained[k])] for k in effects],
     )
-    loadings = result.estimate.fit.loadings[0].tolist()
+    loadings = result.estimate.fit.loadings.tolist()
     drawing = Chart(
         title="Tasks with their loadings, abilities, and the effects between them",
-        svg=path_diagram(
-            bound, loadings, [(cause, effect, each) for (cause, effect), each in zip(pairs, found, strict=True)]
-        ),
+        svg=path_diagram(bound, loadings, [(cause, effect, found[cause, effect]) for cause, effect in pairs]),
     )
     draws = len(result.weights)
     return Section(
@@ -142,9 +138,7 @@ def _coverage() -> Table:
 
 def _loadings(result: FactorResult) -> Section:
     bound, limits = result.bound, result.bound.spec.limits
-    loadings = result.estimates(lambda of: of.fit.loadings)
-    vif = result.estimates(lambda of: of.quality.vif, LOGARITHM)
-    weights = result.estimates(lambda of: of.fit.weights)
+    loadings, vif, weights = result.loadings, result.vif, result.task_weights
     rows: list[list[TableCell]] = []
     for k in bound.structure.abilities:
         for i in bound.structure.blocks[k]:
@@ -166,7 +160,7 @@ def _loadings(result: FactorResult) -> Section:
         heads=["Task", *bound.constructs],
         labels=1,
         rows=[
-            [task, *(Number(float(value), CELL) for value in result.estimate.fit.cross[0, i])]
+            [task, *(Number(float(value), CELL) for value in result.estimate.fit.cross[i])]
             for i, task in enumerate(bound.tasks)
         ],
     )
@@ -192,10 +186,10 @@ def _reliability(result: FactorResult) -> Section:
     bound, limits = result.bound, result.bound.spec.limits
     rows: list[list[TableCell]] = []
     figures = (
-        ("alpha", result.estimates(lambda of: of.quality.alpha), limits.alpha),
-        ("rho_A", result.estimates(lambda of: of.quality.rho_a), limits.alpha),
-        ("CR", result.estimates(lambda of: of.quality.cr), limits.alpha),
-        ("AVE", result.estimates(lambda of: of.quality.ave), limits.ave),
+        ("alpha", result.alpha, limits.alpha),
+        ("rho_A", result.rho_a, limits.alpha),
+        ("CR", result.cr, limits.alpha),
+        ("AVE", result.ave, limits.ave),
     )
     for k in bound.structure.abilities:
         if len(bound.structure.blocks[k]) == 1:
@@ -220,19 +214,16 @@ def _validity(result: FactorResult) -> Section:
     size = len(bound.constructs)
     pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
     rows: list[list[TableCell]] = []
-    for name, field in (("HTMT", "htmt"), ("HTMT2", "htmt2")):
-        chosen = _of_pairs(field, pairs)
-        for (a, b), each, bound_above in zip(pairs, result.estimates(chosen), result.upper_bounds(chosen), strict=True):
-            rows.append(
-                [
-                    bound.constructs[a],
-                    bound.constructs[b],
-                    name,
-                    *figure(each),
-                    number(bound_above),
-                    each.verdict(most=limit),
-                ]
-            )
+    figures = (
+        ("HTMT", result.htmt, result.draws(lambda of: of.quality.htmt)),
+        ("HTMT2", result.htmt2, result.draws(lambda of: of.quality.htmt2)),
+    )
+    for name, found, draws in figures:
+        _, above = percentile_interval(draws, high=95.0)
+        for a, b in pairs:
+            each = found[a, b]
+            ends = (*figure(each), number(float(above[a, b])))
+            rows.append([bound.constructs[a], bound.constructs[b], name, *ends, each.verdict(most=limit)])
     heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
     text = [
@@ -242,26 +233,20 @@ def _validity(result: FactorResult) -> Section:
     return Section(title="Discriminant validity", text=text, tables=[table])
 
 
-def _of_pairs(field: str, pairs: Sequence[tuple[int, int]]) -> Callable[[FactorFit], Floats]:
-    """Return a function that takes a statistic of pairs of constructs from a fit: matrices x pairs."""
-    rows, columns = (list(each) for each in zip(*pairs, strict=True))
-    return lambda of: getattr(of.quality, field)[:, rows, columns]
-
-
 def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
     limit = result.bound.spec.limits.srmr
-    (plain,) = result.estimates(_of_benchmark("srmr"), SQUARE)
-    value = corrected_srmr(plain.value, result.replicates.quality.srmr)
+    plain = result.srmr
+    value = corrected_srmr(plain.value, result.draws(lambda of: of.quality.srmr))
     srmr = replace(plain, value=value, low=min(plain.low, value), high=max(plain.high, value))
     rows: list[list[TableCell]] = [
         ["SRMR of these models", number(plain.value), None, None],
         ["SRMR, corrected", *figure(srmr), f"{srmr.verdict(most=limit)} (at most {limit:g})"],
     ]
-    for name, field, scale in (("D_div", "d_div", None), ("TC", "tc", CORRELATION), ("D_valid", "d_valid", LOGARITHM)):
-        (found,) = result.estimates(_of_benchmark(field), scale)
+    for name, found in (("D_div", result.d_div), ("TC", result.tc), ("D_valid", result.d_valid)):
         if name == "D_div" and len(result.table.models) < FEWEST_D_DIV:
-            found = replace(found, low=math.nan, high=math.nan)
-        rows.append([name, *figure(found), "higher is better"])
+            rows.append([name, number(found.value), None, "higher is better"])
+        else:
+            rows.append([name, *figure(found), "higher is better"])
     table = Table(
         title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
     )
@@ -297,22 +282,11 @@ def fit_sentence(result: FactorResult, tested: OverallFit | None) -> str:
     )
 
 
-def _of_benchmark(field: str) -> Callable[[FactorFit], Floats]:
-    return lambda of: getattr(of.quality, field)[:, None]
-
-
-def _top(result: FactorResult) -> Section:
+def _top(bound: BoundSpec, found: FactorEstimates) -> Section:
     """Section of the second-order construct of the layout two-stage."""
-    bound = result.bound
-    names = list(bound.abilities)
-
-    def figures(of: FactorFit) -> Floats:
-        assert of.top is not None and of.top_quality is not None
-        tail = (of.top.paths[:, 0, 1], of.top.r2[:, 1], of.top_quality.cr[:, 0], of.top_quality.ave[:, 0])
-        return np.concatenate([of.top.loadings[:, :-1], np.stack(tail, axis=1)], axis=1)
-
-    labels = [*(f"Loading of {name}" for name in names), "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
-    rows = [[label, *figure(each)] for label, each in zip(labels, result.estimates(figures), strict=True)]
+    names = (f"Loading of {name}" for name in bound.abilities)
+    labels = [*names, "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
+    rows = [[label, *figure(found[place])] for place, label in enumerate(labels)]
     table = Table(title="Second-order construct", heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
     text = ["Second stage: the scores of the abilities are the indicators of one construct, which explains the anchor."]
     return Section(title="Second-order construct", text=text, tables=[table])
@@ -345,8 +319,8 @@ def _scores(result: FactorResult) -> Section:
     tasks = [task for task in bound.tasks if task != bound.spec.anchor]
     used = table.select_tasks(tasks)
     unit = standardise(used.scores)
-    weights = overall_weights(result.estimate, bound)[0]
-    drawn = overall_weights(result.replicates, bound)
+    weights = overall_weights(result.estimate.fit, bound.structure)
+    drawn = result.draws(lambda of: overall_weights(of.fit, bound.structure))
     per_draw = _unit(drawn @ unit.T + _noise(used, drawn, result.seed))
     overall = _unit(unit @ weights)
     low, high = percentile_interval(per_draw)

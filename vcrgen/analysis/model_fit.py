@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vcrgen.analysis.correlations import correlation_matrix, resampled_correlations, standardise
-from vcrgen.analysis.pls import PlsFit, Quality, Scheme, Structure, fit_pls, quality, root_mean_square_residual
-from vcrgen.stats.arrays import Bits, Floats
+from vcrgen.analysis.pls import PlsFit, Scheme, Structure, dijkstra_henseler, fit_pls, root_mean_square_residual
+from vcrgen.stats.arrays import Floats
 
 FEWEST_ADMISSIBLE = 0.5  # share of resamples of transformed scores with an estimate, below which there is no p
 LEVEL = 0.05
@@ -60,22 +60,23 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     values, vectors = np.linalg.eigh(r)
     if "B" in structure.modes or values[0] < 1e-9:
         return None
-    implied, admissible = implied_correlations(*_fitted(r[None], structure, scheme), structure)
-    if not admissible[0]:
+    implied = _fitted_correlations(r, structure, scheme)
+    if implied is None:
         return None
-    own_values, own_vectors = np.linalg.eigh(implied[0])
+    own_values, own_vectors = np.linalg.eigh(implied)
     if own_values[0] < 1e-9:
         return None
     whitened = standardise(scores) @ (vectors / np.sqrt(values)) @ vectors.T
     transformed = whitened @ (own_vectors * np.sqrt(own_values)) @ own_vectors.T
     drawn = []
     for part in resampled_correlations(transformed, weights):
-        of_part, fine = implied_correlations(*_fitted(part, structure, scheme), structure)
-        drawn.append(root_mean_square_residual(part, of_part)[fine])
-    found = np.concatenate(drawn)
-    if len(found) < FEWEST_ADMISSIBLE * len(weights):
+        for resampled in part:
+            of_resample = _fitted_correlations(resampled, structure, scheme)
+            if of_resample is not None:
+                drawn.append(root_mean_square_residual(resampled, of_resample))
+    if len(drawn) < FEWEST_ADMISSIBLE * len(weights):
         return None
-    value = float(root_mean_square_residual(r[None], implied)[0])
+    found, value = np.array(drawn), root_mean_square_residual(r, implied)
     return OverallFit(
         srmr=value,
         critical=float(np.quantile(found, 1 - LEVEL)),
@@ -85,27 +86,30 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     )
 
 
-def _fitted(correlations: Floats, structure: Structure, scheme: Scheme) -> tuple[PlsFit, Quality]:
-    fit = fit_pls(correlations, structure, scheme)
-    return fit, quality(correlations, fit, structure)
+def _fitted_correlations(r: Floats, structure: Structure, scheme: Scheme) -> Floats | None:
+    fit = fit_pls(r, structure, scheme)
+    return None if fit is None else implied_correlations(fit, dijkstra_henseler(r, fit, structure), structure)
 
 
-def implied_correlations(fit: PlsFit, figures: Quality, structure: Structure) -> tuple[Floats, Bits]:
-    """Return the correlations that common factors imply, matrices x tasks x tasks, and the admissible matrices."""
-    own = structure.members.argmax(axis=1)
-    rho = figures.rho_a
-    with np.errstate(invalid="ignore", divide="ignore"):
-        squares = np.stack([(fit.weights[:, list(block)] ** 2).sum(axis=1) for block in structure.blocks], axis=1)
-        loadings = fit.weights * (np.sqrt(rho) / squares)[:, own]
-        constructs = fit.constructs / np.sqrt(rho[:, :, None] * rho[:, None])
-    lone = [block[0] for block in structure.blocks if len(block) == 1]
-    loadings[:, lone] = 1
-    each = range(rho.shape[1])
-    constructs[:, each, each] = 1
-    finite = np.isfinite(loadings).all(axis=1) & np.isfinite(constructs).all(axis=(1, 2))
-    smallest = np.linalg.eigvalsh(np.where(finite[:, None, None], constructs, np.eye(len(each))))[:, 0]
-    admissible: Bits = finite & (np.abs(loadings) <= 1).all(axis=1) & (smallest >= 0)
-    implied = loadings[:, :, None] * loadings[:, None] * constructs[:, own][:, :, own]
-    tasks = range(len(own))
-    implied[:, tasks, tasks] = 1
-    return implied, admissible
+def implied_correlations(fit: PlsFit, rho: Floats, structure: Structure) -> Floats | None:
+    """Return the correlations of tasks that common factors imply; None where the estimates are inadmissible.
+
+    Args:
+        fit: The estimates of composites.
+        rho: The rho_A of each construct.
+        structure: The same as of the fit.
+    """
+    own = structure.owners
+    with np.errstate(invalid="ignore"):
+        squares = structure.members.T @ fit.weights**2
+        loadings = fit.weights * (np.sqrt(rho) / squares)[own]
+        constructs = fit.constructs / np.sqrt(np.outer(rho, rho))
+    loadings[[block[0] for block in structure.blocks if len(block) == 1]] = 1
+    np.fill_diagonal(constructs, 1)
+    if not (np.isfinite(loadings).all() and np.isfinite(constructs).all()):
+        return None
+    if (np.abs(loadings) > 1).any() or np.linalg.eigvalsh(constructs)[0] < 0:
+        return None
+    implied: Floats = np.outer(loadings, loadings) * constructs[np.ix_(own, own)]
+    np.fill_diagonal(implied, 1)
+    return implied

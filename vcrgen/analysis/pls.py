@@ -1,4 +1,4 @@
-"""Partial least squares on correlation matrices, for many matrices at once: a bootstrap is one batch.
+"""Partial least squares on a correlation matrix.
 
 Example: three abilities with their tasks, and a human score that they explain. Each ability becomes one weighted sum of
 its tasks (a composite), and weights and composites are updated in turns until convergence. Wold (1982); the steps, the
@@ -8,12 +8,14 @@ listed in ``docs/analysis.md``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.arrays import Floats, Ints
 
 Scheme = Literal["centroid", "factorial", "path"]
 Mode = Literal["A", "B"]
@@ -22,9 +24,10 @@ MODES: tuple[Mode, ...] = ("A", "B")
 MAX_ITERATIONS = 1000
 TOLERANCE = 1e-10  # of the largest change of a weight; programs stop at 1e-7, which leaves as much in their results
 SINGULAR = 1e-10  # the smallest eigenvalue below which tasks, or abilities, say the same
+_TINY = 1e-300  # in place of a correlation of 0, which has no logarithm
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Structure:
     """The structural model: tasks of each construct, and paths between constructs.
 
@@ -36,12 +39,18 @@ class Structure:
     modes: tuple[Mode, ...]  # of each construct
     anchor: int | None = None  # the construct of the human score
 
-    @property
+    @cached_property
     def members(self) -> Floats:
         """Tasks x constructs: 1 where a task belongs to a construct."""
         found = np.zeros((sum(map(len, self.blocks)), len(self.blocks)))
         for number, block in enumerate(self.blocks):
             found[list(block), number] = 1
+        return found
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The construct of each task."""
+        found: Ints = self.members.argmax(axis=1)
         return found
 
     @property
@@ -52,260 +61,220 @@ class Structure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlsFit:
-    """Estimates for a batch of correlation matrices; the first axis is the matrix. NaN for those that failed."""
+    """Estimates for one correlation matrix."""
 
-    weights: Floats  # matrices x tasks: of the standardised task in the composite of its construct
-    loadings: Floats  # matrices x tasks: correlation of a task with its own construct
-    cross: Floats  # matrices x tasks x constructs: correlation of every task with every construct
-    constructs: Floats  # matrices x constructs x constructs: correlations of the composites
-    paths: Floats  # matrices x constructs x constructs: [m, j, k] is the effect of j on k, 0 where there is none
-    r2: Floats  # matrices x constructs: how much of a construct its causes explain; NaN without causes
-    iterations: Ints  # matrices
-    converged: Bits  # matrices: whether there is an estimate; not, if tasks are collinear or constant as well
+    weights: Floats  # tasks: of the standardised task in the composite of its construct
+    loadings: Floats  # tasks: correlation of a task with its own construct
+    cross: Floats  # tasks x constructs: correlation of every task with every construct
+    constructs: Floats  # constructs x constructs: correlations of the composites
+    paths: Floats  # constructs x constructs: [j, k] is the effect of j on k, 0 where there is none
+    r2: Floats  # constructs: how much of a construct its causes explain; NaN without causes
+    iterations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Statistics of the measurement model; the first axis is the matrix."""
+    """Statistics of the measurement model."""
 
-    vif: Floats  # matrices x tasks: within the block; 1 for a lone task
-    alpha: Floats  # matrices x constructs: Cronbach's, standardised
-    rho_a: Floats  # matrices x constructs: Dijkstra and Henseler's; 1 in mode B, as programs put it
-    cr: Floats  # matrices x constructs: composite reliability (rho_C)
-    ave: Floats  # matrices x constructs: average variance extracted
-    htmt: Floats  # matrices x constructs x constructs: ratio of correlations between to those within
+    vif: Floats  # tasks: within the block; 1 for a lone task
+    alpha: Floats  # constructs: Cronbach's, standardised
+    rho_a: Floats  # constructs: Dijkstra and Henseler's; 1 in mode B, as programs put it
+    cr: Floats  # constructs: composite reliability (rho_C)
+    ave: Floats  # constructs: average variance extracted
+    htmt: Floats  # constructs x constructs: ratio of correlations between to those within; NaN on the diagonal
     htmt2: Floats  # the same with geometric means
-    srmr: Floats  # matrices: root mean square of what the model leaves of the correlations
-    d_div: Floats  # matrices: diversity of a benchmark, 1 / (2 max HTMT) of abilities, at most 1
-    tc: Floats  # matrices: mean absolute loading of tasks
-    d_valid: Floats  # matrices: exp(-mean ln VIF) of tasks
+    srmr: float  # root mean square of what the model leaves of the correlations
+    d_div: float  # diversity of a benchmark, 1 / (2 max HTMT) of abilities, at most 1; NaN of one ability
+    tc: float  # mean absolute loading of tasks
+    d_valid: float  # exp(-mean ln VIF) of tasks
 
 
-def fit_pls(correlations: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit:
+def fit_pls(r: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit | None:
     """Estimate the weights of tasks, and from them loadings, effects and explained variance.
 
     Args:
-        correlations: Matrices x tasks x tasks, the tasks as numbered in the structure. One that is not finite fails.
+        r: Correlations, tasks x tasks, the tasks as numbered in the structure.
         structure: Every construct must explain another one or be explained by one.
         scheme: How much a neighbour counts: by the sign of its correlation, by its correlation, or, for neighbours
             that explain the construct, by their coefficients in a regression (``path``, as programs default to).
+
+    Returns:
+        None where there is no solution: a correlation is not known, tasks of a block or causes of a construct are
+        collinear, or the weights still move after :data:`MAX_ITERATIONS`.
     """
+    if not np.isfinite(r).all() or not all(_is_independent(r, block) for block in structure.blocks):
+        return None
     members = structure.members
-    count, tasks, _ = correlations.shape
-    constructs = members.shape[1]
-    usable = _usable(correlations, structure)
-    weights = np.full((count, tasks, constructs), np.nan)
-    iterations = np.zeros(count, np.int64)
-    active = np.flatnonzero(usable)
-    weights[active] = _scaled(correlations[active], np.broadcast_to(members, (len(active), tasks, constructs)), members)
-    whitening = _whitening(correlations, structure, active)
+    inverses = {
+        number: np.linalg.inv(_inside(r, block))
+        for number, block in enumerate(structure.blocks)
+        if structure.modes[number] == "B" and len(block) > 1
+    }
+    weights = _scaled(r, members, members)
     for turn in range(1, MAX_ITERATIONS + 1):
-        if not len(active):
-            break
-        r, before = correlations[active], weights[active]
-        rw = r @ before
-        inner, solved = _inner(before.transpose(0, 2, 1) @ rw, structure, scheme)
+        rw = r @ weights
+        inner = _inner(weights.T @ rw, structure, scheme)
+        if inner is None:
+            return None
         outer = (rw @ inner) * members
-        for number, block in enumerate(structure.blocks):
-            if structure.modes[number] == "B" and len(block) > 1:
-                rows = list(block)
-                outer[:, rows, number] = np.einsum("mij,mj->mi", whitening[number][active], outer[:, rows, number])
-        after = _scaled(r, outer, members)
-        solved &= np.logical_and.reduce(np.isfinite(after), axis=(1, 2))
-        weights[active] = after
-        iterations[active] = turn
-        usable[active[~solved]] = False
-        moved = np.abs(after - before).max(axis=(1, 2)) >= TOLERANCE
-        active = active[moved & solved]
-    usable[active] = False  # those that still move
-    weights[~usable] = np.nan
-    return _estimates(correlations, weights, structure, members, iterations, usable)
+        for number, inverse in inverses.items():
+            rows = list(structure.blocks[number])
+            outer[rows, number] = inverse @ outer[rows, number]
+        before = weights
+        weights = _scaled(r, outer, members)
+        if not np.isfinite(weights).all():
+            return None
+        if np.abs(weights - before).max() < TOLERANCE:
+            return _estimates(r, weights, structure, turn)
+    return None
 
 
-def _usable(correlations: Floats, structure: Structure) -> Bits:
-    """Mark the matrices that are finite and have no collinear tasks within a block."""
-    usable: Bits = np.logical_and.reduce(np.isfinite(correlations), axis=(1, 2))
-    for block in structure.blocks:
-        if len(block) > 1:
-            rows = list(block)
-            inside = correlations[:, rows][:, :, rows]
-            smallest = np.linalg.eigvalsh(np.where(usable[:, None, None], inside, np.eye(len(rows))))[:, 0]
-            usable &= smallest > SINGULAR
-    return usable
-
-
-def _whitening(correlations: Floats, structure: Structure, usable: Ints) -> dict[int, Floats]:
-    """Of each block in mode B the inverse of its correlations, for the matrices that are usable."""
-    found = {}
-    for number, block in enumerate(structure.blocks):
-        if structure.modes[number] == "B" and len(block) > 1:
-            rows = list(block)
-            inverse = np.zeros((len(correlations), len(rows), len(rows)))
-            inverse[usable] = np.linalg.inv(correlations[usable][:, rows][:, :, rows])
-            found[number] = inverse
+def _inside(r: Floats, rows: Sequence[int]) -> Floats:
+    chosen = list(rows)
+    found: Floats = r[chosen][:, chosen]
     return found
 
 
-def _scaled(correlations: Floats, weights: Floats, members: Floats) -> Floats:
+def _is_independent(r: Floats, rows: Sequence[int]) -> bool:
+    """Tell whether no row of a part of the correlations is a sum of others."""
+    return len(rows) == 1 or bool(np.linalg.eigvalsh(_inside(r, rows))[0] > SINGULAR)
+
+
+def _scaled(r: Floats, weights: Floats, members: Floats) -> Floats:
     """Weights whose composites have variance 1 and loadings that sum to more than 0."""
-    rw = correlations @ weights
+    rw = r @ weights
     with np.errstate(invalid="ignore", divide="ignore"):
-        length = np.sqrt(np.maximum((weights * rw).sum(axis=1), 0))
-        sign = np.where((rw * members).sum(axis=1) < 0, -1.0, 1.0)
-        scaled: Floats = weights * (sign / length)[:, None, :]
+        length = np.sqrt(np.maximum((weights * rw).sum(axis=0), 0))
+        sign = np.where((rw * members).sum(axis=0) < 0, -1.0, 1.0)
+        scaled: Floats = weights * (sign / length)
     return scaled
 
 
-def _inner(constructs: Floats, structure: Structure, scheme: Scheme) -> tuple[Floats, Bits]:
-    """Return the inner weights, constructs (rows) x neighbours (columns), and the matrices that have them."""
+def _inner(constructs: Floats, structure: Structure, scheme: Scheme) -> Floats | None:
+    """Return the inner weights, constructs (rows) x neighbours (columns); None where a regression has no solution."""
+    if not np.isfinite(constructs).all():
+        return None
     inner = np.zeros_like(constructs)
-    solved = np.logical_and.reduce(np.isfinite(constructs), axis=(1, 2))
     for number, causes in enumerate(structure.causes):
         for cause in causes:
-            for one, other in ((cause, number), (number, cause)):
-                found = constructs[:, one, other]
-                inner[:, one, other] = np.sign(found) if scheme == "centroid" else found
+            found = float(constructs[cause, number])
+            inner[cause, number] = inner[number, cause] = np.sign(found) if scheme == "centroid" else found
         if scheme == "path" and causes:
-            inner[:, list(causes), number], fine = _regression(constructs, causes, number)
-            solved &= fine
-    return inner, solved
+            beta = _regression(constructs, causes, number)
+            if beta is None:
+                return None
+            inner[list(causes), number] = beta
+    return inner
 
 
-def _regression(constructs: Floats, causes: tuple[int, ...], number: int) -> tuple[Floats, Bits]:
-    """The coefficients of a construct on its causes, 0 where the causes say the same, and where they do not."""
-    rows = list(causes)
-    inside = constructs[:, rows][:, :, rows]
-    fine: Bits = np.logical_and.reduce(np.isfinite(constructs), axis=(1, 2))
-    fine &= np.linalg.eigvalsh(np.where(fine[:, None, None], inside, np.eye(len(rows))))[:, 0] > SINGULAR
-    solvable = np.where(fine[:, None, None], inside, np.eye(len(rows)))
-    found = np.linalg.solve(solvable, np.where(fine[:, None], constructs[:, rows, number], 0.0)[:, :, None])
-    return found[:, :, 0], fine
+def _regression(constructs: Floats, causes: tuple[int, ...], number: int) -> Floats | None:
+    """The coefficients of a construct on its causes; None where the causes say the same."""
+    if not _is_independent(constructs, causes):
+        return None
+    return np.asarray(np.linalg.solve(_inside(constructs, causes), constructs[list(causes), number]), np.float64)
 
 
-def _estimates(
-    correlations: Floats, weights: Floats, structure: Structure, members: Floats, iterations: Ints, usable: Bits
-) -> PlsFit:
-    cross = correlations @ weights
-    constructs = weights.transpose(0, 2, 1) @ cross
-    count, size, _ = constructs.shape
-    paths, r2 = np.zeros_like(constructs), np.full((count, size), np.nan)
+def _estimates(r: Floats, weights: Floats, structure: Structure, iterations: int) -> PlsFit | None:
+    cross, members = r @ weights, structure.members
+    constructs = weights.T @ cross
+    paths, r2 = np.zeros_like(constructs), np.full(len(constructs), np.nan)
     for number, causes in enumerate(structure.causes):
         if causes:
-            beta, fine = _regression(constructs, causes, number)
-            usable &= fine
-            paths[:, list(causes), number] = beta
-            r2[:, number] = (beta * constructs[:, list(causes), number]).sum(axis=1)
-    for each in (weights, cross, constructs, paths, r2):
-        each[~usable] = np.nan
+            beta = _regression(constructs, causes, number)
+            if beta is None:
+                return None
+            paths[list(causes), number] = beta
+            r2[number] = beta @ constructs[list(causes), number]
     return PlsFit(
-        weights=(weights * members).sum(axis=2),
-        loadings=(cross * members).sum(axis=2),
+        weights=(weights * members).sum(axis=1),
+        loadings=(cross * members).sum(axis=1),
         cross=cross,
         constructs=constructs,
         paths=paths,
         r2=r2,
         iterations=iterations,
-        converged=usable,
     )
 
 
-def quality(correlations: Floats, fit: PlsFit, structure: Structure) -> Quality:
-    """The statistics of a fit; those of matrices that failed are NaN."""
-    size = len(structure.blocks)
-    r = np.where(fit.converged[:, None, None], correlations, np.nan)
-    shape = (len(r), size)
-    alpha, rho_a, cr, ave = (np.ones(shape) for _ in range(4))
-    vif = inflation(correlations, fit, structure)
+def quality(r: Floats, fit: PlsFit, structure: Structure) -> Quality:
+    """The statistics of a fit to correlations."""
+    alpha, cr, ave = (np.ones(len(structure.blocks)) for _ in range(3))
     for number, block in enumerate(structure.blocks):
-        rows = list(block)
-        loadings = fit.loadings[:, rows]
-        length = loadings.sum(axis=1) ** 2
-        cr[:, number] = length / (length + (1 - loadings**2).sum(axis=1))
-        ave[:, number] = (loadings**2).mean(axis=1)
-        if len(rows) > 1:
-            inside = r[:, rows][:, :, rows]
-            alpha[:, number] = len(rows) / (len(rows) - 1) * (1 - len(rows) / inside.sum(axis=(1, 2)))
-            if structure.modes[number] == "A":
-                rho_a[:, number] = _dijkstra_henseler(inside, fit.weights[:, rows])
-    for each in (alpha, rho_a, cr, ave):
-        each[~fit.converged] = np.nan
-    htmt, htmt2 = _htmt(r, structure, geometric=False), _htmt(r, structure, geometric=True)
+        loadings, size = fit.loadings[list(block)], len(block)
+        length = loadings.sum() ** 2
+        cr[number] = length / (length + (1 - loadings**2).sum())
+        ave[number] = (loadings**2).mean()
+        if size > 1:
+            alpha[number] = size / (size - 1) * (1 - size / _inside(r, block).sum())
+    vif = inflation(r, structure)
     tasks = [row for number in structure.abilities for row in structure.blocks[number]]
-    pairs = np.triu_indices(len(structure.abilities), 1)
-    of_abilities = htmt[:, structure.abilities][:, :, structure.abilities][:, pairs[0], pairs[1]]
-    d_div = np.minimum(1, 1 / (2 * of_abilities.max(axis=1))) if len(pairs[0]) else np.full(len(r), np.nan)
+    htmt = _htmt(_block_means(np.abs(r), structure))
+    ratios = _inside(htmt, structure.abilities)[np.triu_indices(len(structure.abilities), 1)]
     return Quality(
         vif=vif,
         alpha=alpha,
-        rho_a=rho_a,
+        rho_a=dijkstra_henseler(r, fit, structure),
         cr=cr,
         ave=ave,
         htmt=htmt,
-        htmt2=htmt2,
+        htmt2=_htmt(np.exp(_block_means(np.log(np.maximum(np.abs(r), _TINY)), structure))),
         srmr=_srmr(r, fit, structure),
-        d_div=d_div,
-        tc=np.abs(fit.loadings[:, tasks]).mean(axis=1),
-        d_valid=np.exp(-np.log(vif[:, tasks]).mean(axis=1)),
+        d_div=min(1.0, 1 / (2 * float(ratios.max()))) if len(ratios) else float("nan"),
+        tc=float(np.abs(fit.loadings[tasks]).mean()),
+        d_valid=float(np.exp(-np.log(vif[tasks]).mean())),
     )
 
 
-def inflation(correlations: Floats, fit: PlsFit, structure: Structure) -> Floats:
-    """The variance inflation factor of every task within its block: matrices x tasks; NaN where the fit failed."""
-    vif = np.ones(correlations.shape[:2])
+def inflation(r: Floats, structure: Structure) -> Floats:
+    """The variance inflation factor of every task within its block."""
+    vif = np.ones(len(r))
     for block in structure.blocks:
         if len(block) > 1:
-            rows = list(block)
-            inside = correlations[:, rows][:, :, rows]
-            solvable = np.where(fit.converged[:, None, None], inside, np.eye(len(rows)))
-            vif[:, rows] = np.diagonal(np.linalg.inv(solvable), axis1=1, axis2=2)
-    vif[~fit.converged] = np.nan
+            vif[list(block)] = np.diagonal(np.linalg.inv(_inside(r, block)))
     return vif
 
 
-def _dijkstra_henseler(inside: Floats, weights: Floats) -> Floats:
-    squares = (weights**2).sum(axis=1)
-    off_diagonal = np.einsum("mi,mij,mj->m", weights, inside, weights) - squares  # the diagonal is 1
-    products = squares**2 - (weights**4).sum(axis=1)  # 0 where one task has all the weight
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(products > 0, squares**2 * off_diagonal / products, np.nan)
+def dijkstra_henseler(r: Floats, fit: PlsFit, structure: Structure) -> Floats:
+    """The rho_A of every construct; NaN where one task has all the weight."""
+    found = np.ones(len(structure.blocks))
+    for number, block in enumerate(structure.blocks):
+        if len(block) > 1 and structure.modes[number] == "A":
+            weights = fit.weights[list(block)]
+            squares = weights @ weights
+            off_diagonal = weights @ _inside(r, block) @ weights - squares  # the diagonal is 1
+            products = squares**2 - (weights**4).sum()
+            found[number] = squares**2 * off_diagonal / products if products > 0 else np.nan
     return found
 
 
-def _htmt(r: Floats, structure: Structure, *, geometric: bool) -> Floats:
-    """Mean correlation between two blocks, over the root of the product of those within; NaN on the diagonal."""
-    with np.errstate(divide="ignore"):
-        sizes = np.abs(r) if not geometric else np.log(np.abs(r))
-    size = len(structure.blocks)
-    found = np.full((len(r), size, size), np.nan)
-    means = np.empty_like(found)
-    for a, rows in enumerate(structure.blocks):
-        for b, columns in enumerate(structure.blocks):
-            part = sizes[:, list(rows)][:, :, list(columns)].reshape(len(r), -1)
-            if a == b:  # without the diagonal; a lone task goes with itself
-                off = ~np.eye(len(rows), dtype=bool).ravel()
-                part = part[:, off] if len(rows) > 1 else part * 0 + (0 if geometric else 1)
-            means[:, a, b] = part.mean(axis=1)
-    means = np.exp(means) if geometric else means
-    for a in range(size):
-        for b in range(size):
-            if a != b:
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    found[:, a, b] = means[:, a, b] / np.sqrt(means[:, a, a] * means[:, b, b])
+def _htmt(means: Floats) -> Floats:
+    """The mean between two blocks over the root of the product of those within; NaN on the diagonal."""
+    within = np.diagonal(means)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = means / np.sqrt(np.outer(within, within))
+    np.fill_diagonal(found, np.nan)
     return found
 
 
-def _srmr(r: Floats, fit: PlsFit, structure: Structure) -> Floats:
-    own = structure.members.argmax(axis=1)
+def _block_means(values: Floats, structure: Structure) -> Floats:
+    """Constructs x constructs: the mean over pairs of different tasks; a lone task goes with itself."""
+    members = structure.members
+    sizes = members.sum(axis=0)
+    itself = np.where(sizes > 1, members.T @ np.diagonal(values), 0.0)
+    pairs = np.outer(sizes, sizes) - np.diag(np.where(sizes > 1, sizes, 0.0))
+    means: Floats = (members.T @ values @ members - np.diag(itself)) / pairs
+    return means
+
+
+def _srmr(r: Floats, fit: PlsFit, structure: Structure) -> float:
     between = fit.constructs.copy()
-    between[:, range(len(structure.blocks)), range(len(structure.blocks))] = 1
-    implied = fit.loadings[:, :, None] * fit.loadings[:, None, :] * between[:, own][:, :, own]
+    np.fill_diagonal(between, 1)
+    implied = np.outer(fit.loadings, fit.loadings) * _inside(between, structure.owners.tolist())
     return root_mean_square_residual(r, implied)
 
 
-def root_mean_square_residual(correlations: Floats, implied: Floats) -> Floats:
-    """The SRMR of each matrix of correlations beside those that a model implies."""
-    tasks = correlations.shape[1]
-    rows, columns = np.triu_indices(tasks, 1)
-    left = ((correlations - implied)[:, rows, columns] ** 2).sum(axis=1)
-    found: Floats = np.sqrt(2 * left / (tasks * (tasks + 1)))
-    return found
+def root_mean_square_residual(r: Floats, implied: Floats) -> float:
+    """The SRMR of correlations beside those that a model implies."""
+    tasks = len(r)
+    left = ((r - implied)[np.triu_indices(tasks, 1)] ** 2).sum()
+    return float(np.sqrt(2 * left / (tasks * (tasks + 1))))

@@ -15,6 +15,7 @@ import numpy as np
 from vcrgen.analysis.anchor import overall_weights, split_halves
 from vcrgen.analysis.correlations import correlation_matrix, model_weights, resampled_correlations, standardise
 from vcrgen.analysis.factors import FactorFit, fit_correlations, require_fit
+from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
 from vcrgen.analysis.score_table import ScoreTable
@@ -60,11 +61,11 @@ class PruneEvaluation:
     bound: BoundSpec
     pruning: Pruning
     kept: BoundSpec
-    before: FactorFit
-    after: FactorFit
+    before: FactorFit  # of all tasks
+    after: FactorFit  # of the kept ones
     ranking: RankPreservation  # one set: the kept tasks
     random: RankPreservation  # as many tasks of each ability at random
-    random_fits: FactorFit
+    random_fits: tuple[FactorFit | None, ...]  # of the random sets; None without a solution
     frequency: dict[str, float]  # of each task the share of resamples that keep it
     jaccard: float  # median over resamples: how much of the kept sets is common
     resamples: int
@@ -96,16 +97,16 @@ def evaluate_pruning(
             f"{table.source}: {len(used.models):,} models; at most {MOST_MODELS:,} are compared in pairs."
         )
     correlations = correlation_matrix(used.scores)
-    pruning = prune(correlations, bound, batch=batch)
-    if pruning is None:
+    pruning, before = prune(correlations, bound, batch=batch), fit_correlations(correlations, bound)
+    kept = bound.keep(pruning.kept) if pruning else bound
+    after = fit_correlations(_part(correlations, bound, pruning.kept), kept) if pruning else None
+    if pruning is None or before is None or after is None:
         raise AnalysisError(
             f"No solution was found for {used.source}: two abilities may say the same; join their tasks."
         )
     tasks = [task for task in bound.tasks if task != spec.anchor]
     unit = standardise(used.select_tasks(tasks).scores)
-    kept = bound.keep(pruning.kept)
     sets = _random_sets(bound, kept, seed)
-    random_fits = fit_correlations(np.stack([_part(correlations, bound, chosen) for chosen in sets]), kept)
     weights = model_weights(len(used.models), seed=seed, draws=repeats, groups=used.groups)
     drawn = [
         prune(r, bound, batch=batch, logged=False)
@@ -118,11 +119,11 @@ def evaluate_pruning(
         bound=bound,
         pruning=pruning,
         kept=kept,
-        before=fit_correlations(correlations[None], bound),
-        after=fit_correlations(_part(correlations, bound, pruning.kept)[None], kept),
+        before=before,
+        after=after,
         ranking=rank_preservation(unit, _indicators(tasks, [pruning.kept])),
         random=rank_preservation(unit, _indicators(tasks, sets)),
-        random_fits=random_fits,
+        random_fits=tuple(fit_correlations(_part(correlations, bound, chosen), kept) for chosen in sets),
         frequency={task: float(np.mean([task in each for each in found])) if found else float("nan") for task in tasks},
         jaccard=float(np.median([_jaccard(set(pruning.kept), each) for each in found])) if found else float("nan"),
         resamples=repeats,
@@ -174,7 +175,7 @@ def _sweep(
                     ThresholdSweepRow(vif=vif, loading=loading, kept=None, figures=None, spearman=float("nan"))
                 )
                 continue
-            figures = fit_correlations(_part(correlations, bound, pruning.kept)[None], bound.keep(pruning.kept))
+            figures = fit_correlations(_part(correlations, bound, pruning.kept), bound.keep(pruning.kept))
             ranking = rank_preservation(unit, _indicators(tasks, [pruning.kept]))
             found.append(
                 ThresholdSweepRow(
@@ -217,7 +218,10 @@ def _judged(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, 
     rows = []
     for part in (bound, bound.keep(pruning.kept)):
         columns = [bound.tasks.index(task) for task in part.tasks[:-1]]
-        weights = overall_weights(fit_correlations(_part(correlations, bound, part.tasks[:-1])[None], part), part)[0]
+        fit = fit_pls(_part(correlations, bound, part.tasks[:-1]), part.structure, bound.spec.scheme)
+        if fit is None:
+            return None
+        weights = overall_weights(fit, part.structure)
         rows.append([pearson(unit[:, columns].mean(axis=1), human), pearson(unit[:, columns] @ weights, human)])
     found = np.array(rows)
     return found if np.isfinite(found).all() else None

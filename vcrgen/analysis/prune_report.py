@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -21,7 +21,12 @@ from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 
 _TURNED = ("significantly different pair of models is", "significantly different pairs of models are")
-_FIGURES = (("TC", "tc"), ("D_div", "d_div"), ("D_valid", "d_valid"), ("SRMR", "srmr"))
+_FIGURES: Mapping[str, Callable[[FactorFit], float]] = {
+    "TC": lambda of: of.quality.tc,
+    "D_div": lambda of: of.quality.d_div,
+    "D_valid": lambda of: of.quality.d_valid,
+    "SRMR": lambda of: of.quality.srmr,
+}
 
 
 def prune_document(
@@ -221,23 +226,13 @@ def _ends(drawn: Floats) -> Floats:
 
 def _figures(result: PruneEvaluation) -> Section:
     rows: list[list[TableCell]] = []
-    for label, field in _FIGURES:
-        drawn = _of(result.random_fits, field)
-        ends = _ends(drawn)
-        rows.append(
-            [
-                label,
-                number(float(_of(result.before, field)[0])),
-                number(float(_of(result.after, field)[0])),
-                *(number(float(end)) for end in ends),
-            ]
-        )
+    figures = dict(_FIGURES)
     if result.bound.structure.anchor is not None:
-        r2 = [of.fit.r2[:, -1] for of in (result.before, result.after, result.random_fits)]
-        ends = _ends(r2[2])
-        rows.append(
-            ["R2 of the anchor", *(number(float(each[0])) for each in r2[:2]), *(number(float(e)) for e in ends)]
-        )
+        figures["R2 of the anchor"] = lambda of: float(of.fit.r2[-1])
+    for label, figure in figures.items():
+        ends = _ends(np.array([figure(each) for each in result.random_fits if each is not None]))
+        found = (figure(result.before), figure(result.after), *ends)
+        rows.append([label, *(number(float(each)) for each in found)])
     table = Table(
         title="Statistics of the benchmark",
         labels=1,
@@ -246,11 +241,6 @@ def _figures(result: PruneEvaluation) -> Section:
     )
     text = ["D_valid falls with every task, so compare the kept tasks with the random sets, which have as many."]
     return Section(title="Benchmark", text=text, tables=[table])
-
-
-def _of(found: FactorFit, field: str) -> Floats:
-    values: Floats = getattr(found.quality, field)
-    return values
 
 
 def _anchor(result: PruneEvaluation) -> Section:
@@ -281,8 +271,8 @@ def _sweep(result: PruneEvaluation) -> Section:
         if swept.kept is None or swept.figures is None:
             rows.append([*head, None, None, None, None, None])
             continue
-        figures = [number(float(_of(swept.figures, field)[0])) for field in ("tc", "d_div", "d_valid")]
-        rows.append([*head, len(swept.kept), *figures, number(swept.spearman)])
+        of = swept.figures.quality
+        rows.append([*head, len(swept.kept), *map(number, (of.tc, of.d_div, of.d_valid, swept.spearman))])
     heads = ["VIF at most", "Loading at least", "Tasks", "TC", "D_div", "D_valid", "Spearman"]
     table = Table(title="Other limits", heads=heads, labels=2, rows=rows)
     text = ["Tasks that other limits keep, and the Spearman correlation of the ranking with that of all tasks."]

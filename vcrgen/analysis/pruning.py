@@ -110,17 +110,16 @@ def _fit(
 ) -> _Round | None:
     part = bound.keep([task for tasks in kept.values() for task in tasks])
     rows = [bound.tasks.index(task) for task in part.tasks]
-    r = correlations[np.ix_(rows, rows)][None]
+    r = correlations[np.ix_(rows, rows)]
     fit = fit_pls(r, part.structure, bound.spec.scheme)
-    if not fit.converged[0]:
+    if fit is None:
         return None
-    vif = dict(zip(part.tasks, inflation(r, fit, part.structure)[0].tolist(), strict=True))
-    loading = dict(zip(part.tasks, np.abs(fit.loadings[0]).tolist(), strict=True))
+    vif = dict(zip(part.tasks, inflation(r, part.structure).tolist(), strict=True))
+    loading = dict(zip(part.tasks, np.abs(fit.loadings).tolist(), strict=True))
     if not with_figures:
         return _Round(vif, loading, (float("nan"),) * 4)
     figures = quality(r, fit, part.structure)
-    each = (figures.tc, figures.d_div, figures.d_valid, figures.srmr)
-    return _Round(vif, loading, tuple(float(values[0]) for values in each))
+    return _Round(vif, loading, (figures.tc, figures.d_div, figures.d_valid, figures.srmr))
 
 
 def _worst(bound: BoundSpec, kept: Mapping[str, Sequence[str]], found: _Round) -> list[tuple[str, str]]:

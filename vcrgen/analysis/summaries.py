@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vcrgen.analysis.factors import FEW_MODELS, LOGARITHM, FactorEstimate, FactorResult
+from vcrgen.analysis.factors import FEW_MODELS, FactorEstimate, FactorResult
 from vcrgen.analysis.redundancy import MapResult, cluster_members
 from vcrgen.plurals import pluralize
 
@@ -78,8 +78,7 @@ def factors_summary(result: FactorResult, overall: OverallFit | None) -> Iterato
     """Sentences on what to do by a factor model."""
     bound, limits = result.bound, result.bound.spec.limits
     rows = [row for k in bound.structure.abilities for row in bound.structure.blocks[k]]
-    loadings = result.estimates(lambda of: of.fit.loadings[:, rows])
-    vif = result.estimates(lambda of: of.quality.vif[:, rows], LOGARITHM)
+    loadings, vif = ([figures[row] for row in rows] for figures in (result.loadings, result.vif))
     names = [bound.tasks[row] for row in rows]
     weak = _failed(names, [each.verdict(least=limits.loading) for each in loadings])
     copies = _failed(names, [each.verdict(most=limits.vif) for each in vif])
@@ -124,14 +123,12 @@ def _more_models(found: Sequence[FactorEstimate], limit: float, models: int) -> 
 
 def _merged(result: FactorResult) -> str:
     bound = result.bound
-    pairs = [(a, b) for a in bound.structure.abilities for b in bound.structure.abilities if a < b]
-    if not pairs:
-        return ""
-    found = result.estimates(lambda of: np.stack([of.quality.htmt[:, a, b] for a, b in pairs], axis=1))
+    found = result.htmt
     same = [
         f"{bound.constructs[a]} and {bound.constructs[b]}"
-        for (a, b), each in zip(pairs, found, strict=True)
-        if each.verdict(most=bound.spec.limits.htmt) == "failed"
+        for a in bound.structure.abilities
+        for b in bound.structure.abilities
+        if a < b and found[a, b].verdict(most=bound.spec.limits.htmt) == "failed"
     ]
     return f"Merge {named(same)}: HTMT is surely above {bound.spec.limits.htmt:g}." if same else ""
 
