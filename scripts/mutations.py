@@ -190,6 +190,20 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/builder/test_acceptance.py",
     ),
     M(
+        "config",
+        "a file of a server may hold a key",
+        "(_KEY.match(value) or (name",
+        "((name",
+        "tests/predict/test_predict_cli.py",
+    ),
+    M(
+        "config",
+        "a server's file counts in place of what is typed",
+        "for name, value in values.items() if name not in excluded} | typed",
+        "for name, value in typed.items()} | values",
+        "tests/test_config.py",
+    ),
+    M(
         "models",
         "what a server ignores in silence is sent",
         "if ignored := sorted(address.kind.ignores & fields.keys()):",

@@ -1,13 +1,17 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.config.base import Options, validate_options
+from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.config.build import BuildConfig, find_recipe, load_build_config, parse_splits
 from vcrgen.config.hidden import HiddenOptions
 from vcrgen.config.score import ScoreOptions
+from vcrgen.config.server import with_server
 from vcrgen.errors import ConfigError
 from vcrgen.records import Mode
 from vcrgen.resources import resource_dir
@@ -200,3 +204,22 @@ def test_the_cover_of_a_hidden_set_decides_its_modes(cover: str, lang: str, mode
     assert HiddenOptions(config=options.config, cover=cover).config == options.config
     with pytest.raises(ConfigError, match="unknown cover 'mud'; known: rows"):
         HiddenOptions(config=BuildConfig(), cover="mud")
+
+
+@pytest.mark.parametrize(
+    ("values", "typed", "expected"),
+    [
+        ({"model": "a", "rpm": 5}, {"model": None, "source": "s"}, {"model": "a", "rpm": 5, "source": "s"}),
+        ({"model": "a"}, {"model": "b"}, {"model": "b"}),
+        ({"judge": "a"}, {"judges": "b,c"}, {"judges": "b,c"}),
+        ({"judges": "b,c"}, {"judge": "a"}, {"judge": "a"}),
+        ({"endpoint": "http://h/v1", "price": "1,2"}, {"offline": True}, {"price": "1,2", "offline": True}),
+        ({"image_endpoint": "http://h/v1"}, {}, {"image_endpoint": "http://h/v1"}),
+    ],
+)
+def test_what_is_typed_replaces_and_excludes(
+    values: dict[str, Any], typed: dict[str, Any], expected: dict[str, Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "server.yaml"
+    file.write_text(yaml.safe_dump(values), "utf-8")
+    assert with_server(BloomGenerationOptions, file, typed) == expected

@@ -80,8 +80,11 @@ def test_the_walk_through_with_a_server(run: Run) -> None:
 
 def test_the_set_with_generated_pictures(run: Run) -> None:
     (block,) = [text for text in SERVED if "--image-model" in text]
+    (settings,) = [text for page in PAGES for kind, text in page.blocks if kind == "yaml" and "image_endpoint" in text]
     with FaultServer(good) as words, FaultServer(good) as images:
-        block = block.replace("http://127.0.0.1:8000/v1", words.url).replace("http://127.0.0.1:8001/v1", images.url)
+        for place, server in (("http://127.0.0.1:8000/v1", words), ("http://127.0.0.1:8001/v1", images)):
+            settings = settings.replace(place, server.url)
+        Path("server.yaml").write_text(settings)
         Path("few.csv").write_text("level,subcategory,leaf\nremember,core object recognition,animals\n")
         for line in block.splitlines():
             succeed(run, f"{line} --taxonomy few.csv --per-category 3")  # to be quick

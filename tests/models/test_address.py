@@ -114,7 +114,7 @@ def test_a_key_is_not_sent_unencrypted(endpoint: str, sent: bool, monkeypatch: p
 def test_a_key_by_plain_http_to_a_private_network(endpoint: str, sent: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", SECRET)
     address = parse_address(endpoint, "m")
-    with pytest.raises(ConfigError, match="--insecure-key" if sent else "use https, or a server on this machine"):
+    with pytest.raises(ConfigError, match="insecure_key: true" if sent else "use https, or a server on this machine"):
         read_key("MY_KEY", address)
     if sent:
         assert read_key("MY_KEY", address, insecure=True) is not None

@@ -149,5 +149,5 @@ def test_a_hostile_reply_is_a_problem(body: Any) -> None:
 )
 def test_addresses(endpoint: str, profile: str | None, url: str) -> None:
     assert parse_address(endpoint, "i", profile, pictures=True).url == url
-    with pytest.raises(ConfigError, match="--image-endpoint has to be"):
-        parse_address("there", "i", pictures=True, option="--image-endpoint")
+    with pytest.raises(ConfigError, match="image_endpoint has to be"):
+        parse_address("there", "i", pictures=True, option="image_endpoint")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.servers import with_file
 from vcrgen.dataset.pictures import PictureSelection, open_pictures
 from vcrgen.dataset.reader import open_dataset
 from vcrgen.models.base import RequestProblem
@@ -74,7 +75,7 @@ def test_a_server_that_ignores_the_request_is_named(predict: Run, dataset: Path,
 @pytest.mark.parametrize("profile", ["openai", "azure", "openrouter", "sglang", "llamacpp", "ollama", "transformers"])
 def test_kinds_of_servers_without_are_refused_by_name(predict: Run, dataset: Path, serve: Any, profile: str) -> None:
     server = serve()
-    code, _, err = predict(dataset, server, "--profile", profile)
+    code, _, err = predict(dataset, server, *with_file([{"profile": profile}]))
     assert code == 2 and not server.calls
     assert err.startswith(
         f"Error: Servers of the kind {profile} give no log-probabilities of given answers; --answer-logprobs "

@@ -10,7 +10,8 @@ import pytest
 
 from tests.pages import Page, Run, succeed
 from vcrgen.bloom.scenes.generator import build_scene_set
-from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
+from vcrgen.config.server import is_of_servers
 from vcrgen.models.presets import PRESETS
 from vcrgen.models.servers import SERVERS
 
@@ -19,8 +20,11 @@ BLOCKS = [block for page in PAGES for kind, block in page.blocks if kind == "bas
 COMMANDS = [line for block in BLOCKS if "--transformers" not in block for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("name", [*SERVERS, *PRESETS])
-def test_the_pages_describe_each_server_and_preset(name: str) -> None:
+KEYS = [name for name, field in BloomGenerationOptions.model_fields.items() if is_of_servers(name, field)]
+
+
+@pytest.mark.parametrize("name", [*SERVERS, *PRESETS, *KEYS])
+def test_the_pages_describe_each_server_preset_and_key(name: str) -> None:
     assert any(f"`{name}`" in page.text for page in PAGES)
 
 
@@ -37,7 +41,6 @@ def test_commands(
         told = {"logprobs": {"content": [{"top_logprobs": first}]}} if "top_logprobs" in call.body else {}
         return replace(faults.with_likelihoods(call), choice=told)
 
-    monkeypatch.setenv("MY_KEY", "sk-0123456789")
     shutil.copytree(dataset, "data/my-vcr")
     shutil.copytree(hidden(), "hidden-2026/public")
     build_scene_set(BloomSceneOptions(items=6), Path("data/my-bloom"))
@@ -46,14 +49,18 @@ def test_commands(
     server = serve(plan)
     places = {
         "http://127.0.0.1:8000/v1": server.url,
-        "https://openrouter.ai/api/v1": f"{serve(plan).url} --profile openrouter",
-        "https://api.openai.com/v1": f"{serve(plan).url} --profile openai",
-        "https://api.anthropic.com/v1": f"{serve(plan).url} --profile anthropic",
-        "https://generativelanguage.googleapis.com/v1beta/openai": f"{serve(plan).url} --profile gemini",
+        "https://openrouter.ai/api/v1": serve(plan).url,
+        "https://api.openai.com/v1": serve(plan).url,
+        "https://api.anthropic.com/v1": serve(plan).url,
+        "https://generativelanguage.googleapis.com/v1beta/openai": serve(plan).url,
     }
+    (settings,) = [text for page in PAGES for kind, text in page.blocks if kind == "yaml"]
+    for place, url in places.items():
+        settings = settings.replace(place, url)
+    Path("server.yaml").write_text(settings)
     for line in COMMANDS:
         for place, url in places.items():
             line = line.replace(place, url)
         succeed(run, line)
     plain = [call for call in server.calls if "return_token_ids" not in call.body]
-    assert len(COMMANDS) == 14 and len(plain) == 12 + 12 + 24 + 3 + 12 + 6 + 6 * 4
+    assert len(COMMANDS) == 16 and len(plain) == 12 + 12 + 24 + 12 + 6 + 6 * 4

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.servers import with_file
 from vcrgen.errors import ConfigError
 from vcrgen.models.base import Sampling
 from vcrgen.models.presets import preset_names
@@ -24,13 +25,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def predict(run: Run) -> Run:
+def predict(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs ``vcrgen predict DATASET`` on a server."""
-    return lambda folder, server, *words: run("predict", folder, "--endpoint", server.url, "--model", "qwen", *words)
+    beside = tmp_path_factory.mktemp("server")
+    return lambda folder, server, *words: run(
+        "predict", folder, "--endpoint", server.url, "--model", "qwen", *with_file(words, beside)
+    )
 
 
 def test_what_is_printed(predict: Run, run: Run, dataset: Path, serve: Any) -> None:
-    code, out, err = predict(dataset, serve(), "--out", "preds.jsonl", "--limit", 2, "--price", "2.5,10")
+    code, out, err = predict(dataset, serve(), "--out", "preds.jsonl", "--limit", 2, {"price": "2.5,10"})
     assert code == 0, err
     assert out == (
         "4 replies: 4 answered; 400 tokens read, 40 written, cost 0.0014.\n"
@@ -100,22 +104,22 @@ def test_the_key_is_sent_and_never_shown(
             ["--preset", "mine"],
             "preset: unknown preset 'mine'; known: vcr-repo-gpt, vcr-repo-claude, vlmevalkit-gpt-high",
         ),
-        (["--profile", "mine"], "Unknown profile 'mine'; known: openai, azure"),
+        ([{"profile": "mine"}], "Unknown profile 'mine'; known: openai, azure"),
         (["--param", "temperature"], "--param 'temperature' is not of the form KEY=JSON"),
         (["--param", "effort=low"], "the value of --param effort is not JSON; a text needs quotes: 'effort=\"x\"'"),
         (["--param", "a=" + "[" * 100_000], "the value of --param a is not JSON"),
         (["--param", "stream=true"], "--param cannot set 'stream', which vcrgen sets"),
         (["--param", 'max_tokens="many"'], "--param max_tokens has to be a whole number or null"),
         (["--param", "temperature=true"], "--param temperature has to be a number or null"),
-        (["--price", "cheap"], "--price 'cheap' is not of the form IN,OUT"),
-        (["--patience", "long"], "--patience 'long' is no time; give one such as 90s, 30m or 2h"),
-        (["--max-cost", "1"], "--max-cost needs --price IN,OUT"),
+        ([{"price": "cheap"}], "price 'cheap' is not of the form IN,OUT"),
+        ([{"patience": "long"}], "patience 'long' is no time; give one such as 90s, 30m or 2h"),
+        (["--max-cost", "1"], "--max-cost needs a price in --server, as price: 2.5,10"),
         (["--concurrency", "0"], "concurrency: Input should be greater than or equal to 1"),
         (["--key-env", SECRET], "--key-env takes the name of an environment variable"),
         (["--out", "full"], "full is there already"),
         (["--out", "/proc/p.jsonl"], "cannot be written"),
         (["--endpoint", "localhost:8000"], "--endpoint has to be an address as http://127.0.0.1:8000/v1"),
-        (["--profile", "anthropic", "--param", "seed=1"], "Servers of the kind anthropic take seed and ignore it"),
+        ([{"profile": "anthropic"}, "--param", "seed=1"], "Servers of the kind anthropic take seed and ignore it"),
         (["--model", ""], "give --endpoint and --model"),
     ],
 )
@@ -125,6 +129,45 @@ def test_mistakes(predict: Run, dataset: Path, serve: Any, words: list[str], mes
     assert code == 2, out + err
     assert message in err and err.startswith("Error: ") and err.count("\n") == 1 and SECRET not in err
     assert [path.name for path in Path().iterdir()] == ["full"] and server.calls == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rmp: 500", "Unknown key 'rmp'; the nearest known key is 'rpm'."),
+        ("limit: 5", "Unknown key 'limit'"),
+        ("rpm: many", "rpm: Input should be a valid number"),
+        ("timeout: 0", "timeout: Input should be greater than 0"),
+        (f"key_env: {SECRET}", "key_env looks like a key to a server, which stands in no file"),
+        (f"price: {SECRET}", "price looks like a key to a server"),
+        (f"key: {SECRET}", "key looks like a key to a server"),
+        ("key_env: a-b", "key_env looks like a key to a server"),
+        ("rpm: [", "is not valid YAML at line 1"),
+        ("- rpm", "must hold `key: value` lines"),
+    ],
+)
+def test_a_file_of_a_server_that_is_wrong(
+    predict: Run, dataset: Path, serve: Any, text: str, message: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("file") / "server.yaml"
+    file.write_text(text, "utf-8")
+    code, _, err = predict(dataset, server := serve(), "--out", "p.jsonl", "--server", file)
+    assert code == 2 and str(file) in err and message in err and err.count("\n") == 1, err
+    assert SECRET not in err and not server.calls and list(Path().iterdir()) == []
+
+
+def test_what_is_typed_counts_in_place_of_the_files(run: Run, dataset: Path, serve: Any) -> None:
+    """And a run is the same whichever way its options come."""
+    server, words = serve(), ["predict", dataset, "--out", "p.jsonl", "--limit", 2]
+    values = {"endpoint": server.url, "model": "other", "concurrency": 1000, "profile": "openai"}
+    assert run(*words, *with_file([values]), "--model", "qwen", "--concurrency", 1)[0] == 0
+    assert {call.body["model"] for call in server.calls} == {"qwen"} and server.most == 1
+    assert all("max_completion_tokens" in call.body for call in server.calls)
+    ran = json.loads(Path("p.run.json").read_text("utf-8"))["run"]
+    assert (ran["model"], ran["profile"]) == ("qwen", "openai") and "concurrency" not in ran
+    Path("all.yaml").write_text(f"endpoint: {server.url}\nmodel: qwen\nprofile: openai\nprice: 1,1\n", "utf-8")
+    code, out, err = run(*words, "--server", "all.yaml")
+    assert code == 0 and "cost 0.00044" in out and len(server.calls) == 4, err
 
 
 def test_what_has_to_be_given(run: Run, dataset: Path) -> None:
@@ -147,7 +190,7 @@ def test_interrupted(dataset: Path, serve: Any, faults: Any, tmp_path: Path) -> 
     """It ends at once, with a sentence, and the same command asks for the rest."""
     server = serve(lambda call: faults.Answer(fault="hang") if 4 <= call.number < 12 else faults.Answer())
     words = [sys.executable, "-m", "vcrgen", "predict", dataset, "--endpoint", server.url, "--model", "qwen"]
-    words += ["--out", "p.jsonl", "--concurrency", "4", "--timeout", "600"]
+    words += ["--out", "p.jsonl", "--concurrency", "4", *map(str, with_file([{"timeout": 600}], tmp_path))]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         words,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tests.servers import with_file
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import write_set
@@ -224,13 +225,15 @@ def test_the_published_frame(predict: Run, questions: Path, serve: Any, faults: 
             "--preset lmms-eval-chat is not for a dataset of this kind; for this one there is bloombench.",
         ),
         (
-            ["--answer-logprobs", "--profile", "openai"],
+            ["--answer-logprobs", {"profile": "openai"}],
             "Servers of the kind openai give no log-probabilities of given answers",
         ),
     ],
 )
-def test_mistakes(predict: Run, questions: Path, serve: Any, words: list[object], message: str) -> None:
-    code, out, err = predict(questions, server := serve(), *words)
+def test_mistakes(
+    predict: Run, questions: Path, serve: Any, words: list[object], message: str, tmp_path_factory: Any
+) -> None:
+    code, out, err = predict(questions, server := serve(), *with_file(words, tmp_path_factory.mktemp("server")))
     assert code == 2 and message in err and err.count("\n") == 1, out + err
     assert not server.calls and list(Path().iterdir()) == []
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.pages import ROOT, Run, succeed
 from tests.predict.test_docs import BLOCKS
+from tests.servers import with_file
 
 pytestmark = pytest.mark.extras
 
@@ -163,7 +164,7 @@ def _has_packages(*names: str) -> bool:
 def test_the_server_says_the_same(
     run: Run, here: Path, served: str, taught: Path, taught_data: Path, concurrency: int
 ) -> None:
-    words = ["predict", taught_data, "--endpoint", served, "--profile", "transformers", "--model", taught]
+    words = ["predict", taught_data, "--endpoint", served, *with_file([{"profile": "transformers"}]), "--model", taught]
     code, _, err = run(*words, "--concurrency", concurrency, "--out", "p.jsonl")
     assert code == 0, err
     assert outputs("p.jsonl") == outputs(here) and len(outputs(here)) == 60
@@ -171,7 +172,7 @@ def test_the_server_says_the_same(
 
 def test_the_server_has_no_log_probabilities(run: Run, served: str, taught: Path, taught_data: Path) -> None:
     words = ["predict", taught_data, "--endpoint", served, "--model", taught, "--answer-logprobs", "--out", "p.jsonl"]
-    code, _, err = run(*words, "--profile", "transformers")
+    code, _, err = run(*words, *with_file([{"profile": "transformers"}]))
     assert code == 2 and "Servers of the kind transformers give no log-probabilities of given answers" in err
     code, _, err = run(*words)  # taken for vLLM
     assert code == 2 and "Unexpected fields in the request: {'return_token_ids'}" in err

@@ -16,12 +16,13 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.outputs import PictureFolder, default_out, score_command
+from vcrgen.cli.outputs import PictureFolder, ServerFile, default_out, score_command
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
 from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.base import validate_options
 from vcrgen.config.predict import PredictOptions
+from vcrgen.config.server import with_server
 from vcrgen.errors import ConfigError, PredictionError
 from vcrgen.plurals import pluralize
 
@@ -38,7 +39,7 @@ LEARNT = 120  # strips of all languages, out of which glyphs may be cut
 
 # Of the options of `vcrgen predict`, those that say which model is asked without the pictures; and of which items.
 _MODEL = [
-    *("model", "endpoint", "profile", "key_env", "concurrency", "rpm", "tpm", "timeout"),
+    *("model", "endpoint", "key_env", "concurrency"),
     *("transformers", "adapter", "batch_size", "device", "trust_remote_code", "param"),
 ]
 _ITEMS = ["split", "limit", "lang"]
@@ -207,6 +208,7 @@ def text_only(
     form: Format = None,
     out: Out = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    server: ServerFile = None,
     **options: Any,
 ) -> None:
     """Measure text-only accuracy on an MCQ benchmark: of a reader of texts, and of a model without the images.
@@ -224,8 +226,9 @@ def text_only(
     if data.kind.task != bloom.TASK:
         raise ConfigError(f"{data} is no MCQ benchmark; make one with vcrgen bloom build.")
     items, models = items_with_keys(data.select(split=options["split"]), options["limit"]), {}
-    if any(value is not None for name, value in options.items() if name not in _ITEMS):
-        name, outputs = _text_only_outputs(dataset, data, validate_options(PredictOptions, drop_none(options)))
+    if server or any(value is not None for name, value in options.items() if name not in _ITEMS):
+        chosen = validate_options(PredictOptions, with_server(PredictOptions, server, options))
+        name, outputs = _text_only_outputs(dataset, data, chosen)
         models[name] = outputs
     rows = text_only_accuracies(items, seed=seed, lang=options["lang"], models=models)
     write_report(text_only_document(str(data), rows, categories_of(data)), shown, out)

@@ -13,10 +13,12 @@ from rich.markup import escape
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
+from vcrgen.cli.outputs import ServerFile, limits_of
 from vcrgen.cli.root import app, interruption
 from vcrgen.config.base import drop_none, read_yaml, spelling, validate_options
 from vcrgen.config.bloom import BloomCoverageOptions, BloomGenerationOptions, BloomImportOptions, BloomSceneOptions
 from vcrgen.config.build import find_recipe
+from vcrgen.config.server import override, with_server
 from vcrgen.errors import ConfigError, OutputError, SourceError
 from vcrgen.plurals import pluralize
 
@@ -42,8 +44,6 @@ _Source = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` re
 _Pairs = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` reads them.", show_default="samples")]
 _Recipe = Annotated[Path | None, typer.Option("--config", help="YAML with these options; such as bloom-demo.")]
 UNFINISHED = 3  # exit code: replies are missing
-# An option of the command line replaces the one in a recipe that excludes it.
-_EXCLUDED = {"judge": "judges", "judges": "judge", "offline": "endpoint", "endpoint": "offline"}
 
 
 @bloom.command(
@@ -57,7 +57,9 @@ _EXCLUDED = {"judge": "judges", "judges": "judge", "offline": "endpoint", "endpo
 )
 @options_of(BloomGenerationOptions)
 @options_of(BloomSceneOptions, only={"items"})
-def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **options: Any) -> None:
+def build(
+    source: _Source = None, out: _Out = None, config: _Recipe = None, server: ServerFile = None, **options: Any
+) -> None:
     """Generate an MCQ benchmark: from built-in scenes, without a model, or from pairs, by models.
 
     Without SOURCE, --image-model and --config: the built-in scenes, offline, 23 categories; only --items, --seed and
@@ -67,7 +69,7 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
     from vcrgen.bloom.scenes.generator import build_scene_set
     from vcrgen.cli.progress import ConsoleProgress
 
-    values = drop_none(options)
+    values = with_server(BloomGenerationOptions, server, options)
     if source is None and config is None and "image_model" not in values:
         if others := sorted(set(values) - set(BloomSceneOptions.model_fields)):
             option = spelling(BloomGenerationOptions, others[0])
@@ -82,7 +84,7 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
     return _generate(chosen, _folder(out, Path(chosen.source).stem.lower().partition(":")[0] or "made"))
 
 
-@bloom.command(epilog=examples("vcrgen bloom plan pairs.parquet --judge J --per-category 20 --price 2.5,10"))
+@bloom.command(epilog=examples("vcrgen bloom plan pairs.parquet --judge J --per-category 20 --server server.yaml"))
 @options_of(
     BloomGenerationOptions,
     only={
@@ -96,15 +98,12 @@ def build(source: _Source = None, out: _Out = None, config: _Recipe = None, **op
         "themes",
         "scenarios",
         "taxonomy",
-        "price",
-        "judge_price",
         "image_model",
-        "image_price",
         "source_split",
         "limit",
     },
 )
-def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
+def plan(source: _Pairs = None, config: _Recipe = None, server: ServerFile = None, **options: Any) -> None:
     """Estimate calls, tokens and cost of a generated set, without a request."""
     from vcrgen.bloom.generation.cost_plan import (
         PICTURE_TOKENS,
@@ -115,7 +114,7 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
     )
     from vcrgen.bloom.generation.prompts import language_name
 
-    values = {"model": "M", "offline": True} | drop_none(options)
+    values = {"model": "M"} | with_server(BloomGenerationOptions, server, options | {"offline": True})
     pictured = source or config or values.get("image_model")
     chosen = _chosen(source if pictured else "samples", config, values)
     stages = plan_set(chosen)
@@ -135,7 +134,7 @@ def plan(source: _Pairs = None, config: _Recipe = None, **options: Any) -> None:
             soft_wrap=True,
         )
     else:
-        console.out.print("Cost: give --price IN,OUT.")
+        console.out.print("Cost: give the price in --server.")
     first, *others = map(language_name, chosen.languages)
     targets = f", translated into {', '.join(others)}" if others else ""
     console.out.print(f"Items are written in {first}{targets}.", soft_wrap=True)
@@ -173,10 +172,9 @@ def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> 
             with suppress(OSError):
                 if (file.parent / beside).exists():
                     recipe["source"] = str(file.parent / beside)
-        for name, other in _EXCLUDED.items():
-            if values.get(name):
-                recipe.pop(other, None)
-    return validate_options(BloomGenerationOptions, recipe | values | ({"source": source} if source else {}), place)
+    return validate_options(
+        BloomGenerationOptions, override(recipe, values) | ({"source": source} if source else {}), place
+    )
 
 
 def _generate(chosen: BloomGenerationOptions, folder: Path) -> None:
@@ -219,7 +217,6 @@ def report_missing(
 
 def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
     """Return the models behind their addresses by name; none offline."""
-    from vcrgen.cli.outputs import limits_of
     from vcrgen.models.address import parse_address, read_key
     from vcrgen.models.endpoint import EndpointModel
 
@@ -230,18 +227,18 @@ def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[s
     def model(
         name: str, endpoint: str, key_env: str | None, option: str = "--endpoint", *, pictures: bool = False
     ) -> EndpointModel:
-        profile = None if option == "--image-endpoint" else chosen.profile
+        profile = None if option == "image_endpoint" else chosen.profile
         address = parse_address(endpoint, name, profile, pictures=pictures, option=option)
         return EndpointModel(address, name, key=read_key(key_env, address, insecure=chosen.insecure_key), limits=limits)
 
     assert chosen.endpoint is not None
     assert chosen.model is not None
     own = chosen.endpoint, chosen.key_env
-    judged = (chosen.judge_endpoint, chosen.judge_key_env, "--judge-endpoint") if chosen.judge_endpoint else own
+    judged = (chosen.judge_endpoint, chosen.judge_key_env, "judge_endpoint") if chosen.judge_endpoint else own
     found = {name: model(name, *judged) for name in chosen.judge_names}
     if isinstance(chosen, BloomGenerationOptions) and (name := chosen.image_model):
         other = chosen.image_endpoint
-        drawn = (other, chosen.image_key_env, "--image-endpoint") if other else own
+        drawn = (other, chosen.image_key_env, "image_endpoint") if other else own
         found[name] = model(name, *drawn, pictures=True)
     return found | {chosen.model: model(chosen.model, *own)}
 

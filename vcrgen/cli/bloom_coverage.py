@@ -11,10 +11,12 @@ import typer
 from vcrgen.cli import console
 from vcrgen.cli.bloom import bloom, open_models, report_missing
 from vcrgen.cli.options import examples, options_of
+from vcrgen.cli.outputs import ServerFile
 from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report
 from vcrgen.cli.root import interruption
-from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.base import validate_options
 from vcrgen.config.bloom import BloomCoverageOptions
+from vcrgen.config.server import with_server
 from vcrgen.errors import ConfigError
 from vcrgen.files import output_errors, write_text
 
@@ -44,6 +46,7 @@ def coverage(
     ] = None,
     form: Format = None,
     out: Out = None,
+    server: ServerFile = None,
     **options: Any,
 ) -> None:
     """Show the distribution of items over levels and categories: empty and crowded categories, sets side by side.
@@ -56,7 +59,7 @@ def coverage(
     from vcrgen.bloom.coverage.item_sets import common_taxonomy, open_sets
     from vcrgen.cli.progress import ConsoleProgress
 
-    chosen = validate_options(BloomCoverageOptions, drop_none(options))
+    chosen = validate_options(BloomCoverageOptions, with_server(BloomCoverageOptions, server, options))
     read = [*sets, chosen.ledger, *(file for file in (chosen.categories, chosen.taxonomy) if file is not None)]
     shown = report_format(form, out, read)
     check_targets([save], read)

@@ -51,7 +51,7 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
         only: Names of the fields that become options; all but :data:`NOT_OPTIONS` if not given.
     """
     names = [name for name in model.model_fields if (name in only if only else name not in NOT_OPTIONS)]
-    fields = {name: model.model_fields[name] for name in names}
+    fields = {name: field for name in names if _extra(field := model.model_fields[name])["typed"]}
     columns = {column: name for name, field in fields.items() if (column := _column_name(field))}
     parameters = [_parameter(name, field) for name, field in fields.items() if name not in columns.values()]
     if not columns:
@@ -121,6 +121,13 @@ def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Comma
     return decorate
 
 
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    """Return what :func:`vcrgen.config.base.option` says of a field beside its type and limits."""
+    extra = field.json_schema_extra
+    assert isinstance(extra, dict), f"the field {field.description!r} was not made by `option`"
+    return extra
+
+
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """Return the option of a field; its default is None, so that a recipe may set it."""
     extra = _extra(field)
@@ -138,13 +145,6 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     )
     annotation = Annotated[plain | None, described]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    """Return what :func:`vcrgen.config.base.option` says of a field."""
-    extra = field.json_schema_extra
-    assert isinstance(extra, dict), "the field was not made by `option`"
-    return extra
 
 
 def _plain_type(annotation: Any) -> type:

@@ -1,4 +1,4 @@
-"""Shared parts of the commands that make outputs: the argument, the default path, the command that scores."""
+"""Shared parts of the commands that ask models: arguments, the default path, the command that scores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vcrgen.config.base import PANEL_SERVER
 from vcrgen.storage import remote_url
 
 if TYPE_CHECKING:
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 
 PictureFolder = Annotated[
     Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
+]
+
+ServerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--server",
+        help="YAML with these options, and profile, rpm, tpm, timeout, patience, price, insecure_key (docs/predict-"
+        "servers.md). What is typed beside it counts in place of the file's.",
+        rich_help_panel=PANEL_SERVER,
+        show_default=False,
+    ),
 ]
 
 

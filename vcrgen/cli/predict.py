@@ -12,10 +12,11 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.outputs import PictureFolder, default_out, limits_of, score_command
+from vcrgen.cli.outputs import PictureFolder, ServerFile, default_out, limits_of, score_command
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
+from vcrgen.config.base import validate_options
 from vcrgen.config.predict import PredictOptions
+from vcrgen.config.server import with_server
 from vcrgen.errors import ConfigError
 from vcrgen.plurals import pluralize
 
@@ -36,8 +37,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 @app.command(
     epilog=examples(
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view both --out preds.jsonl",
-        "vcrgen predict hidden-2026/public --endpoint https://HOST/v1 --model M --key-env MY_KEY --concurrency 32 "
-        "--rpm 500 --max-cost 20 --price 2.5,10",
+        "vcrgen predict hidden-2026/public --server server.yaml --concurrency 32 --max-cost 20 --out preds.jsonl",
         "vcrgen predict data/my-vcr --transformers models/qwen3-vl-2b --adapter lora --batch-size 16 --answer-logprobs",
         "vcrgen predict data/my-vcr --endpoint http://127.0.0.1:8000/v1 --model qwen --view text-only --out p.jsonl",
         "vcrgen predict data/my-bloom --endpoint http://127.0.0.1:8000/v1 --model qwen --rotations 4 --label-logprobs",
@@ -54,6 +54,7 @@ def predict(
     retry_refused: Annotated[
         bool, typer.Option("--retry-refused", help="Send requests again that the server refused.")
     ] = False,
+    server: ServerFile = None,
     **options: Any,
 ) -> None:
     r"""Send the images to a model, and write its answers as outputs to score.
@@ -67,7 +68,7 @@ def predict(
     from vcrgen.predict.questions import open_selection
     from vcrgen.tasks.opening import open_task_dataset
 
-    chosen = validate_options(PredictOptions, drop_none(options))
+    chosen = validate_options(PredictOptions, with_server(PredictOptions, server, options))
     data = open_task_dataset(dataset)
     choice, prompt = _select_pictures(data, chosen)
     prompt = replace(prompt, system=chosen.system)
@@ -175,7 +176,7 @@ def _model_served(chosen: PredictOptions) -> Model:
     if chosen.answer_logprobs and not address.kind.gives_candidate_logprobs:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
-            "works with vLLM (--profile vllm), and with a model in this process (--transformers)."
+            "works with vLLM (profile: vllm), and with a model in this process (--transformers)."
         )
     key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
     return EndpointModel(address, chosen.model, key=key, limits=limits_of(chosen))

@@ -23,7 +23,15 @@ PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
 def option(
-    default: Any, description: str, *, short: str = "", panel: str = "", names: str = "", shown: str = "", **limits: Any
+    default: Any,
+    description: str,
+    *,
+    short: str = "",
+    panel: str = "",
+    names: str = "",
+    shown: str = "",
+    typed: bool = True,
+    **limits: Any,
 ) -> Any:
     """Return a field from which the command line makes an option (``vcrgen/cli/options.py``).
 
@@ -34,9 +42,10 @@ def option(
         panel: The heading in the help.
         names: The spelling, if it is not the field's name with hyphens, such as ``--strip/--keep``.
         shown: The default as the help shows it.
+        typed: Whether the command line has it; the others stand in files only.
         limits: Bounds of pydantic's ``Field``.
     """
-    extra: dict[str, Any] = {"short": short, "panel": panel, "names": names, "shown": shown}
+    extra: dict[str, Any] = {"short": short, "panel": panel, "names": names, "shown": shown, "typed": typed}
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
@@ -46,10 +55,12 @@ def column(name: str, default: str | None, description: str) -> Any:
 
 
 def spelling(model: type[BaseModel], field: str) -> str:
-    """Return the option of a field, as users spell it."""
+    """Return the option of a field, as users spell it; the name of one that is not typed."""
     extra = model.model_fields[field].json_schema_extra
-    given = str(extra["names"]) if isinstance(extra, dict) else ""  # a dictionary if made by `option`
-    return given or f"--{field.replace('_', '-')}"
+    assert isinstance(extra, dict)  # made by `option`
+    if not extra["typed"]:
+        return field
+    return str(extra["names"]) or f"--{field.replace('_', '-')}"
 
 
 class Options(BaseModel):
@@ -133,7 +144,7 @@ def read_parameters(texts: tuple[str, ...], given_by: str, own: set[str]) -> dic
     return values
 
 
-def read_prices(price: str | None, name: str = "--price") -> tuple[float, float] | None:
+def read_prices(price: str | None, name: str = "price") -> tuple[float, float] | None:
     """Parse ``IN,OUT``; a ValueError if these are no prices."""
     if price is None:
         return None
@@ -159,6 +170,6 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError
     name = field.replace("_", "-")
     found = OptionError(f"{name}: {message}.")
     known = model.model_fields.get(field)
-    if known is not None and isinstance(known.json_schema_extra, dict):  # made by `option`
+    if known is not None and isinstance(known.json_schema_extra, dict) and known.json_schema_extra["typed"]:
         found.option = spelling(model, field)
     return found

@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from vcrgen.config.base import PANEL_PICTURES, Options, column, option, read_parameters, read_prices, spelling
-from vcrgen.config.server import ServerOptions, server_option
+from vcrgen.config.server import ServerOptions, file_option, server_option
 from vcrgen.config.source import SourceOptions
 
 RESERVED_IMAGE_PARAMETERS = {"model", "prompt", "stream", "n", "response_format", "seed"}
@@ -31,9 +31,9 @@ class JudgedOptions(ServerOptions):
     """Options of a run in which several models answer: who judges, and the limits of the run."""
 
     judge: str | None = server_option(None, "A second model.")
-    judge_endpoint: str | None = server_option(None, "Address of the judges' server.", shown="--endpoint")
-    judge_key_env: str | None = server_option(None, "The same for --judge-endpoint.")
-    judge_price: str | None = server_option(None, "Prices of the judges.", shown="--price")
+    judge_endpoint: str | None = file_option(None, "Address of the judges' server.")
+    judge_key_env: str | None = file_option(None, "The same for judge_endpoint.")
+    judge_price: str | None = file_option(None, "Prices of the judges.")
     max_calls: int | None = server_option(None, "Send nothing more after so many replies.", ge=0)
     max_tokens: int | None = server_option(None, "Send nothing more after so many tokens.", ge=0)
     offline: bool = option(False, "Send nothing: only the recorded replies count.", names="--offline")
@@ -43,16 +43,16 @@ class JudgedOptions(ServerOptions):
         if self.offline and self.endpoint:
             raise ValueError("--offline asks nobody, so leave out --endpoint")
         if self.judge_price is not None and self.price is None:
-            raise ValueError("--judge-price needs --price IN,OUT, the prices of the model that writes")
+            raise ValueError("judge_price needs price, that of the model that writes")
         if self.judge_key_env and not self.judge_endpoint:
-            raise ValueError("--judge-key-env is the key to --judge-endpoint; without one, --key-env counts")
+            raise ValueError("judge_key_env is the key to judge_endpoint; without one, --key-env counts")
         _ = self.judge_prices
         return self
 
     @property
     def judge_prices(self) -> tuple[float, float] | None:
         """Return the prices of the judges, by default those of the model; a ValueError if they are none."""
-        return read_prices(self.judge_price, "--judge-price") or self.prices
+        return read_prices(self.judge_price, "judge_price") or self.prices
 
     @property
     def picture_price(self) -> float:
@@ -88,9 +88,9 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
     image_model: str | None = option(
         None, "The model that generates the pictures, in place of pairs.", panel=PANEL_PICTURES
     )
-    image_endpoint: str | None = option(None, "Address of its server.", shown="--endpoint", panel=PANEL_PICTURES)
-    image_key_env: str | None = option(None, "As --key-env, for --image-endpoint.", panel=PANEL_PICTURES)
-    image_price: float | None = option(None, "Price of a picture.", ge=0, le=1_000_000, panel=PANEL_PICTURES)
+    image_endpoint: str | None = file_option(None, "Address of its server.")
+    image_key_env: str | None = file_option(None, "The same for image_endpoint.")
+    image_price: float | None = file_option(None, "Price of a picture.", ge=0, le=1_000_000)
     image_param: tuple[str, ...] = option(
         (), "KEY=JSON: a parameter of its requests, as 'size=\"512x512\"'. Repeatable.", panel=PANEL_PICTURES
     )
@@ -119,21 +119,22 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
             raise ValueError("give --judge or --judges, not both")
         for name in ("price", "endpoint"):
             if getattr(self, f"judge_{name}") is not None and self.model in self.judge_names:
-                raise ValueError(f"--judge-{name} is for judges that do not write; name others by --judge or --judges")
+                raise ValueError(f"judge_{name} is for judges that do not write; name others by --judge or --judges")
 
     def _images_fit(self) -> None:
-        given = {name: getattr(self, f"image_{name}") for name in ("endpoint", "key_env", "price", "param")}
+        given = {"--image-param": self.image_param}
+        given |= {name: getattr(self, name) for name in ("image_endpoint", "image_key_env", "image_price")}
         if not self.image_model:
             if named := [name for name, value in given.items() if value not in (None, ())]:
-                raise ValueError(f"--image-{named[0].replace('_', '-')} needs --image-model")
+                raise ValueError(f"{named[0]} needs --image-model")
         elif self.image_model in (self.model, *self.judge_names):
             raise ValueError("--image-model needs a name of its own, not that of a model that writes or judges")
         elif named := sorted(self.model_fields_set & _OF_SOURCE):
             raise ValueError(f"{spelling(type(self), named[0])} is for pairs, and --image-model has none")
         elif (self.price is None) != (self.image_price is None):
-            raise ValueError("give --price and --image-price, or neither: a part of the cost would be no cost")
+            raise ValueError("give price and image_price in --server, or neither: a part of the cost would be no cost")
         if self.image_key_env and not self.image_endpoint:
-            raise ValueError("--image-key-env is the key to --image-endpoint; without one, --key-env counts")
+            raise ValueError("image_key_env is the key to image_endpoint; without one, --key-env counts")
 
     @property
     def picture_price(self) -> float:
@@ -193,7 +194,7 @@ class BloomCoverageOptions(JudgedOptions):
             raise ValueError("--judge has to be another model than --model")
         for name in ("endpoint", "price"):
             if getattr(self, f"judge_{name}") is not None and not self.judge:
-                raise ValueError(f"--judge-{name} is of a second model, so name it by --judge")
+                raise ValueError(f"judge_{name} is of a second model, so name it by --judge")
         return self
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import field_validator, model_validator
 
-from vcrgen.config.base import PANEL_LOCAL_MODEL, PANEL_SERVER, option, read_parameters
+from vcrgen.config.base import PANEL_LOCAL_MODEL, PANEL_SERVER, option, read_parameters, spelling
 from vcrgen.config.server import ServerOptions
 from vcrgen.models.presets import PRESETS, preset_names
 
@@ -91,7 +91,7 @@ class PredictOptions(ServerOptions):
         for name in sorted(self.model_fields_set):
             extra = type(self).model_fields[name].json_schema_extra
             if isinstance(extra, dict) and extra["panel"] == panel:
-                raise ValueError(f"--{name.replace('_', '-')} belongs to {other}")
+                raise ValueError(f"{spelling(type(self), name)} belongs to {other}")
         if self.canary and (self.view or self.mode or self.split or self.limit or self.answer_logprobs):
             raise ValueError(
                 "--canary asks about no picture, so leave out --view, --mode, --split, --limit and --answer-logprobs"

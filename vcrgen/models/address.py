@@ -136,7 +136,7 @@ def parse_address(
 
 
 def _key_option(option: str) -> str:
-    return option.replace("endpoint", "key-env")
+    return "--key-env" if option == "--endpoint" else option.replace("endpoint", "key_env")
 
 
 def _is_local(host: str) -> bool:
@@ -180,6 +180,8 @@ def read_key(variable: str | None, address: Address, *, insecure: bool = False) 
             f"spaces); leave {address.key_option} out where the server asks for none."
         )
     if not address.is_encrypted and not address.is_local and not (insecure and address.is_private):
-        remedy = "--insecure-key in a network that you trust" if address.is_private else "a server on this machine"
+        remedy = "a server on this machine"
+        if address.is_private:
+            remedy = "in a network that you trust insecure_key: true in --server"
         raise ConfigError(f"A key is not sent to {address.host} by plain http; use https, or {remedy}.")
     return Key(value)

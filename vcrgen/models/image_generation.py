@@ -50,16 +50,16 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
         CallError: The body holds no image, or an error in spite of its status.
         EndpointError: It holds the URL of an image in place of the image.
     """
-    body = parse_object(data, redact, "--image-endpoint")
+    body = parse_object(data, redact, "image_endpoint")
     listed = body.get("data")
     first = listed[0] if isinstance(listed, list) and listed else None
     if not isinstance(first, dict):
-        raise _no_picture("the server sent no picture; see whether --image-endpoint is right")
+        raise _no_picture("the server sent no picture; see whether image_endpoint is right")
     text, place = first.get("b64_json"), first.get("url")
     if not text and place and isinstance(place, str) and not (text := _inside(place)):
         raise EndpointError(
             f"{address.host} sends the address of a picture in place of the picture, and addresses are not fetched; "
-            "set the server to answer with b64_json, or name another --image-endpoint."
+            "set the server to answer with b64_json, or name another image_endpoint."
         )
     picture = _decoded(text)
     return Reply(

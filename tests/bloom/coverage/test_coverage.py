@@ -20,6 +20,7 @@ from tests.bloom.author import good, text_of
 from tests.bloom.conftest import PATHS, done, made_set, png, row
 from tests.browsing import lines_of_labels, shown_at
 from tests.models.fault_server import Answer, Call, FaultServer, Held
+from tests.servers import with_file
 from vcrgen.bloom.importing import RowReader
 
 Run = Callable[..., tuple[int, str, str]]
@@ -123,7 +124,7 @@ def test_replies_are_kept_and_nothing_is_paid_twice(run: Run, server: FaultServe
     assert len(server.calls) == 7
     code, _, err = run(*words, "--offline", "--out", "page.html")
     assert code == 3 and "leave out --offline" in err
-    assert run(*words, "--endpoint", server.url, "--out", "page.html", "--price", "1,2")[0] == 0
+    assert run(*words, "--endpoint", server.url, "--out", "page.html", *with_file([{"price": "1,2"}]))[0] == 0
     assert len({call.digest for call in server.calls}) == len(server.calls) == 20
     assert run(*words, "--offline", "--out", "again.html")[0] == 0
     assert Path("page.html").read_bytes() == Path("again.html").read_bytes()
@@ -403,7 +404,7 @@ WRONG = [
     (["own", "own"], "named twice"),
     (["own", "--judge", "J"], "--judge is a second model"),
     (["own", "--offline", "--model", "M", "--judge", "M"], "another model"),
-    (["own", "--offline", "--model", "M", "--judge-endpoint", "http://x/v1"], "--judge-endpoint is of a second model"),
+    (["own", "--offline", "--model", "M", {"judge_endpoint": "http://x/v1"}], "judge_endpoint is of a second model"),
     (["own", "--taxonomy", "odd.csv"], "odd.csv"),
     (["own", "--taxonomy", "tree.csv"], "has no categories of the taxonomy"),
     (["own", "--categories", "none.csv"], "none.csv cannot be read"),
@@ -434,5 +435,5 @@ def test_a_mistake_is_a_sentence(run: Run, words: list[Any], part: str) -> None:
     lists["heads.csv"] = "question_id,leaf\n"
     for name, text in lists.items():
         Path(name).write_text(text)
-    code, out, err = run("bloom", "coverage", *words)
+    code, out, err = run("bloom", "coverage", *with_file(words))
     assert code == 2 and part in err.replace("\n", " ") and "Traceback" not in out + err

@@ -95,7 +95,7 @@ def test_what_passes_is_tried_again(run: Run, whole: Whole) -> None:
         return Answer(fault="hang") if call.digest == hangs else faults[int(call.digest[:2], 16) % len(faults)]
 
     with FaultServer(troubled) as server:
-        done(build, run, server, "made", "--concurrency", 16, "--timeout", 2)
+        done(build, run, server, "made", "--concurrency", 16, {"timeout": 2})
     assert files("made") == whole.files
     retries: Counter[str] = Counter()
     for line in Path("made.ledger").read_text().splitlines():
@@ -249,11 +249,11 @@ def test_nobody_is_there(run: Run) -> None:
     assert code == 2 and "no server can be reached there" in err and "mend --endpoint" in err
     assert "Traceback" not in err and not list(Path().glob("made*"))
     with FaultServer(good) as server:
-        code, _, err = build(run, server, "made", "--judge-endpoint", "http://127.0.0.1:9/v1")
-    assert code == 2 and "127.0.0.1:9: no server can be reached there" in err and "mend --judge-endpoint" in err
+        code, _, err = build(run, server, "made", {"judge_endpoint": "http://127.0.0.1:9/v1"})
+    assert code == 2 and "127.0.0.1:9: no server can be reached there" in err and "mend judge_endpoint" in err
 
 
-@pytest.mark.parametrize("limit", [("--max-calls", 0), ("--max-tokens", 0), ("--max-cost", 0, "--price", "1,1")])
+@pytest.mark.parametrize("limit", [("--max-calls", 0), ("--max-tokens", 0), ("--max-cost", 0, {"price": "1,1"})])
 def test_a_budget_of_zero_asks_nothing(run: Run, limit: tuple[Any, ...]) -> None:
     with FaultServer(good) as server:
         code, _, err = build(run, server, "made", *limit)
@@ -393,10 +393,12 @@ def test_keys_get_nowhere(run: Run, whole: Whole, monkeypatch: pytest.MonkeyPatc
         text = json.dumps(said(call) | {"note": key}, ensure_ascii=False)
         return Answer(text=text, message={"reasoning_content": f"my key: {key}"}, finish_reason=answer.finish_reason)
 
-    keys = ["--key-env", "MY_KEY", "--judge-key-env", "MY_JUDGE_KEY"]
+    keys = ["--key-env", "MY_KEY"]
     with FaultServer(telling) as author, FaultServer(telling) as judge:
         for more in ([], ["--allow-failed"]):
-            code, out, err = build(run, author, "made", *keys, "--judge-endpoint", judge.url, *more)
+            code, out, err = build(
+                run, author, "made", *keys, {"judge_endpoint": judge.url, "judge_key_env": "MY_JUDGE_KEY"}, *more
+            )
             printed += out + err
             assert code == (0 if more else 3)
         assert {call.headers["authorization"] for call in author.calls} == {f"Bearer {KEY}"}

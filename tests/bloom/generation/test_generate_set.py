@@ -16,6 +16,7 @@ from tests.bloom.author import good, is_right, said, stage_of, text_of
 from tests.bloom.conftest import done
 from tests.bloom.generation.kills import asked_again, kill_at, slowly
 from tests.models.fault_server import Answer, Call, FaultServer, Held
+from tests.servers import with_file
 from vcrgen.bloom.generation.item_slots import read_themes
 from vcrgen.bloom.generation.stages import STAGES
 from vcrgen.dataset.reader import Dataset
@@ -43,7 +44,7 @@ def server() -> Iterator[FaultServer]:
 
 
 def build(run: Run, server: FaultServer, out: str, *more: object) -> tuple[int, str, str]:
-    return run(*WORDS.split(), "--out", out, "--endpoint", server.url, *more)
+    return run(*WORDS.split(), "--out", out, "--endpoint", server.url, *with_file(more))
 
 
 def files(folder: str) -> dict[str, str]:
@@ -168,13 +169,13 @@ def test_a_call_that_stalls_holds_back_only_its_own_items(run: Run, server: Faul
         return call.digest == stalled and not call.tries and came < wanted
 
     with FaultServer(Held(good, stalls)) as other:
-        assert build(run, other, "made", "--concurrency", 4, "--timeout", 120)[0] == 0
+        assert build(run, other, "made", "--concurrency", 4, {"timeout": 120})[0] == 0
     # Whoever waited for it would have waited until it was given up, and sent again.
     assert wanted >= 2 and sum(call.digest == stalled for call in other.calls) == 1
     assert files("whole") == files("made")
 
 
-@pytest.mark.parametrize("limit", [("--max-calls", 7), ("--max-tokens", 800), ("--max-cost", 0.0008, "--price", "1,1")])
+@pytest.mark.parametrize("limit", [("--max-calls", 7), ("--max-tokens", 800), ("--max-cost", 0.0008, {"price": "1,1"})])
 def test_a_limit_stops_and_a_second_run_goes_on(run: Run, server: FaultServer, limit: tuple[Any, ...]) -> None:
     code, _, err = build(run, server, "made", "--concurrency", 2, *limit)
     assert code == 3 and f"{limit[0]} {limit[1]} is reached" in err and "resumes" in err
@@ -410,7 +411,7 @@ def test_each_item_has_the_licence_of_its_picture(run: Run, server: FaultServer)
 
 
 def test_judges_have_prices_of_their_own(run: Run, server: FaultServer) -> None:
-    prices = ["--price", "1,10", "--judge-price", "100,1000"]
+    prices = [{"price": "1,10", "judge_price": "100,1000"}]
     out = done(build, run, server, "made", *prices)
     judged = sum(STAGES[stage_of(call)].judged for call in server.calls)
     millionth = (100 * 1 + 10 * 10) * (len(server.calls) - judged) + (100 * 100 + 10 * 1000) * judged
@@ -419,9 +420,10 @@ def test_judges_have_prices_of_their_own(run: Run, server: FaultServer) -> None:
     )
     code, _, err = build(run, server, "dear", *prices, "--max-cost", 0.1, "--concurrency", 1)
     assert code == 3 and "--max-cost 0.1 is reached" in err
-    words = ["bloom", "plan", "samples:12", "--taxonomy", "categories.csv", "--price", "1,1", "--judge", "J"]
+    words = ["bloom", "plan", "samples:12", "--taxonomy", "categories.csv", "--judge", "J"]
     costs = [
-        float(run(*words, *more)[1].split("Cost: about ")[1].split(";")[0]) for more in ([], ["--judge-price", "9,9"])
+        float(run(*words, *with_file([{"price": "1,1", **more}]))[1].split("Cost: about ")[1].split(";")[0])
+        for more in ({}, {"judge_price": "9,9"})
     ]
     assert costs[0] < costs[1] < 9 * costs[0]
 
@@ -449,7 +451,7 @@ WRONG = [
     (["samples:3", "--model", "M", "--endpoint", "http://127.0.0.1:9/v1", "--offline"], "asks nobody"),
     (["samples:3", "--model", "M", "--offline", "--judges", "A,A"], "different models"),
     (["samples:3", "--model", "M", "--offline", "--lang", "en,EN!"], "--lang"),
-    (["samples:3", "--model", "M", "--offline", "--max-cost", 1], "--price"),
+    (["samples:3", "--model", "M", "--offline", "--max-cost", 1], "needs a price in --server"),
     (["--config", "bloom-demo"], "--offline for the replies that are there"),
     (["--config", "long.yaml", "--offline"], "File name too long"),
     (
@@ -457,17 +459,17 @@ WRONG = [
         "odd.yaml: Unknown key 'per_categry'; the nearest known key is 'per_category'.",
     ),
     (["samples:3", "--model", "M", "--offline", "--out", "a" * 300], "file name too long"),
-    (["samples:3", "--model", "M", "--judge", "J", "--offline", "--judge-price", "1,1"], "--judge-price needs --price"),
-    (["samples:3", "--model", "M", "--offline", "--price", "1,1", "--judge-price", "1,1"], "do not write"),
-    (["samples:3", "--model", "M", "--offline", "--judge-endpoint", "http://127.0.0.1:9/v1"], "do not write"),
-    (["samples:3", "--model", "M", "--judge", "J", "--offline", "--judge-key-env", "K"], "--judge-key-env is"),
+    (["samples:3", "--model", "M", "--judge", "J", "--offline", {"judge_price": "1,1"}], "judge_price needs price"),
+    (["samples:3", "--model", "M", "--offline", {"price": "1,1", "judge_price": "1,1"}], "do not write"),
+    (["samples:3", "--model", "M", "--offline", {"judge_endpoint": "http://127.0.0.1:9/v1"}], "do not write"),
+    (["samples:3", "--model", "M", "--judge", "J", "--offline", {"judge_key_env": "K"}], "judge_key_env is"),
     (
-        ["samples:3", "--model", "M", "--judge", "J", "--offline", "--price", "1,1", "--judge-price", "x"],
-        "--judge-price 'x'",
+        ["samples:3", "--model", "M", "--judge", "J", "--offline", {"price": "1,1", "judge_price": "x"}],
+        "judge_price 'x'",
     ),
     ([*ANOTHER_SERVER, "--out", "new", "--ledger", "new/replies"], "--ledger new/replies is inside of the new folder"),
-    ([*ANOTHER_SERVER, "--judge-endpoint", "ftp://x"], "--judge-endpoint has to be an address"),
-    ([*ANOTHER_SERVER, "--judge-endpoint", "http://x/v1", "--judge-key-env", "NONE"], "--judge-key-env takes the name"),
+    ([*ANOTHER_SERVER, {"judge_endpoint": "ftp://x"}], "judge_endpoint has to be an address"),
+    ([*ANOTHER_SERVER, {"judge_endpoint": "http://x/v1", "judge_key_env": "NONE"}], "judge_key_env takes the name"),
     (["samples:3", "--model", "M", "--offline", "--license", "CC\x1b[31m0"], "--license is one line"),
     (["--image-model", "I", "--model", "M", "--offline", "--column", "license=x"], "--column license"),
 ]
@@ -477,7 +479,7 @@ WRONG = [
 def test_a_mistake_is_a_sentence(run: Run, words: list[Any], part: str) -> None:
     Path("long.yaml").write_text(f"source: {'a' * 300}\nmodel: M\n")
     Path("odd.yaml").write_text("source: samples:3\nmodel: M\nper_categry: 1\n")
-    code, out, err = run("bloom", "build", *words)
+    code, out, err = run("bloom", "build", *with_file(words))
     assert code == 2 and part in err and "Traceback" not in out + err
 
 
@@ -500,7 +502,9 @@ def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> 
 
 
 def test_the_plan_asks_nobody(run: Run) -> None:
-    out = done(run, "bloom", "plan", "pairs.parquet", "--judge", "J", "--per-category", 20, "--price", "2.5,10")
+    out = done(
+        run, "bloom", "plan", "pairs.parquet", "--judge", "J", "--per-category", 20, *with_file([{"price": "2.5,10"}])
+    )
     assert "2,120" in out and "Cost: about" in out
     assert "written in English, translated into Modern Standard Arabic." in out
     assert "Pictures needed: 530 at least, of which each has 4 items" in out and "has 1,060 or more" in out

@@ -20,6 +20,7 @@ from tests.bloom.author import good, said, stage_of, text_of
 from tests.bloom.conftest import done
 from tests.bloom.generation.test_generate_set import Run, categories, files
 from tests.models.fault_server import Answer, Call, FaultServer, generated
+from tests.servers import with_file
 from vcrgen.bloom.generation.cost_plan import plan_set
 from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.dataset.manifest import read_manifest
@@ -35,7 +36,7 @@ __all__ = ["categories"]  # a fixture of every test
 
 
 def build(run: Run, server: FaultServer, out: str, *more: object) -> tuple[int, str, str]:
-    return run(*WORDS, "--endpoint", server.url, "--out", out, *more)
+    return run(*WORDS, "--endpoint", server.url, "--out", out, *with_file(more))
 
 
 def reasons(folder: str) -> Counter[str]:
@@ -149,7 +150,7 @@ def test_a_server_without_pictures_is_said_in_a_sentence(run: Run, fault: str) -
 
 
 def test_limits_count_pictures(run: Run) -> None:
-    prices = ["--price", "1,1", "--image-price", "0.25"]
+    prices = [{"price": "1,1", "image_price": 0.25}]
     with FaultServer(fit) as server:
         code, _, err = build(run, server, "made", "--max-cost", 0.6, "--concurrency", 1, *prices)
         assert code == 3 and "--max-cost 0.6 is reached" in err
@@ -175,11 +176,11 @@ def test_the_plan_counts_what_a_build_asks(run: Run) -> None:
     for stage, plan in planned.items():
         calls = sum(stage_of(call) == stage for call in server.calls)
         assert calls <= plan.most_calls and (calls == plan.calls or stage == "verdict"), stage
-    words = ["bloom", "plan", "--image-model", "I", "--per-category", "20", "--price", "2,10"]
-    out = done(run, *words, "--image-price", "0.04")
+    words = ["bloom", "plan", "--image-model", "I", "--per-category", "20"]
+    out = done(run, *words, *with_file([{"price": "2,10", "image_price": 0.04}]))
     assert "picture" in out and "6,360" in out  # at most, three for each of 2,120 items
     cheap = costs(out)
-    dear = costs(run(*words, "--image-price", "1.04")[1])
+    dear = costs(run(*words, *with_file([{"price": "2,10", "image_price": 1.04}]))[1])
     assert [b - a for a, b in zip(cheap, dear, strict=True)] == pytest.approx([2120, 6360], abs=1)
 
 
@@ -240,14 +241,16 @@ def test_another_server_with_its_own_key(run: Run, monkeypatch: pytest.MonkeyPat
         refused = {"error": {"message": f"no: {call.headers['authorization']}"}}
         return Answer(status=403, body=json.dumps(refused).encode())
 
-    keys = ["--key-env", "KEY_OF_WORDS", "--image-key-env", "KEY_OF_IMAGES"]
+    keys = ["--key-env", "KEY_OF_WORDS"]
     with FaultServer(fit) as words, FaultServer(good) as images, FaultServer(echo) as echoing:
-        done(build, run, words, "made", "--image-endpoint", images.url, *keys)
+        done(build, run, words, "made", *keys, {"image_endpoint": images.url, "image_key_env": "KEY_OF_IMAGES"})
         assert {call.headers["authorization"] for call in images.calls} == {"Bearer sk-images-secret-2"}
         assert {call.headers["authorization"] for call in words.calls} == {"Bearer sk-words-secret-1"}
         assert all(stage_of(call) == "picture" for call in images.calls)
         assert not any(stage_of(call) == "picture" for call in words.calls)
-        code, out, err = build(run, words, "other", "--image-endpoint", echoing.url, *keys)
+        code, out, err = build(
+            run, words, "other", *keys, {"image_endpoint": echoing.url, "image_key_env": "KEY_OF_IMAGES"}
+        )
         assert code == 3 and "403" in err and "secret" not in out + err
     for file in Path().rglob("*"):
         assert not file.is_file() or b"-secret-" not in file.read_bytes()
@@ -274,25 +277,25 @@ WRONG: list[tuple[list[Any], str]] = [
     (["--image-model", "J", "--model", "M", "--judge", "J", "--offline"], "a name of its own"),
     (["--image-model", "I", "--model", "M", "--offline", "--limit", "5"], "--limit is for pairs"),
     (["--image-model", "I", "--model", "M", "--offline", "--column", "license=l"], "--column license is for pairs"),
-    (["--image-model", "I", "--model", "M", "--offline", "--price", "1,1"], "or neither"),
-    (["--image-model", "I", "--model", "M", "--offline", "--image-price", "1"], "or neither"),
-    (["--image-model", "I", "--model", "M", "--offline", "--image-price", "nan"], "image-price"),
+    (["--image-model", "I", "--model", "M", "--offline", {"price": "1,1"}], "or neither"),
+    (["--image-model", "I", "--model", "M", "--offline", {"image_price": 1}], "or neither"),
+    (["--image-model", "I", "--model", "M", "--offline", {"image_price": float("nan")}], "image-price"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "size=512"], "There is no ledger"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "size=a"], "a text needs quotes"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", "seed=1"], "vcrgen sets"),
     (["--image-model", "I", "--model", "M", "--offline", "--image-param", r'size="\ud800"'], "is not JSON"),
-    (["--image-model", "I", "--model", "M", "--offline", "--image-key-env", "K"], "key to --image-endpoint"),
+    (["--image-model", "I", "--model", "M", "--offline", {"image_key_env": "K"}], "key to image_endpoint"),
     (
-        ["--image-model", "I", "--model", "M", "--endpoint", "http://h/v1", "--image-endpoint", "ftp://h"],
-        "--image-endp",
+        ["--image-model", "I", "--model", "M", "--endpoint", "http://h/v1", {"image_endpoint": "ftp://h"}],
+        "image_endpoint has",
     ),
-    (["samples:3", "--model", "M", "--offline", "--image-endpoint", "http://h"], "needs --image-model"),
-    (["samples:3", "--model", "M", "--offline", "--image-price", "1"], "needs --image-model"),
-    (["--image-endpoint", "http://h"], "needs the pairs"),
+    (["samples:3", "--model", "M", "--offline", {"image_endpoint": "http://h"}], "image_endpoint needs --image-model"),
+    (["samples:3", "--model", "M", "--offline", {"image_price": 1}], "image_price needs --image-model"),
+    ([{"image_endpoint": "http://h"}], "needs the pairs"),
 ]
 
 
 @pytest.mark.parametrize(("words", "part"), WRONG)
 def test_a_mistake_is_a_sentence(run: Run, words: list[Any], part: str) -> None:
-    code, out, err = run("bloom", "build", *words)
+    code, out, err = run("bloom", "build", *with_file(words))
     assert code == 2 and part in err and "Traceback" not in out + err
