@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from vcrgen.extras import EXTRAS
+from vcrgen.text.languages import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "vcrgen"
@@ -317,6 +318,20 @@ def test_the_help_imports_no_command() -> None:
         "vcrgen.lazy",
         "vcrgen.records",
     }
+
+
+def test_no_code_asks_for_a_language_by_its_name() -> None:
+    """What a language needs stands in its row and its folder: nothing compares with a code such as "fr"."""
+    places = []
+    for file in set(PACKAGE.rglob("*.py")) - {PACKAGE / "bloom" / "numbers.py"}:  # which reads numbers in words
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Compare):
+                compared = {child.value for child in ast.walk(node) if isinstance(child, ast.Constant)}
+                names = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+                names |= {child.attr for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+                if compared & LANGUAGES.keys() and names & {"lang", "language"}:
+                    places.append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
+    assert not places
 
 
 def test_random_numbers_come_from_one_place() -> None:

@@ -282,11 +282,10 @@ def test_lines_of_another_face_are_not_all_read() -> None:
 
 
 @pytest.mark.parametrize("kind", PATTERN_KINDS)
-@pytest.mark.parametrize("seed", range(3))
-def test_covers_of_every_kind_are_found_or_no_bits_are_given(kind: str, seed: int) -> None:
+def test_covers_of_every_kind_are_found_or_no_bits_are_given(kind: str) -> None:
     """Where print has flaked off, paper is white as beside letters."""
     _, texts = CAPTIONS["en"]
-    strip, hidden = strip_under(PatternCover(kind=kind, hidden=0.6, rows=(1.0,) * 22, seed=seed), "en", texts)
+    strip, hidden = strip_under(PatternCover(kind=kind, hidden=0.6, rows=(1.0,) * 22, seed=0), "en", texts)
     found, ink = find_covers(255 - strip), 255 - strip
     faces = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)
     reads = [read_strip(ink, face, baseline, least=0.9) for face, baseline in faces]

@@ -60,7 +60,7 @@ def test_a_face_that_nobody_has_is_read_by_its_own_glyphs() -> None:
     strips = [strange_strip(caption) for caption in CAPTIONS]
     alike = look_alike()
     own = harvest(alike, [(ink, alike.match(ink).baseline) for ink, _ in strips])
-    for (ink, text), caption in zip(strips[:3], CAPTIONS[:3], strict=True):
+    for (ink, text), caption in zip(strips[:2], CAPTIONS[:2], strict=True):
         strip = read_strip(ink, own, own.match(ink).baseline)
         assert [span.text for span in strip.spans] == [text], caption
         assert strip.fit > LEAST_FIT > read_strip(ink, alike, alike.match(ink).baseline).fit

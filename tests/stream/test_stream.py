@@ -132,8 +132,7 @@ def test_views_are_drawn_for_each_pair(pairs: str) -> None:
     assert {example["view"] for example in one_epoch(pairs, views="tei")} == {"tei"}
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("ink", [0.15, 0.8])
+@pytest.mark.parametrize(("lang", "ink"), [("en", 0.15), ("zh", 0.8)])
 def test_covers_leave_the_ink_that_is_asked_for(lang: str, ink: float) -> None:
     examples = list(VCRStream("samples:70", lang=lang, ink=ink, epochs=1))
     assert {(example["mode"], example["ink"]) for example in examples} == {("ink", ink)}

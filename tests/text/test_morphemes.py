@@ -98,7 +98,7 @@ def test_a_pipeline_has_the_segmenters_tokens(lang: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("lang", ANALYSED)
-@pytest.mark.parametrize("text", ["", " ", "語" * 60_000, "ㅋ" * 60_000, "(" * 60_000, "a" * 60_000, "가 " * 30_000])
+@pytest.mark.parametrize("text", ["", " ", "語" * 60_000, "ㅋ" * 60_000, "가 (" * 9_000])
 def test_texts_of_any_length_are_read(lang: str, text: str) -> None:
     assert "".join(load_segmenter(lang)(text).texts) == text.replace(" ", "")
     assert len(load_segmenter(lang)(text, limit=5)) <= 5

@@ -24,8 +24,8 @@ MISTAKES = {"centsième", "quatre-vingtsième"}  # of num2words in French
 
 
 def words_of_numbers(lang: str, kind: str) -> list[str]:
-    """Return every word of the numbers to 1,000, and of some to 10,000, once."""
-    numbers = [*range(1, 1001), *range(1001, 10_001, 7)]
+    """Return every word of the numbers to 200, and of some to 10,000, once."""
+    numbers = [*range(1, 201), *range(201, 1001, 9), *range(1001, 10_001, 97)]
     written = dict.fromkeys(word for number in numbers for word in num2words(number, lang=lang, to=kind).split())
     return [word for word in written if word not in MISTAKES]
 
