@@ -1966,6 +1966,27 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "leaderboard",
+        "an open set is retired",
+        "if lifecycle.feedback is not Feedback.FULL and not is_over:",
+        "if False:",
+        "tests/leaderboard/test_rotation.py",
+    ),
+    M(
+        "leaderboard",
+        "a set is taken out of the settings unseen",
+        "if one.name not in named and one.lifecycle.retired is None:",
+        "if False:",
+        "tests/leaderboard/test_rotation.py",
+    ),
+    M(
+        "leaderboard",
+        "events.json from the beginning",
+        "events(after=int(after), most=MAX_EVENTS)",
+        "events(most=MAX_EVENTS)",
+        "tests/leaderboard/service/test_app.py",
+    ),
+    M(
+        "leaderboard",
         "outputs of any length",
         "if length > LONGEST_OUTPUT]:",
         "if length < 0]:",

@@ -2,14 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.board import Board, settings_of
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import BoardTable, Event, Submission
+from vcrgen.leaderboard.rotation import SetChange, apply_settings
+from vcrgen.leaderboard.settings import SetSettings, write_settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 
@@ -24,6 +26,25 @@ Place = Callable[..., Submission]
 Run = Callable[..., tuple[int, str, str]]
 Submit = Callable[..., Submission]
 Visit = Callable[..., tuple[Any, Any]]
+
+
+def want(board: Board, *new: str, changes: Mapping[str, Mapping[str, Any]] = {}) -> Sequence[SetChange]:
+    """Write sets into board.yaml as a maintainer does, and apply them.
+
+    Args:
+        board: The board.
+        new: Sets to add, as ``NAME:PATH``.
+        changes: What else is said of sets, new ones too, by name.
+    """
+    known = {one.name: settings_of(one).model_dump(exclude_defaults=True) for one in board.sets}
+    known |= {name: {"name": name, "data": data} for name, _, data in (text.partition(":") for text in new)}
+    for name, values in changes.items():
+        known[name] = known[name] | values
+    settings = board.settings.model_copy(update={"sets": tuple(SetSettings(**values) for values in known.values())})
+    write_settings(board.folder, settings)
+    opened, done = apply_settings(board.folder)
+    opened.engine.dispose()
+    return done
 
 
 def events(board: Board, *kinds: str) -> list[Event]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
 from tests.leaderboard.common import Hand, Place, Run
 from tests.pages import Page
-from vcrgen.cli.leaderboard import leaderboard, sets
+from vcrgen.cli.leaderboard import leaderboard
 from vcrgen.leaderboard.board import Board, data_of, open_board
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey
@@ -21,6 +22,8 @@ from vcrgen.scorer.answers import load_answers
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "leaderboard-service.md"
 COMMANDS = [
     "init",
+    "apply",
+    "publish-key",
     "serve",
     "add",
     "export",
@@ -46,7 +49,7 @@ def examples(command: str) -> list[list[str]]:
 
 def test_every_command_is_tested() -> None:
     group = typer.main.get_command(leaderboard)
-    assert sorted(group.commands) == sorted([*COMMANDS, "sets"])  # type: ignore[attr-defined]
+    assert sorted(group.commands) == sorted(COMMANDS)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -112,7 +115,9 @@ def test_a_board_from_beginning_to_end(
     assert f"{one}  " in succeed(["list", "board", "--status", "removed"])
 
 
-WALK = re.search(r"## A phase from beginning to end\n\n```bash\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
+WALK = re.search(
+    r"## A phase from beginning to end\n\n```bash\n(.*?)```\n\n```yaml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL
+)
 
 
 def test_a_phase_from_beginning_to_end(
@@ -127,12 +132,16 @@ def test_a_phase_from_beginning_to_end(
     told = []
     for line in WALK[1].splitlines():
         program, *words = shlex.split(line, comments=True)
+        if "apply" in words:
+            settings = yaml.safe_load(Path("board/board.yaml").read_text("utf-8"))
+            Path("board/board.yaml").write_text(yaml.safe_dump(settings | yaml.safe_load(WALK[2])), "utf-8")
         code, out, err = run(*words)
         assert program == "vcrgen" and code == 0, err
         told.append(" ".join(out.split()))
-    assert len(told) == 9 and "hidden-2026: 100 % (exact match on VI+TEI of the feedback split" in told[3]
-    assert "hidden-2026 is closed; 1 model has its scores on the final split." in told[5]
-    assert "hidden ladder published" in told[8] and "hidden ladder open" in told[8]
+    assert len(told) == 7 and "hidden-2026: 100 % (exact match on VI+TEI of the feedback split" in told[2]
+    assert "hidden-2026 is closed; 1 model has its scores on the final split." in told[4]
+    assert told[5].startswith("hidden-2026: set retired. hidden-2027: set added. ")
+    assert "hidden ladder retired" in told[5] and "hidden ladder open" in told[5]
     answers = [question.answers for question in load_answers(Path("hidden-2026-answers")).questions]
     assert answers == [question.answers for question in hidden_key.questions]
 
@@ -169,17 +178,18 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
     assert len(lines) == 11
 
 
-def test_commands_of_sets(run: Run, board: Board, another: Path) -> None:
-    group = typer.main.get_command(sets)
-    known = ["add", "dates", "list", "publish-key", "replace", "retire"]
-    assert sorted(group.commands) == known  # type: ignore[attr-defined]
-    for command in known:
-        code, out, _ = run("leaderboard", "sets", command, "--help")
-        assert code == 0 and f"vcrgen leaderboard sets {command} " in out
-    code, out, _ = run("leaderboard", "sets", "list", board.folder)
-    assert code == 0 and "hidden-en: Its scores are shown at once" in " ".join(out.split())
-    code, out, _ = run("leaderboard", "sets", "add", board.folder, f"second:{another / 'key'}")
-    assert code == 0 and "ladder" in out and "shown at once" not in out
+def test_sets_of_the_settings_are_put_into_use(run: Run, board: Board, another: Path) -> None:
+    code, out, _ = run("leaderboard", "apply", board.folder)
+    assert code == 0 and "hidden-en: Its scores are shown at once" in " ".join(out.split()) and "added" not in out
+    file = board.folder / "board.yaml"
+    more = f"- name: second\n  data: {another / 'key'}\n"
+    file.write_text(file.read_text("utf-8").replace("sets:\n", f"sets:\n{more}"), "utf-8")
+    code, out, _ = run("leaderboard", "apply", board.folder)
+    assert code == 0 and "second: set added." in out and "ladder" in out
+    file.write_text(file.read_text("utf-8").replace(more, ""), "utf-8")
+    for command in ("apply", "serve"):
+        code, out, err = run("leaderboard", command, board.folder)
+        assert code == 2 and out == "" and "does not name the set 'second', which is in use" in err
 
 
 def test_where_one_is_may_be_the_board(run: Run, board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +212,7 @@ def test_a_file_that_is_refused_is_exit_code_1(run: Run, board: Board, hand: Han
 # Of each kind one: the others are tested beside what refuses them.
 MISTAKES: dict[str, tuple[str, str]] = {
     "no set": ("init new", "Name the sets that the board scores with --data NAME:PATH"),
-    "instant feedback": ("init new --data a:{public} --feedback instant", "or say --unsafe where you trust"),
+    "instant feedback": ("init new --data a:{public} --feedback instant", "or say `unsafe` where you trust"),
     "no database": (
         "init new --data a:{public} --database postgresql+psycopg://u:open-sesame@127.0.0.1:1/n",
         "cannot be used",
@@ -252,6 +262,7 @@ def test_no_board_is_one_sentence(command: str, run: Run, tmp_path: Path) -> Non
         "backup": ["b.tar.gz"],
         "choose": ["ff"],
         "close": ["hidden-en"],
+        "publish-key": ["hidden-en", "--out", "key"],
         "maintainer": ["Ada"],
     }
     code, out, err = run("leaderboard", command, "nowhere", *more.get(command, []))

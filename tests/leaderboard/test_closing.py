@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.forked import Forked
-from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, table_of, until
+from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, table_of, until, want
 from vcrgen.dataset.key import FINAL
 from vcrgen.errors import LeaderboardError
 from vcrgen.leaderboard import closing, commands, maintainers
@@ -20,7 +20,6 @@ from vcrgen.leaderboard.disclosure import STEPS
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
-from vcrgen.leaderboard.rotation import move_dates, retire
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import runs
@@ -95,7 +94,7 @@ def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, 
         lambda: close(each_ladder, SET, ProgressListener()),
         lambda: submit(each_ladder, guess("e", {}), facts("Four"), set_name=SET),
         lambda: commands.choose(each_ladder, given[1].id, team=None, actor="test"),
-        lambda: move_dates(each_ladder, SET, opens="", closes="2050-01-01"),
+        lambda: want(each_ladder, changes={SET: {"closes": "2050-01-01"}}),
     ):
         with pytest.raises(LeaderboardError, match="closed"):
             call()
@@ -181,13 +180,13 @@ def test_when_a_set_can_be_closed(stepped: Board) -> None:
         close(stepped, "nothing", ProgressListener())
     with pytest.raises(LeaderboardError, match="The set 'public' has no ladder"):
         close(stepped, "public", ProgressListener())
-    move_dates(stepped, SET, opens="", closes=(now() + timedelta(days=1)).isoformat())
+    want(stepped, changes={SET: {"closes": (now() + timedelta(days=1)).isoformat()}})
     with pytest.raises(LeaderboardError, match=r"is open until .*; see --early"):
         close(stepped, SET, ProgressListener())
     assert events(stepped)[-1] == "dates changed"
     assert close(stepped, SET, ProgressListener(), early=True) == 0
     retired = events(stepped)
-    retire(stepped, SET)
+    want(stepped, changes={SET: {"retired": True}})
     with pytest.raises(LeaderboardError, match="is closed already"):
         close(stepped, SET, ProgressListener())
     assert retired[-1] == "closed"

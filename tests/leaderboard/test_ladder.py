@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit, table_of
+from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit, table_of, want
 from vcrgen.dataset.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError
@@ -22,7 +22,7 @@ from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.intake import LimitReached, accept
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
-from vcrgen.leaderboard.rotation import make_lifecycle, move_dates
+from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
@@ -254,18 +254,18 @@ def test_copies_by_their_words(
 
 def test_dates(stepped: Board, guess: Guess, facts: Facts, submit: Submit) -> None:
     later, earlier = ((now() + timedelta(days=days)).isoformat() for days in (1, -1))
-    move_dates(stepped, SET, opens=later, closes="")
+    want(stepped, changes={SET: {"opens": later}})
     with pytest.raises(LeaderboardError, match=rf"The set 'hidden-en' opens at {later[:10]}"):
         submit(stepped, guess("a", {}), facts(), set_name=SET)
-    move_dates(stepped, SET, opens="2020-01-01", closes=earlier)
+    want(stepped, changes={SET: {"opens": "2020-01-01", "closes": earlier}})
     with pytest.raises(LeaderboardError, match=f"took files until {earlier[:10]}"):
         submit(stepped, guess("a", {}), facts(), set_name=SET)
-    move_dates(stepped, SET, opens="", closes=later)
+    want(stepped, changes={SET: {"closes": later}})
     assert submit(stepped, guess("a", {}), facts(), set_name=SET).status is SubmissionStatus.QUEUED
     with pytest.raises(LeaderboardError, match="The set would close on 2019-01-01, before it opens"):
-        move_dates(stepped, SET, opens="", closes="2019-01-01")
-    with pytest.raises(LeaderboardError, match="--opens takes a date such as 2026-12-01"):
-        move_dates(stepped, SET, opens="tomorrow", closes="")
+        want(stepped, changes={SET: {"closes": "2019-01-01"}})
+    with pytest.raises(LeaderboardError, match="`opens` takes a date such as 2026-12-01"):
+        want(stepped, changes={SET: {"opens": "tomorrow"}})
 
 
 def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Facts, drain: Drain) -> None:
@@ -371,7 +371,7 @@ def test_one_figure_over_several_sets(
     board = make_board(overall=("public", SET))
     file = board.folder / "board.yaml"
     file.write_text(file.read_text().replace("- public", "- nowhere"))
-    with pytest.raises(ConfigError, match=r"headline names 'nowhere', which is no set .* it has public, hidden-en"):
+    with pytest.raises(ConfigError, match=r"overall names 'nowhere', which is no set .* it has public, hidden-en"):
         open_board(board.folder)
     for right, name in ((1, "Best"), (0, "Worst")):
         submit(board, hand(public_key, right=right), facts(name))

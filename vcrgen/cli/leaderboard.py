@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,22 +10,7 @@ import typer
 from rich.markup import escape
 
 from vcrgen.cli import console
-from vcrgen.cli.board_sets import BoardFolder as _Board
-from vcrgen.cli.board_sets import (
-    Closes,
-    FeedbackKind,
-    LadderView,
-    Opens,
-    ProtocolName,
-    SetName,
-    Unsafe,
-    check_unsafe,
-    print_sets,
-    sets,
-)
-from vcrgen.cli.board_sets import board_examples as _examples
-from vcrgen.cli.board_sets import open_folder as _open
-from vcrgen.cli.options import options_of, out_option
+from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.progress import ConsoleProgress
 from vcrgen.cli.root import app
 from vcrgen.config.base import drop_none, validate_options
@@ -37,14 +23,42 @@ from vcrgen.plurals import pluralize
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
-    from vcrgen.leaderboard.records import Submission
+    from vcrgen.leaderboard.records import Submission, TestSet
 
+_Board = Annotated[Path, typer.Argument(help="Folder of the board.")]
+_SetName = Annotated[str, typer.Argument(help="Name of the set.")]
 _Data = Annotated[
     list[str] | None, typer.Option("--data", "-d", help="NAME:PATH of a dataset or of a hidden set's key. Repeatable.")
 ]
 _Database = Annotated[
     str, typer.Option(help="postgresql+psycopg://USER:PASSWORD@HOST/NAME.", show_default="SQLite in the folder")
 ]
+
+
+def _examples(*lines: str) -> str:
+    return examples(*(f"vcrgen leaderboard {line}" for line in lines))
+
+
+def _open(folder: Path) -> Board:
+    from vcrgen.leaderboard.board import open_board
+
+    return open_board(folder)
+
+
+def _print_sets(sets: Sequence[TestSet]) -> None:
+    """Print a table of sets, with a warning for each that discloses its key."""
+    from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE
+    from vcrgen.leaderboard.records import Feedback
+
+    table = console.ruled_table("set", "language", "images", "spans", "answers", "feedback", "phase")
+    for one in sets:
+        kind = "hidden" if one.hidden else "public"
+        size = (f"{one.questions:,}", f"{one.spans:,}")
+        table.add_row(one.name, one.language, *size, kind, one.lifecycle.feedback.value, one.lifecycle.phase)
+    console.out.print(table)
+    for one in sets:
+        if one.lifecycle.feedback is Feedback.INSTANT:
+            console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
 leaderboard = typer.Typer(
@@ -68,16 +82,32 @@ def init(
     contact: Annotated[str, typer.Option(help="How teams reach you.")] = "",
     database: _Database = "",
     reported: Annotated[bool, typer.Option(help="Begin with the published results, as quoted rows.")] = True,
-    feedback: FeedbackKind = "",
-    view: LadderView = "",
-    opens: Opens = "",
-    closes: Closes = "",
-    protocol: ProtocolName = None,
-    unsafe: Unsafe = False,
+    feedback: Annotated[
+        str,
+        typer.Option(
+            help="Feedback on a hidden set: ladder (improvements of the best score on a split), or instant (all "
+            "rounded scores; they disclose the key).",
+            show_default="ladder",
+        ),
+    ] = "",
+    view: Annotated[str, typer.Option(help="View whose exact match a ladder shows.", show_default="stacked")] = "",
+    opens: Annotated[
+        str, typer.Option(help="First day of submissions to hidden sets: 2026-12-01, in UTC.", show_default="now")
+    ] = "",
+    closes: Annotated[str, typer.Option(help="Last day of submissions.", show_default="until `close`")] = "",
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            help="Protocol of a set of captions: vcrgen, paper, vlmevalkit or lmms-eval.", show_default="vcrgen"
+        ),
+    ] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Take --feedback instant, by which the key can be read out.")
+    ] = False,
 ) -> None:
     """Make a board, with its settings in BOARD/board.yaml."""
     from vcrgen.leaderboard.board import init_board
-    from vcrgen.leaderboard.rotation import make_lifecycle
+    from vcrgen.leaderboard.rotation import check_unsafe, make_lifecycle
     from vcrgen.leaderboard.settings import Settings
 
     if not data:
@@ -86,10 +116,21 @@ def init(
     check_unsafe(feedback, unsafe=unsafe)
     lifecycle = make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
     made = init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle, protocol=protocol)
-    print_sets(made.sets)
+    _print_sets(made.sets)
     shown = escape(str(board))
     console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)
+
+
+@leaderboard.command(epilog=_examples("apply board"))
+def apply(board: _Board) -> None:
+    """Put the sets of BOARD/board.yaml into use: add, move and retire them, change their dates; and list them."""
+    from vcrgen.leaderboard.rotation import apply_settings
+
+    opened, changes = apply_settings(board)
+    for change in changes:
+        console.say(f"[bold]{escape(change.set)}[/]: {change.what}.", highlight=False)
+    _print_sets(opened.sets)
 
 
 @leaderboard.command(epilog=_examples("serve board", "serve board --host 0.0.0.0 --port 8080 --proxy 10.0.0.1"))
@@ -98,8 +139,13 @@ def serve(
     board: _Board,
     **options: Any,
 ) -> None:
-    """Run the service, which takes and scores submissions, until Ctrl-C or SIGTERM."""
-    opened = _open(board)
+    """Run the service, which takes and scores submissions, until Ctrl-C or SIGTERM.
+
+    First the sets of BOARD/board.yaml are put into use, as `apply` does.
+    """
+    from vcrgen.leaderboard.rotation import apply_settings
+
+    opened, _ = apply_settings(board)
     try:
         from vcrgen.leaderboard.service.serve import serve as run
     except ModuleNotFoundError as missing:
@@ -331,7 +377,7 @@ def choose(
 @leaderboard.command(epilog=_examples("close board hidden-en"))
 def close(
     board: _Board,
-    name: SetName,
+    name: _SetName,
     early: Annotated[bool, typer.Option("--early", help="Before its last day is over.")] = False,
     leave_out: Annotated[bool, typer.Option("--leave-out", help="Without files that cannot be scored.")] = False,
 ) -> None:
@@ -349,6 +395,23 @@ def close(
         f"{escape(name)} is closed; {pluralize(count, 'model has its scores', 'models have their scores')} on the "
         "final split."
     )
+
+
+@leaderboard.command("publish-key", epilog=_examples("publish-key board hidden-en --out hidden-en-key"))
+def publish_key(
+    board: _Board,
+    name: _SetName,
+    out: Annotated[Path, out_option("A new folder for the key.")],
+    public: Annotated[
+        Path | None, typer.Option(help="The set's public part.", show_default="the folder beside the key")
+    ] = None,
+) -> None:
+    """Write the key of a retired set for publication, after a check of its commitment."""
+    from vcrgen.leaderboard.rotation import publish_key as run
+
+    commitment = run(_open(board), name, out, public=public)
+    console.out.print(f"[bold]{escape(str(out))}[/] holds the key of {escape(name)}.")
+    console.say(f"Commitment: {commitment}", highlight=False)
 
 
 @leaderboard.command(epilog=_examples("rescore board"))
@@ -407,5 +470,4 @@ def restore(
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
 
 
-leaderboard.add_typer(sets, name="sets")
 app.add_typer(leaderboard, name="leaderboard")

@@ -10,6 +10,7 @@ import tempfile
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
@@ -29,6 +30,7 @@ from vcrgen.leaderboard.board import (
     named_sets,
     new_board,
     protocol_of,
+    settings_of,
 )
 from vcrgen.leaderboard.settings import Settings, write_settings
 from vcrgen.leaderboard.store.log import check_log, read_log, record
@@ -61,7 +63,7 @@ def backup(board: Board, target: Path) -> int:
             _check(connection, board, board.folder)
             temporary.touch(mode=0o600)
             with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT, compresslevel=3) as archive:
-                settings = board.settings.model_dump(exclude={"database"})  # which may hold a password
+                settings = board.settings.model_dump(exclude={"database", "sets"})  # a password, and what a table holds
                 head = {"format": FORMAT, "schema": SCHEMA_VERSION, "settings": settings}
                 _add(archive, _HEAD, canonical_json(head).encode())
                 for table in metadata.sorted_tables:
@@ -102,8 +104,9 @@ def _restore(archive: tarfile.TarFile, source: Path, folder: Path, database: str
         raise LeaderboardError(f"{source} is damaged: its settings are none.") from None
     with new_board(folder, settings) as board:
         _load(archive, source, board, head, moved)
+        settings = settings.model_copy(update={"sets": tuple(map(settings_of, board.sets))})
         write_settings(folder, settings)
-        return board
+        return replace(board, settings=settings)
 
 
 def _load(

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine
 
+from vcrgen.config.base import validate_options
 from vcrgen.database.engine import reading, writing
 from vcrgen.dataset.key import HIDDEN_SPLITS
 from vcrgen.dataset.views import View
 from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, SplitSize, TestSet
-from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
+from vcrgen.leaderboard.settings import FILE, SetSettings, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import reported_results
 from vcrgen.leaderboard.store.engine import check_board, create_board, open_engine
 from vcrgen.leaderboard.store.log import record
@@ -67,6 +68,13 @@ def open_board(folder: Path) -> Board:
         LeaderboardError: There is no board, or its database cannot be used or is of another version.
         ConfigError: Its settings are wrong.
     """
+    board = open_unapplied(folder)
+    check_overall(board, board.sets)
+    return board
+
+
+def open_unapplied(folder: Path) -> Board:
+    """Open the board of a folder whose settings may name sets that are not in use yet; it raises as open_board."""
     if not (folder / FILE).is_file():
         raise LeaderboardError(
             f"{folder} is no board (it has no {FILE}); `vcrgen leaderboard init {folder} --data NAME:DATA` makes one."
@@ -74,14 +82,18 @@ def open_board(folder: Path) -> Board:
     settings = read_settings(folder)
     board = Board(folder, settings, open_engine(folder, settings.database), Vault(folder))
     check_board(board.engine)
-    known = [one.name for one in board.sets]
-    for name in settings.overall:
+    return board
+
+
+def check_overall(board: Board, sets: Sequence[TestSet]) -> None:
+    """Refuse, with a ConfigError, an overall score over a set that the board does not have."""
+    known = [one.name for one in sets]
+    for name in board.settings.overall:
         if name not in known:
             raise ConfigError(
-                f"{folder / FILE}: headline names {name[:40]!r}, which is no set of the board; it has "
+                f"{board.folder / FILE}: overall names {name[:40]!r}, which is no set of the board; it has "
                 f"{', '.join(known)}."
             )
-    return board
 
 
 def init_board(
@@ -108,6 +120,7 @@ def init_board(
             ladder, no parts.
     """
     found = [describe_set(name, path, lifecycle, protocol=protocol) for name, path in named_sets(data).items()]
+    settings = settings.model_copy(update={"sets": tuple(map(settings_of, found))})
     with fresh_folder(folder), new_board(folder, settings) as board:
         with board.writing() as connection:
             check_database(connection)
@@ -273,6 +286,18 @@ def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLif
         task=session.task,
         white_rows=isinstance(key, AnswerKey) and key.white_rows,
     )
+
+
+def settings_of(one: TestSet) -> SetSettings:
+    """Return what ``board.yaml`` says of a set that is in use."""
+    lifecycle = one.lifecycle
+    known: dict[str, str | bool] = {"protocol": protocol_of(one) or "", "retired": lifecycle.retired is not None}
+    if one.hidden:
+        moments = {"opens": lifecycle.opens, "closes": lifecycle.closes}
+        known |= {name: at.isoformat() if at else "" for name, at in moments.items()}
+        known |= {"feedback": lifecycle.feedback.value, "view": lifecycle.view.value}
+        known |= {"unsafe": lifecycle.feedback is Feedback.INSTANT}
+    return validate_options(SetSettings, {"name": one.name, "data": one.path, **known})
 
 
 def maintainer() -> str:

@@ -1,13 +1,14 @@
-"""Sets come and go: one is added, retired when it is used up, replaced by another, and at last its key is published."""
+"""Sets come and go as ``board.yaml`` says: added, given other dates, and retired; at last a key is published."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -15,17 +16,43 @@ from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, read_key
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.views import View
 from vcrgen.errors import HiddenSetError, LeaderboardError
-from vcrgen.leaderboard.board import Board, describe_set, maintainer, register_set
+from vcrgen.leaderboard.board import (
+    Board,
+    check_overall,
+    data_of,
+    describe_set,
+    maintainer,
+    open_unapplied,
+    protocol_of,
+    register_set,
+)
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
+from vcrgen.leaderboard.settings import FILE, SetSettings
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import change_set, get_set
+from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.tasks.task import TASKS
 from vcrgen.work.folder import new_folder
 
 
+class SetChange(NamedTuple):
+    """One change of a set, as a line of the log names it."""
+
+    set: str
+    what: str
+
+
+def check_unsafe(feedback: str, *, unsafe: bool) -> None:
+    """Refuse, with a LeaderboardError, instant feedback that is not said to be unsafe."""
+    if feedback == Feedback.INSTANT and not unsafe:
+        raise LeaderboardError(
+            "With instant feedback a team that has a few guesses for each text can read the key out of the scores; "
+            "take the ladder, or say `unsafe` where you trust all teams."
+        )
+
+
 def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", closes: str = "") -> SetLifecycle:
-    """The phase of a new hidden set, from what a command line says; what is empty has its default.
+    """The phase of a new hidden set, from what a command line or ``board.yaml`` says; what is empty has its default.
 
     Args:
         feedback: ``ladder`` or ``instant``.
@@ -52,49 +79,124 @@ def make_lifecycle(*, feedback: str = "", view: str = "", opens: str = "", close
     )
 
 
-def add(board: Board, name: str, path: Path, lifecycle: SetLifecycle, *, protocol: str | None = None) -> TestSet:
-    """Put another set on a board; a LeaderboardError if it is there already, or cannot be used."""
-    found = describe_set(name, path, lifecycle, protocol=protocol)
-    with board.writing() as connection:
-        register_set(connection, found)
-    return found
+def apply_settings(folder: Path) -> tuple[Board, Sequence[SetChange]]:
+    """Open a board, and make its sets those of its ``board.yaml``: in one transaction, each change a line of the log.
+
+    Raises:
+        LeaderboardError: A set cannot be used, or would be changed in a way that is not possible; nothing is changed.
+        ConfigError: The settings are wrong.
+    """
+    board = open_unapplied(folder)
+    return board, apply_sets(board)
 
 
-def move_dates(board: Board, name: str, *, opens: str, closes: str) -> TestSet:
-    """Give a set other dates; empty ones stay. A LeaderboardError if it has been closed or retired."""
+def apply_sets(board: Board) -> Sequence[SetChange]:
+    """Make the sets of a board those of its settings; see :func:`apply_settings`."""
+    known = {one.name: one for one in board.sets}
+    # Answers are read before the transaction: others would wait for it.
+    read = {one.name: found for one in board.settings.sets if (found := _read_new(board, one, known.get(one.name)))}
     with board.writing() as connection:
-        known = get_set(connection, name)
-        if known.lifecycle.closing or known.lifecycle.retired:
-            raise LeaderboardError(f"The set {name!r} is closed; its dates cannot be changed.")
-        lifecycle = known.lifecycle
-        lifecycle = replace(
-            lifecycle,
-            opens=_moment(opens, "opens") or lifecycle.opens,
-            closes=_moment(closes, "closes") or lifecycle.closes,
+        changes = [change for one in board.settings.sets for change in _apply(connection, one, read.get(one.name))]
+        _check_all_named(board, all_sets(connection))
+        check_overall(board, all_sets(connection))
+    return changes
+
+
+def _read_new(board: Board, wanted: SetSettings, known: TestSet | None) -> TestSet | None:
+    """Return the record of a set that is new or was moved; None of another one."""
+    path = (board.folder / wanted.data).absolute()
+    if known is not None and Path(known.path).resolve() == path.resolve():
+        return None
+    if known is not None:
+        found = describe_set(wanted.name, path, known.lifecycle, protocol=protocol_of(known))
+        if data_of(found) != data_of(known):
+            raise LeaderboardError(
+                f"The data of {wanted.name!r} in {FILE} is not that of the set on the board; give a new set a new name."
+            )
+        return found
+    if wanted.retired:
+        raise LeaderboardError(f"The set {wanted.name!r} was never on the board, so it cannot be retired.")
+    check_unsafe(wanted.feedback, unsafe=wanted.unsafe)
+    lifecycle = make_lifecycle(feedback=wanted.feedback, view=wanted.view, opens=wanted.opens, closes=wanted.closes)
+    return describe_set(wanted.name, path, lifecycle, protocol=wanted.protocol or None)
+
+
+def _apply(connection: Connection, wanted: SetSettings, read: TestSet | None) -> Iterator[SetChange]:
+    known = next((one for one in all_sets(connection) if one.name == wanted.name), None)
+    if known is None:
+        assert read is not None
+        _check_public(wanted, read)
+        register_set(connection, read)
+        yield SetChange(wanted.name, "set added")
+        return
+    _check_public(wanted, known)
+    _check_kept(wanted, known)
+    if read is not None:
+        known = replace(read, lifecycle=known.lifecycle)
+        change_set(connection, known)
+        yield _record(connection, known.name, "set moved")
+    lifecycle = known.lifecycle
+    opens, closes = _moment(wanted.opens, "opens"), _moment(wanted.closes, "closes")
+    if (opens, closes) != (lifecycle.opens, lifecycle.closes):
+        if lifecycle.closing or lifecycle.retired:
+            raise LeaderboardError(f"The set {known.name!r} is closed; its dates cannot be changed.")
+        lifecycle = _check_order(replace(lifecycle, opens=opens, closes=closes))
+        change_set(connection, replace(known, lifecycle=lifecycle))
+        moments = {"opens": opens, "closes": closes}
+        facts = {what: at.isoformat() for what, at in moments.items() if at is not None}
+        yield _record(connection, known.name, "dates changed", **facts)
+    if wanted.retired and lifecycle.retired is None:
+        _check_over(known.name, lifecycle)
+        change_set(connection, replace(known, lifecycle=replace(lifecycle, retired=now())))
+        yield _record(connection, known.name, "set retired")
+
+
+def _record(connection: Connection, name: str, what: str, **facts: str) -> SetChange:
+    record(connection, actor=maintainer(), what=what, subject=name, facts=facts)
+    return SetChange(name, what)
+
+
+def _check_public(wanted: SetSettings, found: TestSet) -> None:
+    given = [name for name in ("feedback", "view", "opens", "closes") if getattr(wanted, name)]
+    if given and not found.hidden:
+        raise LeaderboardError(f"The set {wanted.name!r} is public, so it has no `{given[0]}`; hidden sets have.")
+
+
+def _check_kept(wanted: SetSettings, known: TestSet) -> None:
+    """Refuse other rules for a set in use: its scores were made and disclosed by those that it has."""
+    if known.lifecycle.retired is not None and not wanted.retired:
+        raise LeaderboardError(
+            f"The set {known.name!r} was retired and cannot come back: say `retired: true` in {FILE}, or leave it out."
         )
-        changed = replace(known, lifecycle=_check_order(lifecycle))
-        change_set(connection, changed)
-        moments = {"opens": lifecycle.opens, "closes": lifecycle.closes}
-        details = {what: at.isoformat() for what, at in moments.items() if at is not None}
-        record(connection, actor=maintainer(), what="dates changed", subject=name, facts=details)
-    return changed
+    rules = {
+        "feedback": (wanted.feedback, known.lifecycle.feedback.value),
+        "view": (wanted.view, known.lifecycle.view.value),
+        "protocol": (wanted.protocol, protocol_of(known)),
+    }
+    for rule, (new, old) in rules.items():
+        if new and new != old:
+            raise LeaderboardError(
+                f"The {rule} of the set {known.name!r} stays {old}; make another set for {new[:40]}."
+            )
 
 
-def retire(board: Board, name: str) -> None:
-    """Let a set take no more files; its rows stay, and are marked. A LeaderboardError if it is retired already."""
-    with board.writing() as connection:
-        _retire(connection, name)
+def _check_over(name: str, lifecycle: SetLifecycle) -> None:
+    """Refuse to retire a hidden set while it takes files: teams have to know its last day."""
+    is_over = lifecycle.closing is not None or (lifecycle.closes is not None and lifecycle.closes <= now())
+    if lifecycle.feedback is not Feedback.FULL and not is_over:
+        raise LeaderboardError(
+            f"The set {name!r} is open: write its last day as `closes`, and retire or replace it when that is over."
+        )
 
 
-def replace_set(
-    board: Board, old: str, name: str, path: Path, lifecycle: SetLifecycle, *, protocol: str | None = None
-) -> TestSet:
-    """Retire a set and put another one in its place, in one transaction."""
-    found = describe_set(name, path, lifecycle, protocol=protocol)
-    with board.writing() as connection:
-        _retire(connection, old)
-        register_set(connection, found)
-    return found
+def _check_all_named(board: Board, sets: Sequence[TestSet]) -> None:
+    named = {one.name for one in board.settings.sets}
+    for one in sets:
+        if one.name not in named and one.lifecycle.retired is None:
+            raise LeaderboardError(
+                f"{board.folder / FILE} does not name the set {one.name!r}, which is in use; name it, with "
+                "`retired: true` if it is used up."
+            )
 
 
 def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = None) -> str:
@@ -144,14 +246,6 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
     return key.commitment
 
 
-def _retire(connection: Connection, name: str) -> None:
-    known = get_set(connection, name)
-    if known.lifecycle.retired is not None:
-        raise LeaderboardError(f"The set {name!r} is retired already.")
-    change_set(connection, replace(known, lifecycle=replace(known.lifecycle, retired=now())))
-    record(connection, actor=maintainer(), what="set retired", subject=name, facts={})
-
-
 def _commitment(manifest: Path) -> str:
     try:
         if manifest.stat().st_size > MAX_KEY_BYTES:
@@ -173,7 +267,7 @@ def _moment(text: str, what: str) -> datetime | None:
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise LeaderboardError(
-            f"--{what} takes a date such as 2026-12-01 or 2026-12-01T12:00, not {text[:40]!r}."
+            f"`{what}` takes a date such as 2026-12-01 or 2026-12-01T12:00, not {text[:40]!r}."
         ) from None
 
 

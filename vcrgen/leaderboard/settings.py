@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import yaml
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from vcrgen.config.base import Options, read_yaml, validate_options
 from vcrgen.files import write_text
@@ -24,6 +25,27 @@ class Provider(Options):
     client_secret: str = Field("", max_length=500, description="The password of this board there.")
 
 
+class SetSettings(Options):
+    """A test set as it is wanted."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: str = Field(max_length=40, description="What the board calls it.")
+    data: str = Field(min_length=1, max_length=4000, description="A dataset or a hidden set's key, on this machine.")
+    feedback: str = Field("", max_length=20, description="Of a hidden set: ladder, or instant with `unsafe: true`.")
+    view: str = Field("", max_length=20, description="The view whose exact match a ladder shows.")
+    opens: str = Field("", max_length=40, description="First day of submissions to a hidden set, in UTC; empty: now.")
+    closes: str = Field("", max_length=40, description="Last day of submissions; empty: until `close`.")
+    protocol: str = Field("", max_length=40, description="Of a set of captions: vcrgen, paper and others.")
+    retired: bool = Field(False, description="Whether it is out of use; its rows stay.")
+    unsafe: bool = Field(False, description="Take instant feedback, by which the key can be read out.")
+
+    @field_validator("opens", "closes", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        return value.isoformat() if isinstance(value, date) else value  # as YAML reads a date without quotes
+
+
 class Settings(Options):
     """The keys of ``board.yaml``; unknown ones are errors."""
 
@@ -37,6 +59,12 @@ class Settings(Options):
         max_length=300,
         pattern=r"^(https?://[^\s?#]+)?$",
         description="Where people find the board; empty: as asked.",
+    )
+    sets: tuple[SetSettings, ...] = Field(
+        (),
+        max_length=100,
+        strict=False,
+        description="Test sets: name, data, feedback, view, opens, closes, protocol, retired, unsafe; see `apply`.",
     )
     database: str = Field(
         "", max_length=500, description="A SQLAlchemy URL such as postgresql+psycopg://...; empty: SQLite, here."
@@ -68,6 +96,15 @@ class Settings(Options):
         (), max_length=100, strict=False, description="Sets over which models have one figure, their mean; empty: none."
     )
 
+    @field_validator("sets")
+    @classmethod
+    def _check_names(cls, sets: tuple[SetSettings, ...]) -> tuple[SetSettings, ...]:
+        names = [one.name for one in sets]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two sets are named {name!r}")
+        return sets
+
 
 def absolute_url(settings: Settings, asked: str, name: str) -> str:
     """Return the address of a page: below the board's, or else below the one that a request asked."""
@@ -89,7 +126,9 @@ def write_settings(board: Path, settings: Settings) -> None:
     lines = []
     for name, field in Settings.model_fields.items():
         kept = settings.model_dump(mode="json", include={name})
-        value = yaml.safe_dump(kept, allow_unicode=True, width=10_000)
+        if name == "sets":
+            kept = {name: [one.model_dump(mode="json", exclude_defaults=True) for one in settings.sets]}
+        value = yaml.safe_dump(kept, allow_unicode=True, width=10_000, sort_keys=False)
         lines.append(f"# {field.description}\n{value}")
     write_text(board / FILE, "\n".join(lines))
     (board / FILE).chmod(0o600)

@@ -46,7 +46,7 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
         providers = tuple(
             each.model_copy(update={"client_secret": "", "client_id": ""}) for each in self.board.settings.oidc
         )
-        return {"database": "", "oidc": providers, "title": self._title()}
+        return {"database": "", "sets": (), "oidc": providers, "title": self._title()}
 
     def _title(self) -> str:
         """The board's title, or else what its sets are."""

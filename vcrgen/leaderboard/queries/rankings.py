@@ -98,7 +98,7 @@ class RankingQueries(BoardState):
         return found
 
     def overall(self) -> list[records.OverallScore]:
-        """Models with a figure on every set of the headline, the highest mean first; none if there is no headline."""
+        """Models with a figure on every set of the overall score, the highest mean first."""
         names = self.board.settings.overall
         by_model: dict[str, dict[tuple[str, str], AnyRow]] = defaultdict(dict)
         for row in self.rows:
