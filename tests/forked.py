@@ -2,9 +2,12 @@
 
 import multiprocessing as mp
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +68,21 @@ class Vcrgen(Forked):
 
     def __init__(self, *words: str, log: Path) -> None:
         super().__init__(_run_command, words, log)
+
+
+@contextmanager
+def serving(*words: str, log: Path) -> Iterator[str]:
+    """A service while it runs, with the arguments of :class:`Vcrgen`; its address. In the end it stops when told to."""
+    log.write_text("")
+    service, end = Vcrgen(*words, log=log), time.monotonic() + 120
+    try:
+        while not (found := re.search(r'"url": "([^"]+)"', log.read_text("utf-8"))):
+            assert service.poll() is None and time.monotonic() < end, log.read_text("utf-8")
+            time.sleep(0.02)
+        yield found[1]
+    finally:
+        service.terminate()
+    assert service.wait() == 0
 
 
 def _run(function: Callable[..., None], *given: Any) -> None:

@@ -4,13 +4,12 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 from tests.bloom.conftest import made_set, row
+from tests.forked import serving
 from tests.pages import Page, Run, succeed
 from tests.study.conftest import write_consents
 from vcrgen.study.records import Response
@@ -29,7 +28,7 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         _, *words = shlex.split(line)
         if words[1] == "serve":
             write_consents(Path(words[2]))
-            serves(line)
+            serves(words)
             if words[2] == "audit-study":
                 with StudyStore(Path(words[2])) as store, store.writing() as connection:
                     said = Response(("A", "approve", ""), (False,) * 3, 5.0, True, 1)
@@ -47,7 +46,7 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
         if name == "causes":
             head, *errors = Path("errors.csv").read_text("utf-8").splitlines()
             Path("errors.csv").write_text("\n".join([head, *(f"{line}slip" for line in errors)]), "utf-8")
-        seen.setdefault(name, succeed(run, line.replace("samples:64", "samples:16")))
+        seen.setdefault(name, succeed(run, line.replace("samples:64", "samples:6")))
     assert "6 of 6 drawn items judged" in seen["audit report"]
     assert len(COMMANDS) == 27 and "slip of the fingers" in seen["causes"]
     assert re.search(r"items +11 with \d+ spans, and 3 for training", seen["init"]) and "vcrm_" in seen["init"]
@@ -58,19 +57,11 @@ def test_commands(run: Run, pairs: Path, typing: Any) -> None:
     assert {json.loads(line)["model"] for line in Path("r2.jsonl").read_text("utf-8").splitlines()} == {"r2"}
 
 
-def serves(line: str) -> None:
+def serves(words: list[str]) -> None:
     """The service answers, and stops when it is told to."""
-    _, *words = shlex.split(line.replace("--port 8000", "--port 0"))
-    with subprocess.Popen([sys.executable, "-m", "vcrgen", *words], stderr=subprocess.PIPE, text=True) as service:
-        assert service.stderr is not None
-        try:
-            url = json.loads(service.stderr.readline())["url"]
-            with urllib.request.urlopen(f"{url}health", timeout=120) as answer:
-                assert json.load(answer) == {"status": "ok"}
-        finally:
-            service.terminate()
-            service.communicate(timeout=120)
-    assert service.returncode == 0
+    free = ["0" if word == "8000" else word for word in words]
+    with serving(*free, log=Path("service.log")) as url, urllib.request.urlopen(f"{url}health", timeout=120) as answer:
+        assert json.load(answer) == {"status": "ok"}
 
 
 def test_one_of_a_thing_is_no_plural(run: Run, pairs: Path) -> None:
