@@ -246,13 +246,6 @@ def test_another_build_is_refused(reference: Path) -> None:
         build(SAMPLES, out=reference, seed=1)
 
 
-def test_another_unfinished_build_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "out" / WORK).mkdir(parents=True)
-    (tmp_path / "out" / WORK / "plan.json").write_text('{"fingerprint": "of something else"}')
-    with pytest.raises(OutputError, match="unfinished build"):
-        build(SAMPLES, out=tmp_path / "out")
-
-
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [

@@ -6,7 +6,6 @@ import pytest
 
 from tests.pages import ROOT, Page, Run, succeed
 from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ConfigError
 from vcrgen.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS, CoverKind
@@ -36,11 +35,6 @@ def test_the_gallery_has_an_image_of_every_cover_and_language() -> None:
     files = list((ROOT / "docs" / "gallery").iterdir())
     assert {f"gallery/{file.name}" for file in files} == set(shown)
     assert sum(file.stat().st_size for file in files) < 600_000
-
-
-def test_an_unknown_cover_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="unknown cover 'mud'; known: rows, stripes"):
-        BuildConfig(cover="mud")
 
 
 def test_the_commands_of_the_page(run: Run) -> None:

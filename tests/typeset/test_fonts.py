@@ -230,11 +230,6 @@ def test_no_text_to_check(text: str) -> None:
         font_coverage(text, lang="en")
 
 
-def test_unknown_language() -> None:
-    with pytest.raises(ConfigError, match="known: en, zh"):
-        font_coverage("a", lang="xx")
-
-
 def test_widths_are_those_of_pillow_without_kerning() -> None:
     chain = default_chain(LANGUAGES["en"].fonts, size=20)
     font = ImageFont.truetype(chain.faces[0].path, 20, layout_engine=ImageFont.Layout.BASIC)

@@ -27,7 +27,6 @@ from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import FontChain, default_chain, find_font
 from vcrgen.typeset.harfbuzz import UNIT, HarfBuzzShaper, script_of
 from vcrgen.typeset.layout import WORD, layout_caption
-from vcrgen.typeset.render import render_strip
 from vcrgen.typeset.shaping import Shaper
 from vcrgen.typeset.style import make_shaper
 
@@ -178,17 +177,6 @@ def test_a_line_ends_where_no_other_word_fits(lang: str) -> None:
             word = text[following.start :].split(" ")[0]
             assert Shaper.width(setter, text, line.start, line.end) <= 300
             assert Shaper.width(setter, text, line.start, following.start + len(word)) > 300
-
-
-def test_a_line_begins_at_the_right() -> None:
-    layout = layout_caption(TEXTS["ar"][0], shaper("ar"), width=300, max_lines=3, break_unit="word")
-    strip = render_strip(layout)
-    for index, line in enumerate(layout.lines):
-        columns = np.flatnonzero(
-            (strip[index * layout.line_height : (index + 1) * layout.line_height] < 128).any(axis=0)
-        )
-        assert columns[-1] >= 295 and line.x >= 0
-        assert line.glyphs[-1].start == line.start
 
 
 @pytest.mark.parametrize("lang", TEXTS)

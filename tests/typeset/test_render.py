@@ -7,8 +7,7 @@ from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.fonts import FontChain, default_chain, font_registry, resolve_font
 from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.records import Box, Cover
-from vcrgen.typeset.render import _paste, cover_strip, render_strip
+from vcrgen.typeset.render import _paste, render_strip
 
 
 @pytest.mark.parametrize("lang", [code for code, row in LANGUAGES.items() if row.shaper == "basic"])
@@ -43,13 +42,6 @@ def test_ink_that_sticks_out_is_cut_off() -> None:
     # j begins left of its pen.
     layout = layout_caption("jjj", BasicShaper(chain), width=8, max_lines=3, break_unit="character")
     assert render_strip(layout).shape == (layout.height, 8)
-
-
-def test_a_cover_is_white_and_nothing_else_changes() -> None:
-    strip = np.zeros((23, 40), np.uint8)
-    covered = cover_strip(strip, [Cover(box=Box(x0=5, y0=10, x1=9, y1=17))])
-    assert (covered[10:17, 5:9] == 255).all() and covered.sum() == 7 * 4 * 255
-    assert strip.sum() == 0
 
 
 @pytest.mark.parametrize("font", ["liberation-sans", "carlito", "caladea-bold", "ar-pl-kaiti-gb"])
