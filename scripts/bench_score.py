@@ -164,9 +164,9 @@ def whole_test_set(lang: str, answers: list[tuple[str, ...]], count: int) -> Non
         write_lines(key, ({"question_id": str(i), "crossed_text": spans} for i, (spans, _) in enumerate(views[0])))
         write_lines(predictions, prediction_lines(views))
 
-        def run(workers: int = 1, spans: str | None = None) -> None:
+        def run(spans: str | None = None) -> None:
             with write_evidence(Path(folder) / spans if spans else None) as evidence:
-                Session(key, Options(lang=lang, workers=workers)).score(predictions, evidence)
+                Session(key, Options(lang=lang)).score(predictions, evidence)
 
         # In turns, so that what else the machine does slows all of them: each next to the yardstick.
         named: dict[str, Callable[[], object]] = {
@@ -174,7 +174,6 @@ def whole_test_set(lang: str, answers: list[tuple[str, ...]], count: int) -> Non
             "ours": lambda: deque(map(segment, outputs), maxlen=0),
             "the whole run": run,
             "with --spans": lambda: run(spans="spans.parquet"),
-            "with --workers 2": lambda: run(workers=2),
         }
         turns = [{name: both_clocks(work) for name, work in named.items()} for _ in range(3)]
     print(f"  {lang}, {count} items in both views: seconds of processors, by the clock; in times of spaCy's tokenizer")

@@ -1151,13 +1151,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     # Scores.
     M(
         "scorer",
-        "the first rule is named without trying it",
-        "if found[place].exact != was), _SEVERAL)",
-        "), _SEVERAL)",
-        "tests/scorer/test_all_protocols.py",
-    ),
-    M(
-        "scorer",
         "a saved interval is believed",
         "if not all(_are_equal(cell.metrics, estimates",
         "if not any(_are_equal(cell.metrics, estimates",
@@ -1255,8 +1248,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "scorer",
         "empty outputs left out of the length",
-        "self.answer_characters += sum(map(len, question.answers))",
-        "self.answer_characters += sum(map(len, question.answers)) if scored.length else 0",
+        "self.answer_characters += sum(map(len, answers))",
+        "self.answer_characters += sum(map(len, answers)) if scored.length else 0",
         "score",
     ),
     M(
@@ -2281,13 +2274,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         '"foreign_keys=ON", "trusted_schema=OFF"',
         '"trusted_schema=OFF"',
         "tests/leaderboard/test_store.py",
-    ),
-    M(
-        "reading",
-        "a block is read beyond its end",
-        "number, left = number + 1, left - len(line)",
-        "number, left = number + 1, left",
-        "tests/scorer",
     ),
     M(
         "reading",

@@ -4,11 +4,10 @@ import csv
 import io
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from vcrgen.errors import VcrgenError
 from vcrgen.plurals import pluralize
@@ -24,52 +23,24 @@ Cell = TypeVar("Cell")
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Bytes of lines that are read together by whoever takes a file in blocks: as many as make it cheap to hand a block to
 # another process and to add up what came of it, and so few that all processes end at about the same time.
-_BLOCK = 1 << 17
 
 
-class LineBlock(NamedTuple):
-    """Consecutive lines of a file."""
-
-    number: int = 1  # of the first of them
-    start: int = 0  # the byte where it begins
-    size: int = sys.maxsize  # bytes of them all
-
-
-ALL_LINES = LineBlock()
-
-
-def iter_lines(file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES) -> Iterator[tuple[int, str]]:
+def iter_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, str]]:
     """Yield the non-blank lines of a UTF-8 file with their numbers from 1, without a byte order mark.
-
-    ``lines`` are those that are read.
 
     Raises:
         VcrgenError: Of the class given, where the file cannot be opened, a line is too long, or is not UTF-8.
     """
     try:
         with file.open("rb") as handle:
-            if lines.start:
-                handle.seek(lines.start)
-            number, left = lines.number, lines.size
-            while left > 0 and (line := handle.readline(MAX_LINE_BYTES + 1)):
+            number = 1
+            while line := handle.readline(MAX_LINE_BYTES + 1):
                 if len(line) > MAX_LINE_BYTES:
                     raise error(f"{file}, line {number}: the line is longer than {MAX_LINE_BYTES >> 20} MiB.")
                 text = decode(line, file, number, error).strip()
                 if text:
                     yield number, text
-                number, left = number + 1, left - len(line)
-    except OSError as problem:
-        raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
-
-
-def blocks_of_lines(file: Path, error: type[VcrgenError]) -> Iterator[LineBlock]:
-    """Yield blocks of lines of about 128 KiB, for :func:`iter_lines` in any process."""
-    try:
-        with file.open("rb") as handle:
-            number, start = 1, 0
-            while block := handle.read(_BLOCK) + handle.readline(MAX_LINE_BYTES + 1):
-                yield LineBlock(number, start, len(block))
-                number, start = number + block.count(b"\n"), start + len(block)
+                number += 1
     except OSError as problem:
         raise error(f"{file} cannot be read: {problem.strerror or problem}.") from None
 
@@ -87,12 +58,10 @@ def _not_utf8(start: bytes) -> str:
     return f"not UTF-8 text{hint}; save the file as UTF-8."
 
 
-def iter_json_lines(
-    file: Path, error: type[VcrgenError], lines: LineBlock = ALL_LINES
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def iter_json_lines(file: Path, error: type[VcrgenError]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON Lines file with their line numbers from 1."""
     name = str(file)
-    for number, line in iter_lines(file, error, lines):
+    for number, line in iter_lines(file, error):
         value = parse_json(line, f"{name}, line {number}", error)
         if not isinstance(value, dict):
             raise error(f"{name}, line {number}: not a JSON object but {describe(value)}.")

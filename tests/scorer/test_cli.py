@@ -179,14 +179,6 @@ def test_other_scores_of_a_file_do_not_take_the_place_of_the_first(run: Run, key
     assert first.read_bytes() == before and len(list(perfect.parent.glob("*.scores.json"))) == 2
 
 
-def test_all_protocols_prints_lines_alone(run: Run, key: Path, perfect: Path) -> None:
-    found = run("score", perfect, "--data", key, "--all-protocols").splitlines()
-    assert [line for line in found if "of 4 spans differ from vcrgen-v1" in line] == found[2::2] and len(found) == 7
-    assert not list(perfect.parent.glob("*.scores.json"))
-    with pytest.raises(VcrgenError, match="leave --compare, --spans, --format, --out, --groups out"):
-        run("score", perfect, "--data", key, "--all-protocols", "--compare")
-
-
 def test_no_json(run: Run, key: Path, perfect: Path) -> None:
     assert "Written" not in run("score", perfect, "--data", key, "--no-json")
     assert not list(perfect.parent.glob("*.scores.json"))

@@ -35,7 +35,7 @@ def test_every_command_runs(run: Run, serve: Any) -> None:
         Path(table).with_suffix(".csv").write_text(header + cells, "utf-8")
     for line in PAGE.commands:
         if "|" in line:
-            piped = line.replace("vcrgen ", f"{sys.executable} -m vcrgen ")
+            piped = line.replace("vcrgen score", f"{sys.executable} -m vcrgen score")
             subprocess.run(piped, shell=True, check=True, capture_output=True)
         else:
             said = succeed(run, line.replace(".xlsx", ".csv").replace("http://127.0.0.1:8000/v1", server.url))

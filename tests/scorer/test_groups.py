@@ -1,8 +1,6 @@
 """Groups of spans, against a plain count of the same."""
 
-import pickle
 import random
-from array import array
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -91,16 +89,9 @@ def test_every_property_is_a_plain_count(seed: int) -> None:
     }
     plain |= {name: by_value([s.traits.get(name, "") for _, s in spans]) for name in ("font", "strip")}
     properties = SpanBreakdowns(key, scorer)
-    rows = array("q", random.Random(seed).sample(range(len(key)), len(key) // 2))  # the others are read from the key
-    assert [properties.observe(row, key.question(row)) for row in [*rows, *rows]] == [True] * len(rows) + [False] * len(
-        rows
-    )
-    told = SpanBreakdowns(key, scorer)
-    told.merge(pickle.loads(pickle.dumps(properties.facts(rows))))
+    for row in random.Random(seed).sample(range(len(key)), len(key) // 2):  # the others are read from the key
+        properties.observe(row, key.question(row))
     found = properties.of_variant("hard")
-    assert [(part.by, part.labels, members(part)) for part in told.of_variant("hard")] == [
-        (part.by, part.labels, members(part)) for part in found
-    ]
     assert {part.by: members(part) for part in found} == {by: groups for by, groups in plain.items() if groups}
     # Traits come in the order in which spans name them.
     assert [part.by for part in found][:6] == [by for by, groups in plain.items() if groups][:6]

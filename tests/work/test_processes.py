@@ -33,16 +33,6 @@ def test_in_order(processes: int) -> None:
     assert list(results(make_square, [], processes, advice=ADVICE)) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
-def test_forked_processes_begin_with_what_is_in_memory() -> None:
-    loaded = {"base": 5}  # no worker that is pickled has it
-
-    def make() -> Callable[[int], int]:
-        return lambda number: loaded["base"] + number
-
-    assert list(results(make, range(3), 2, advice=ADVICE, forked=True)) == [5, 6, 7]
-
-
 def make_getenv() -> Callable[[str], str | None]:
     return os.environ.get
 

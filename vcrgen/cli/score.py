@@ -45,7 +45,6 @@ Groups = Annotated[bool, typer.Option("--groups", help="text: show scores by len
         "vcrgen score vlmevalkit_output.xlsx --data data/my-vcr --protocol vlmevalkit",
         "vcrgen score run_a.jsonl run_b.jsonl --data data/my-vcr --compare",
         "vcrgen score preds.jsonl --data data/my-vcr --spans spans.parquet --format html --out report.html",
-        "vcrgen score preds.jsonl --data data/my-vcr --all-protocols",
         "vcrgen score canary.jsonl --data hidden-2026/public",
         "vcrgen score preds.jsonl --data data/my-vcr --explain 5f2c81d09ab34e67",
     )
@@ -61,10 +60,6 @@ def score(
     no_json: Annotated[bool, typer.Option("--no-json", help="Write no preds.scores.json.")] = False,
     groups: Groups = False,
     explain: Annotated[str | None, typer.Option(metavar="ID", help="Show one question with its matches.")] = None,
-    all_protocols: Annotated[
-        bool,
-        typer.Option("--all-protocols", help="Print a line for each protocol, what differs and why; nothing else."),
-    ] = False,
     **options: Any,
 ) -> None:
     """Score model outputs: exact match and Jaccard index of the nearest n-gram, with confidence intervals.
@@ -85,8 +80,6 @@ def score(
     chosen = validate_options(ScoreOptions, drop_none(options))
     if explain is not None:
         return _explain(open_session(data, chosen), predictions, explain)
-    if all_protocols:
-        return _score_by_all(predictions, data, chosen, alone=not (compare or spans or out or form or groups))
     check_targets([out, spans], [*predictions, data])
     if (public := public_part(data)) and (replies := canary_replies(predictions, public)):
         if compare or spans or groups:
@@ -199,19 +192,6 @@ def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_
     for item in found:
         print_parts(console.out, show_found(item) if isinstance(item, ScoredExample) else show_item(item))
     print_parts(console.out, [show_signature("", str(session.signature))])
-
-
-def _score_by_all(predictions: Sequence[Path], data: Path, options: ScoreOptions, *, alone: bool) -> None:
-    """Print the lines of every protocol, each when it is known; refuse to make other reports beside them."""
-    from vcrgen.cli.terminal import print_parts, unbroken
-    from vcrgen.scorer.all_protocols import protocol_lines
-    from vcrgen.scorer.saved import reject_duplicate_files
-
-    if not alone:
-        raise ScoreError("--all-protocols prints lines alone; leave --compare, --spans, --format, --out, --groups out.")
-    reject_duplicate_files(predictions, [file.resolve() for file in predictions])
-    for line in protocol_lines(data, predictions, options):
-        print_parts(console.out, [unbroken(line)])
 
 
 def _report(

@@ -42,7 +42,6 @@ class ScoreOptions(Options):
         "none", "Of answers and outputs: none, nfkc (full-width letters, ligatures) or arabic (alefs, tatweel, too)."
     )
     seed: int = option(0, "Seed of the bootstrap.")
-    workers: int = option(1, "Processes that score at once; the scores are the same.", ge=1, le=256)
     pixels: Path | None = option(
         None,
         "Outputs of vcrgen baseline template: compare with them on the same spans, and show accuracy by the bits that "

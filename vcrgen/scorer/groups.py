@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.records import Question
 from vcrgen.scorer.scorer import Scorer
-from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.arrays import Floats
 
 LAST_POSITION = 4
 MAX_LENGTHS = 8
@@ -45,14 +45,6 @@ Breakdowns = Callable[[str], Sequence[Breakdown]]
 """Gives the breakdowns of the units of one variant."""
 
 
-class SpanFacts(NamedTuple):
-    """Properties of the spans of some questions, for another process."""
-
-    rows: array[int]  # of the questions
-    numbers: Sequence[NDArray[Any]]  # of each span, column by column
-    traits: Mapping[str, Sequence[str]]  # by name, of each span; an empty text where it has none
-
-
 class SpanBreakdowns:
     """Breakdowns of the spans of a key, from a few bytes of each span.
 
@@ -72,10 +64,10 @@ class SpanBreakdowns:
         self._ink, self._bits = ({mode: array("d", bytes(8 * spans)) for mode in key.variants} for _ in range(2))
         self._traits: dict[str, tuple[dict[str, int], array[int]]] = {}
 
-    def observe(self, row: int, question: Question) -> bool:
-        """Record the properties of a question's spans; False where they were recorded before."""
+    def observe(self, row: int, question: Question) -> None:
+        """Record the properties of a question's spans, unless they are known."""
         if self._seen[row]:
-            return False
+            return
         self._seen[row] = 1
         for number, span in enumerate(question.spans, start=int(self._starts[row])):
             tokens = self._scorer.prepare(span.text).tokens
@@ -90,39 +82,10 @@ class SpanBreakdowns:
                 bits[number] = span.bits.get(mode, _UNKNOWN)
             for name, label in span.traits.items():
                 self._put_trait(name, number, label)
-        return True
-
-    def facts(self, rows: array[int]) -> SpanFacts:
-        """The properties of observed questions, for :meth:`merge` in another process."""
-        spans = span_numbers(rows, self._starts)
-        traits = {}
-        for name, (labels, codes) in self._traits.items():
-            names = list(labels)
-            traits[name] = [names[code] for code in np.frombuffer(codes, np.uint16)[spans].tolist()]
-        return SpanFacts(rows, [column[spans] for column in self._columns()], traits)
-
-    def merge(self, facts: SpanFacts) -> None:
-        """Merge the questions that another process observed."""
-        spans = span_numbers(facts.rows, self._starts)
-        np.frombuffer(self._seen, np.uint8)[facts.rows] = 1
-        for column, numbers in zip(self._columns(), facts.numbers, strict=True):
-            column[spans] = numbers
-        for name, labels in facts.traits.items():
-            for number, label in zip(spans.tolist(), labels, strict=True):
-                self._put_trait(name, number, label)
 
     def _put_trait(self, name: str, number: int, label: str) -> None:
         labels, codes = self._traits.setdefault(name, ({"": 0}, array("H", bytes(2 * self._spans))))
         codes[number] = labels.setdefault(label, min(len(labels), NO_LABEL - 1))
-
-    def _columns(self) -> list[NDArray[Any]]:
-        """All that is a number of each span; what is written there is kept."""
-        columns: list[array[Any]] = [
-            *(self._tokens, self._agreement, self._characters),
-            *self._ink.values(),
-            *self._bits.values(),
-        ]
-        return [np.frombuffer(column, column.typecode) for column in columns]
 
     def of_variant(self, mode: str) -> list[Breakdown]:
         """All breakdowns with more than one label; visible ink and bits are those of a mode."""
@@ -172,14 +135,6 @@ class SpanBreakdowns:
         while row >= 0:
             self.observe(row, self._key.question(row))
             row = self._seen.find(0, row + 1)
-
-
-def span_numbers(rows: Sequence[int], starts: Ints) -> Ints:
-    """The numbers of the spans of some questions; ``starts`` is, of each question, how many spans stand before it."""
-    asked = np.array(rows, np.int64)
-    firsts, counts = starts[asked], starts[asked + 1] - starts[asked]
-    numbers: Ints = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    return numbers
 
 
 def _breakdown(by: str, labels: Sequence[str], codes: NDArray[Any]) -> list[Breakdown]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -64,17 +63,6 @@ def describe_problem(kind: str, count: int) -> str:
     return f"{count} {problem_name(kind, one=count == 1)}"
 
 
-class MatchedBlock(NamedTuple):
-    """Counts of a block of outputs that was matched alone, as the fields of :class:`OutputMatcher`."""
-
-    total: int
-    left_out: int
-    models: set[str]
-    counts: Counter[str]
-    examples: dict[str, list[str]]
-    first: dict[str, str]
-
-
 class MatchedOutput(NamedTuple):
     """A prediction that has a question: the first for its question, its cell and the order of its options."""
 
@@ -104,7 +92,6 @@ class OutputMatcher:
     models: set[str] = field(default_factory=set)  # the models that are named
     total: int = 0
     _file: PredictionFile = field(init=False, repr=False)
-    _before: int = field(default=0, init=False, repr=False)  # outputs of the files before
     _head: str = field(default="", init=False, repr=False)  # names the file in the places of more than one
     _left_out: int = field(default=0, init=False, repr=False)
     _first: dict[str, str] = field(default_factory=dict, init=False, repr=False)
@@ -117,19 +104,14 @@ class OutputMatcher:
                 the answers of another dataset, or nothing in it fits the dataset or what is asked for.
         """
         for file in files:
-            self.begin(file, named=len(files) > 1)
-            yield from self.match_batch(file)
-            self.end()
-        self.note_missing()
+            self._file, self._left_out, self._first, before = file, 0, {}, self.total
+            self._head = f"{file.path.name}, " if len(files) > 1 else ""
+            yield from self._match_file(file)
+            self._check_anything(self.total - before)
+        self._note_missing()
 
-    def begin(self, file: PredictionFile, *, named: bool) -> None:
-        """Begin a file; ``named``: examples of problems name it."""
-        self._file, self._left_out, self._first, self._before = file, 0, {}, self.total
-        self._head = f"{file.path.name}, " if named else ""
-
-    def match_batch(self, outputs: Iterable[Prediction]) -> Iterator[MatchedOutput]:
-        """Match the next outputs of the file; gives the usable ones."""
-        for prediction in outputs:
+    def _match_file(self, file: PredictionFile) -> Iterator[MatchedOutput]:
+        for prediction in file:
             self.total += 1
             self._check_model(prediction)
             matched = self._match(prediction)
@@ -143,42 +125,7 @@ class OutputMatcher:
                 self.note(flaw, prediction.place)
             yield matched
 
-    def as_block(self) -> MatchedBlock:
-        """The counts so far, for :meth:`merge_block`."""
-        return MatchedBlock(self.total, self._left_out, self.models, self.counts, self.examples, self._first)
-
-    def merge_block(self, block: MatchedBlock, matched: Mapping[CellName, tuple[array[int], bytearray]]) -> bool:
-        """Merge the next outputs of the file, which another matcher read alone.
-
-        ``matched`` are, of each cell, the rows of the questions that have an output among them, and the mark of each.
-        Nothing is merged, and the result is False, where an earlier output has one of these questions or names another
-        model: then the outputs have to be matched here.
-        """
-        if len(self.models | block.models) > 1:
-            return False
-        for cell, (rows, _) in matched.items():
-            if cell in self.seen and any(map(self.seen[cell].__getitem__, rows)):
-                return False
-        for cell, (rows, marks) in matched.items():
-            if cell not in self.seen:
-                self.seen[cell] = self._unseen(cell[0])
-            for row, mark in zip(rows, marks, strict=True):
-                self.seen[cell][row] |= mark
-        self.total += block.total
-        self._left_out += block.left_out
-        self.models |= block.models
-        self.counts.update(block.counts)
-        for kind, places in block.examples.items():
-            self.examples[kind] = [*self.examples.get(kind, ()), *places][:EXAMPLES]
-        for kind, place in block.first.items():
-            self._first.setdefault(kind, place)
-        return True
-
-    def end(self) -> None:
-        """End a file; refuses one of which no output matched."""
-        self._check_anything(self.total - self._before)
-
-    def note_missing(self) -> None:
+    def _note_missing(self) -> None:
         """Count the questions without an output, and keep the first few."""
         for (mode, view), seen in self.seen.items():
             if missing := seen.count(0):

@@ -1,4 +1,4 @@
-"""The session of Visual Caption Restoration: outputs are matched span by span, in one process or several."""
+"""The session of Visual Caption Restoration: outputs are matched span by span."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from vcrgen.plurals import pluralize
 from vcrgen.records import is_mode
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
-from vcrgen.scorer.blocks import scored_blocks
 from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.evidence import EvidenceWriter, evidence_rows
 from vcrgen.scorer.groups import SpanBreakdowns
@@ -51,7 +50,7 @@ class Session(BaseScoringSession):
     key: AnswerKey
 
     def __init__(self, data: Path, options: ScoreOptions) -> None:
-        self._data, self.options = data, options
+        self.options = options
         if options.mode is not None and not is_mode(options.mode):
             raise ScoreError(f"Unknown mode {options.mode!r}; known: {KNOWN_MODES}.")
         if options.judge is not None:
@@ -59,10 +58,6 @@ class Session(BaseScoringSession):
         self._view = self._requested_view()
         asked = {name: getattr(options, name) for name in ("mode", "split", "subset", "lang", "pixels")}
         self.key = load_answers(data, **asked)
-
-    def __reduce__(self) -> tuple[type[Session], tuple[Path, ScoreOptions]]:
-        """Another process, where it is not forked, reads the answers for itself."""
-        return Session, (self._data, self.options)
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -105,12 +100,16 @@ class Session(BaseScoringSession):
         matcher = self._matcher()
         tally = Tally(self.task, self.key, self.breakdowns.of_variant)
         name, model, signature = run_name(run), None, str(self.signature)
-        for block in scored_blocks(self, self._matcher, run, matcher, evidence=evidence.wanted):
-            tally.add(block.cells)
-            for output in block.evidence:
-                model = output.model or model
-                evidence.add(name, model, output.question_id, *output.cell, output.spans, signature)
-            model = block.model or model
+        for prediction, row, where in matcher(run):
+            question, scored = self.key.question(row), None
+            if prediction.output is not None:
+                scored = self.scorer(question.answers, prediction.output, failed=prediction.failed)
+                self.breakdowns.observe(row, question)
+            matches = tally.cell(where).add(int(tally.starts[row]), question.answers, scored)
+            model = prediction.model or model
+            if evidence.wanted:
+                found = evidence_rows(matches, question, where[0])
+                evidence.add(name, model, question.question_id, *where, found, signature)
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 question = self.key.question(row)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 import struct
-from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from vcrgen.dataset.views import View
-from vcrgen.scorer.groups import Breakdowns, span_numbers
+from vcrgen.scorer.groups import Breakdowns
 from vcrgen.scorer.key import BaseKey
-from vcrgen.scorer.output_matcher import MatchedOutput
-from vcrgen.scorer.records import CellName, Outcome, Question, SpanMatch
+from vcrgen.scorer.records import CellName, Outcome, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
 from vcrgen.stats.arrays import Bits, Codes, Ints, Records
-from vcrgen.tasks.task import VCR_TASK, ScoredTask
+from vcrgen.tasks.task import ScoredTask
 
-_CODES = {Outcome(outcome): code for code, outcome in enumerate(VCR_TASK.outcomes)}
 NOT_IN_CELL = 0xFF  # the outcome of a unit that a cell does not have: an item that its language lacks
 
 
@@ -61,14 +58,34 @@ class Cell:
         """A mask of the units of the cell that have no output."""
         return np.equal(self.outcomes, self._codes["missing"])
 
-    def add(self, part: CellPart, starts: Ints) -> None:
-        """Add the scores of some outputs; ``starts`` is, of each question, how many units stand before it."""
-        units, size = span_numbers(part.rows, starts), len(self._metrics)
-        np.frombuffer(self._scores, np.float64).reshape(-1, size)[units] = np.array(part.scores).reshape(-1, size)
-        np.frombuffer(self._outcomes, np.uint8)[units] = np.frombuffer(part.outcomes, np.uint8)
-        self.counts.update(part.counts)
-        self.output_characters += part.output_characters
-        self.answer_characters += part.answer_characters
+    def add(self, first: int, answers: Sequence[str], scored: ScoredOutput | None) -> Sequence[SpanMatch]:
+        """Count one output of a question.
+
+        Args:
+            first: The unit of the question's first span.
+            answers: The texts of its spans.
+            scored: The result of the scorer, or None where there is no output.
+
+        Returns:
+            The matches of its spans.
+        """
+        if scored is None:
+            self.counts["null"] += 1
+            matches = unanswered(answers, Outcome.NULL)
+        else:
+            matches = scored.matches
+            self.counts[scored.outcome.value if scored.outcome else "answered"] += 1
+            self.counts["thinking"] += scored.thinking
+            self.counts["beyond_limit"] += scored.over_tokens
+            if scored.over_characters:
+                self.counts["long"] += 1
+            self.counts["verbatim"] += sum([match.verbatim and not match.exact for match in matches])
+            if scored.outcome is not Outcome.FAILED:
+                self.output_characters += scored.length
+                self.answer_characters += sum(map(len, answers))
+        for unit, match in enumerate(matches, start=first):
+            self.set_scores(unit, match.scores, match.outcome)
+        return matches
 
     def set_scores(self, unit: int, scores: Sequence[float], outcome: str) -> None:
         """Keep the scores of a unit; a struct, as small arrays are slow to assign to."""
@@ -84,46 +101,6 @@ class Cell:
     def length_ratio(self) -> float | None:
         """Characters of outputs over characters of answers, or None if there is no output."""
         return self.output_characters / self.answer_characters if self.answer_characters else None
-
-
-class CellPart:
-    """Scores of some outputs of a cell: of each question those of its spans, one after the other."""
-
-    def __init__(self) -> None:
-        self.rows = array("q")  # of each output the row of its question
-        self.marks = bytearray()  # of each output its mark in `OutputMatcher.seen`
-        self.scores = array("d")  # of each span all metrics
-        self.outcomes = bytearray()
-        self.counts: Counter[str] = Counter()
-        self.output_characters = 0
-        self.answer_characters = 0
-
-    def add(self, matched: MatchedOutput, question: Question, scored: ScoredOutput | None) -> tuple[SpanMatch, ...]:
-        """Count one output; ``scored`` is the result of the scorer, or None where there is no output.
-
-        Returns:
-            The matches of its spans.
-        """
-        if scored is None:
-            self.counts["null"] += 1
-            matches = unanswered(question.answers, Outcome.NULL)
-        else:
-            matches = scored.matches
-            self.counts[scored.outcome.value if scored.outcome else "answered"] += 1
-            self.counts["thinking"] += scored.thinking
-            self.counts["beyond_limit"] += scored.over_tokens
-            if scored.over_characters:
-                self.counts["long"] += 1
-            self.counts["verbatim"] += sum([match.verbatim and not match.exact for match in matches])
-            if not matched.prediction.failed:
-                self.output_characters += scored.length
-                self.answer_characters += sum(map(len, question.answers))
-        self.rows.append(matched.question)
-        self.marks.append(matched.mark)
-        for match in matches:
-            self.scores.extend(match.scores)
-            self.outcomes.append(_CODES[match.outcome])
-        return matches
 
 
 class Tally:
@@ -143,11 +120,6 @@ class Tally:
         if name not in self.cells:
             self.cells[name] = Cell(self.task, *name, int(self.starts[-1]))
         return self.cells[name]
-
-    def add(self, parts: Mapping[CellName, CellPart]) -> None:
-        """Count some outputs."""
-        for name, part in parts.items():
-            self.cell(name).add(part, self.starts)
 
     def missing(self) -> Iterator[tuple[Cell, Ints]]:
         """Cells that lack predictions, and the rows of the questions that have none; counts them on the way."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +28,7 @@ _worker: Callable[[Any], Any] | None = None
 
 @contextmanager
 def process_pool(
-    make_worker: Callable[[], Callable[[T], R]], processes: int, *, advice: str, forked: bool = False
+    make_worker: Callable[[], Callable[[T], R]], processes: int, *, advice: str
 ) -> Iterator[Callable[[T], Future[R]]]:
     """Start processes for a block.
 
@@ -37,7 +36,6 @@ def process_pool(
         make_worker: Makes the worker; called once in each process, so picklable.
         processes: Number of processes.
         advice: Advice to the user if a process dies; the end of a sentence.
-        forked: Share the memory of this process (on Linux only); no thread may hold a lock.
 
     Yields:
         A function that submits a task.
@@ -46,7 +44,7 @@ def process_pool(
         WorkerError: A process died, for example for lack of memory.
     """
     before = multiprocessing.active_children()
-    context = multiprocessing.get_context("fork" if forked and sys.platform == "linux" else "spawn")
+    context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(processes, mp_context=context, initializer=partial(_start, make_worker))
 
     def submit(task: T) -> Future[R]:
@@ -72,7 +70,6 @@ def results(
     processes: int,
     *,
     advice: str,
-    forked: bool = False,
 ) -> Iterator[R]:
     """Yield the results of tasks in order, by :func:`process_pool`, or in this process if it is one.
 
@@ -82,7 +79,7 @@ def results(
         yield from map(make_worker(), tasks)
         return
     waiting = iter(tasks)
-    with process_pool(make_worker, processes, advice=advice, forked=forked) as submit:
+    with process_pool(make_worker, processes, advice=advice) as submit:
         handed_in = deque(map(submit, islice(waiting, AHEAD * processes)))
         while handed_in:
             yield handed_in.popleft().result()

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.errors import PredictionError
-from vcrgen.reading import ALL_LINES, LineBlock, as_id, as_texts, describe, encodable, iter_json_lines, parse_json
+from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
 from vcrgen.records import is_mode
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
 from vcrgen.tasks.bloom import MAX_OPTIONS
 
 
-def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Prediction]:
+def read_canonical(file: Path) -> Iterator[Prediction]:
     """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``."""
     path = str(file)
-    for number, row in iter_json_lines(file, PredictionError, lines):
+    for number, row in iter_json_lines(file, PredictionError):
         place = f"{path}, line {number}"
         question_id = as_id(row.get("question_id"))
         if question_id is None:
@@ -50,9 +50,9 @@ def read_canonical(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Predict
         )
 
 
-def read_lmms_eval(file: Path, lines: LineBlock = ALL_LINES) -> Iterator[Prediction]:
+def read_lmms_eval(file: Path) -> Iterator[Prediction]:
     """lmms-eval's lines: ``doc_id`` (the row number), ``target``, ``filtered_resps`` or ``resps``."""
-    for number, row in iter_json_lines(file, PredictionError, lines):
+    for number, row in iter_json_lines(file, PredictionError):
         yield lmms_prediction(row, f"{file}, line {number}", f"line {number}")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from vcrgen.errors import PredictionError
 from vcrgen.reading import (
     MAX_JSON_BYTES,
     MAX_JSON_VALUES,
-    LineBlock,
-    blocks_of_lines,
     iter_lines,
     parse_json,
     read_json,
@@ -39,21 +36,17 @@ from vcrgen.scorer.records import Prediction
 class _Format:
     """The reader of a format."""
 
-    read: Callable[..., Iterator[Prediction]]  # gives the outputs of a file, or of some of its lines
+    read: Callable[[Path], Iterator[Prediction]]  # gives the outputs of a file
     read_name: Callable[[Path], TaskName] = lambda _: TaskName()  # tells what the file's name says of them all
     failures: tuple[str, ...] = ()  # how an output begins that the tool wrote because its calls to the model failed
     view: View | None = None  # the view of outputs of which nothing says another; None where it cannot be known
-    by_line: bool = False  # whether each output stands on a line of its own, so that `read` takes some lines alone
 
 
-# Outputs that are handed on together, and their characters, at most (but for the last one): so memory stays flat.
-BATCH_OUTPUTS, MAX_BATCH_CHARACTERS = 128, 1 << 20
-Block = LineBlock | tuple[Prediction, ...]
 _LMMS_EVAL = (read_lmms_eval_name, ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]"))
 _VLMEVALKIT = (read_vlmevalkit_name, ("Failed to obtain answer via API",))
 FORMATS = {
-    "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED, by_line=True),  # as docs/scoring.md says
-    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL, by_line=True),
+    "vcrgen-jsonl": _Format(read_canonical, view=View.STACKED),  # as docs/scoring.md says
+    "lmms-eval-jsonl": _Format(read_lmms_eval, *_LMMS_EVAL),
     "lmms-eval-json": _Format(read_lmms_eval_json, *_LMMS_EVAL),
     "vcr-repository-json": _Format(read_vcr_repository),
     "vlmevalkit-json": _Format(read_vlmevalkit_json, *_VLMEVALKIT),
@@ -87,29 +80,9 @@ class PredictionFile:
     folder: Any = field(default=None, repr=False, compare=False)  # of the copy, which goes away with it
 
     def __iter__(self) -> Iterator[Prediction]:
-        return self._read()
-
-    def blocks(self) -> Iterator[Block]:
-        """The outputs in their order, some at a time, each as :meth:`read` takes it, maybe in another process.
-
-        A block is the place of some lines, or where a format has no lines, the outputs themselves.
-        """
-        if FORMATS[self.format].by_line:
-            with self._own_name() as file:
-                yield from blocks_of_lines(file, PredictionError)
-        else:
-            outputs = iter(self)
-            while block := tuple(_next_batch(outputs)):
-                yield block
-
-    def read(self, block: Block) -> Iterator[Prediction]:
-        """The outputs of a block."""
-        return self._read(block) if isinstance(block, LineBlock) else iter(block)
-
-    def _read(self, *lines: LineBlock) -> Iterator[Prediction]:
         form = FORMATS[self.format]
         with self._own_name() as file:
-            for prediction in form.read(file, *lines):
+            for prediction in form.read(file):
                 if form.failures and (prediction.output or "").lstrip().startswith(form.failures):
                     prediction = prediction._replace(flaws=(*prediction.flaws, "failed"))
                 yield self._with_task(prediction) if self.task.mode else prediction
@@ -141,16 +114,6 @@ class PredictionFile:
                 f"{self.task.view} and {self.task.mode}; mend the one that is wrong."
             )
         return prediction._replace(view=view, mode=mode)
-
-
-def _next_batch(outputs: Iterator[Prediction]) -> Iterator[Prediction]:
-    """The outputs of one block."""
-    characters = 0
-    for prediction in islice(outputs, BATCH_OUTPUTS):
-        yield prediction
-        characters += len(prediction.output or "")
-        if characters >= MAX_BATCH_CHARACTERS:
-            return
 
 
 def open_predictions(file: Path, *, name: str | None = None) -> PredictionFile:
