@@ -1635,20 +1635,6 @@ MUTATIONS: tuple[Mutation, ...] = (
         "if False and not text and",
         "tests/analysis/test_score_table.py",
     ),
-    M(
-        "items",
-        "expected scores in place of those that are there",
-        "np.where(there, filled, expected).sum(axis=1) + outside",
-        "expected.sum(axis=1) + outside",
-        "tests/stats/test_full_score.py",
-    ),
-    M(
-        "items",
-        "an estimator of other ids",
-        "if estimate.subset != name:",
-        "if not name:",
-        "tests/scorer/test_subset_estimate.py",
-    ),
     M("bloom", "the right option always first", "order.insert(at, 0)", "order.insert(0, 0)", "questions"),
     M(
         "bloom",

@@ -11,7 +11,7 @@ from vcrgen.cli import app
 from vcrgen.errors import AnswerError, ScoreError
 from vcrgen.scorer import load_answers, score
 from vcrgen.scorer.results import require_one_signature
-from vcrgen.scorer.subset import read_subset, subset_name, subset_text
+from vcrgen.scorer.subset import subset_name
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_rows_that_a_file_of_outputs_names_are_those_of_the_whole_dataset(
     lines = [f'{n},"{answers[n]}",stacked' for n in range(50)]
     table.write_text("\n".join(["index,prediction,view", *lines]) + "\n", "utf-8")
     file = tmp_path / "ids.txt"
-    file.write_text(subset_text(["q41", "q5", "q17"]), "utf-8")
+    file.write_text("q41\nq5\nq17\n", "utf-8")
     result = score(table, data=key, subset=str(file))
     assert result.cells[0].clusters == 3 and result.cells[0].metrics["exact"].value == 1.0
     assert result.problems["outside"][0] == 47 and set(result.problems) == {"outside"}
@@ -121,9 +121,3 @@ def test_neither_a_file_nor_a_subset(many: tuple[Path, Path], tmp_path: Path) ->
             load_answers(many[0], subset=subset)
     with pytest.raises(AnswerError, match=r"cannot be read: Is a directory"):
         load_answers(many[0], subset=str(tmp_path))
-
-
-def test_a_file_of_ids_is_the_same_for_the_same_ids(tmp_path: Path) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text(subset_text({"b", "a", "é"}), "utf-8")
-    assert file.read_text("utf-8") == "a\nb\né\n" and read_subset(file) == {"a", "b", "é"}

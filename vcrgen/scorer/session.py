@@ -10,7 +10,7 @@ from typing import Any
 
 from vcrgen.config.score import ScoreOptions
 from vcrgen.dataset.views import View
-from vcrgen.errors import AnswerError, PredictionError, ScoreError
+from vcrgen.errors import PredictionError, ScoreError
 from vcrgen.plurals import pluralize
 from vcrgen.reading import encodable
 from vcrgen.scorer.evidence import EvidenceWriter
@@ -27,7 +27,6 @@ from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.statistics import contrasts, summarise
-from vcrgen.scorer.subset_estimate import estimate_sentence, read_estimate, require_same_ids
 from vcrgen.scorer.tally import Tally
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
@@ -172,7 +171,7 @@ class BaseScoringSession(ABC):
             cells=tuple(cells),
             differences=contrasts(self.task, resamples),
             problems=_problems(matcher),
-            notes=(*self._full_scores(tally), *self._notes(run, cells)),
+            notes=tuple(self._notes(run, cells)),
             resamples=resamples,
             cluster_ids=self.key.questions.cluster_ids,
         )
@@ -192,32 +191,6 @@ class BaseScoringSession(ABC):
             if matched.prediction.output is not None and not matched.prediction.output.strip():
                 matcher.note("empty", matched.prediction.place)
         return matcher
-
-    def _full_scores(self, tally: Tally) -> Iterator[str]:
-        """Sentences on the scores of all questions, where the file of a subset has an estimator beside it."""
-        subset = self.options.subset
-        estimate = read_estimate(subset)
-        if estimate is None or subset is None:
-            return
-        require_same_ids(estimate, subset, self.key.facts.get("subset", ""))
-        units = [self._unit(*item) for item in estimate.items]
-        for (variant, view), cell in tally.cells.items():
-            if estimate.is_of((variant, view), tuple(self.task.metrics)):
-                metric = self.task.main_metrics[0] if estimate.metric == "score" else estimate.metric
-                where = f"{view.label}, {variant}"
-                yield estimate_sentence(
-                    estimate, cell.scores[metric][units], where=where, label=self.task.metrics[metric].in_text
-                )
-
-    def _unit(self, question_id: str, number: int) -> int:
-        """Return the number of a unit of the subset by its question's id and its number there."""
-        row, starts = self.key.row_of(question_id), self.key.questions.starts
-        if row is None or row >= len(self.key) or not 0 <= number < starts[row + 1] - starts[row]:
-            raise AnswerError(
-                f"The file beside {self.options.subset} names item {number + 1} of {question_id[:80]!r}, which is not "
-                "in the subset; write both again with vcrgen analyze shorten."
-            )
-        return int(starts[row]) + number
 
     def _missing_note(self, cell: CellResult, of: int, what: str) -> Iterator[str]:
         """Say how many questions or units of a cell have no output."""

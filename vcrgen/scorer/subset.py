@@ -42,11 +42,6 @@ def read_subset(file: Path) -> frozenset[str]:
     return frozenset(ids)
 
 
-def subset_text(ids: Collection[str]) -> str:
-    """The text of a file of ids: sorted, so that the same subset is the same file."""
-    return "".join(f"{question_id}\n" for question_id in sorted(ids))
-
-
 def subset_name(ids: Collection[str]) -> str:
     """Name a subset for signatures: its size and a digest of its ids, as in ``500@1f0c82d4``."""
     return f"{len(ids)}@{hashlib.sha256(canonical_json(sorted(ids)).encode()).hexdigest()[:8]}"
