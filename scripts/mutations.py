@@ -1262,8 +1262,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "scorer",
         "the last of two outputs counts",
-        "if seen[row] & (matched.mark | NOT_IN_CELL):",
-        "if seen[row] & NOT_IN_CELL:",
+        "if seen[row] & (matched.mark | NOT_ASKED):",
+        "if seen[row] & NOT_ASKED:",
         "score",
     ),
     M(
@@ -1336,7 +1336,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "questions",
         "a language asks what it lacks",
-        "(0 if each else NOT_IN_CELL for each in complete)",
+        "(0 if each else NOT_ASKED for each in complete)",
         "(0 for each in complete)",
         "score-questions",
     ),

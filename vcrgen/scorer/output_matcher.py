@@ -50,7 +50,7 @@ PROBLEMS: Mapping[str, str] = {
 _ONE_OR_MANY = re.compile(r"\[(.*?)\|(.*?)\]")
 STRICT = ("missing", "unknown", "duplicate", "null", "nan", "failed")
 EXAMPLES = 5
-SEEN, NOT_IN_CELL = 0x01, 0x80  # of a question in a cell: there is an output; the cell does not have it
+SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked there
 
 
 def problem_name(kind: str, *, one: bool = False) -> str:
@@ -74,7 +74,7 @@ class MatchedOutput(NamedTuple):
     def mark(self) -> int:
         """Its bit in :attr:`OutputMatcher.seen`."""
         rotation = self.prediction.rotation
-        return SEEN << (rotation + (rotation > 6))  # without the bit of `NOT_IN_CELL`
+        return SEEN << (rotation + (rotation > 6))  # without the bit of `NOT_ASKED`
 
 
 @dataclass
@@ -158,8 +158,8 @@ class OutputMatcher:
         if seen is None:
             seen = self.seen[cell] = self._unseen(cell[0])
         matched = MatchedOutput(prediction, row, cell)
-        if seen[row] & (matched.mark | NOT_IN_CELL):
-            kind = "not_in_language" if seen[row] & NOT_IN_CELL else "duplicate"
+        if seen[row] & (matched.mark | NOT_ASKED):
+            kind = "not_in_language" if seen[row] & NOT_ASKED else "duplicate"
             return kind, f"{prediction.place}: {self.key.question(row).question_id!r}"
         seen[row] |= matched.mark
         return matched

@@ -16,7 +16,7 @@ from vcrgen.reading import encodable
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key import BaseKey
 from vcrgen.scorer.output_matcher import (
-    NOT_IN_CELL,
+    NOT_ASKED,
     PROBLEMS,
     STRICT,
     MatchedOutput,
@@ -141,8 +141,8 @@ class BaseScoringSession(ABC):
             format=run[0].format,
             outputs=matcher.total,
             models=tuple(sorted(matcher.models)),
-            cells={name: len(seen) - seen.count(0) - seen.count(NOT_IN_CELL) for name, seen in matcher.seen.items()},
-            requested={name: len(seen) - seen.count(NOT_IN_CELL) for name, seen in matcher.seen.items()},
+            cells={name: len(seen) - seen.count(0) - seen.count(NOT_ASKED) for name, seen in matcher.seen.items()},
+            requested={name: len(seen) - seen.count(NOT_ASKED) for name, seen in matcher.seen.items()},
             questions=len(self.key),
             subset=self.key.facts.get("subset"),
             problems=_problems(matcher),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -176,8 +177,8 @@ class _BootstrapDraws:
             name: [metric for metric in task.metrics if not np.isnan(of_cell[metric]).all()]
             for name, of_cell in scores.items()
         }
-        self._units = _UnitSums(scores, self.metrics)
-        self._clusters = _ClusterSums(task, starts, scores, self.metrics, properties)
+        self._units = _Sums(task, np.arange(starts[-1] + 1), scores, self.metrics, dict.fromkeys(properties, ()))
+        self._clusters = _Sums(task, starts, scores, self.metrics, properties)
         # Side by side, as NumPy lets other threads run while it draws and multiplies.
         with ThreadPoolExecutor(1) as thread:
             unit_means = thread.submit(bootstrap_means, self._units, seed=seed, unit=task.unit)
@@ -248,32 +249,28 @@ class _BootstrapDraws:
         }
 
 
-class _UnitSums:
-    """The scores of single units, for a bootstrap that takes them as independent, as the published one does."""
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Which numbers of units are asked for: of each label of a division, or of all; of those with a score."""
 
-    def __init__(self, scores: Mapping[CellName, Records], metrics: Mapping[CellName, Sequence[str]]) -> None:
-        self._scores = [of_cell.view(float).reshape(len(of_cell), -1) for of_cell in scores.values()]
-        kinds = [list(of_cell.dtype.names or ()) for of_cell in scores.values()]
-        self._kept = [
-            [kind.index(metric) for metric in metrics[name]] for kind, name in zip(kinds, scores, strict=True)
-        ]
-        self._whole = not any(np.isnan(table).any() for table in self._scores)
-        self.columns = [_Column(name, metric) for name in scores for metric in metrics[name]]
-        self.column = [0] * len(self.columns) if self._whole else list(range(len(self.columns)))
-
-    def __len__(self) -> int:
-        return len(self._scores[0])
-
-    def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Some of the units."""
-        if self._whole:
-            return np.hstack([scores[start:stop] for scores in self._scores]), np.ones((stop - start, 1))
-        values = np.hstack([table[start:stop, kept] for table, kept in zip(self._scores, self._kept, strict=True)])
-        return np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    part: Breakdown | None
+    known: Bits | None  # a mask of the units with a score; None where all have one
+    first: int  # the column of counts where they begin
 
 
-class _ClusterSums:
-    """Sums over the units of each cluster, and over those of them that are in a group; summed when asked for."""
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """Which scores are summed: of one metric of a cell, for each label of a division, or for all units."""
+
+    scores: Floats
+    counts: _Counts  # of the same units
+
+
+class _Sums:
+    """Sums over the units of each cluster, and over those of them that are in a group.
+
+    They are summed when asked for, some clusters at a time: all of them would take a kilobyte a cluster.
+    """
 
     def __init__(
         self,
@@ -284,12 +281,10 @@ class _ClusterSums:
         properties: Mapping[str, Sequence[Breakdown]],
     ) -> None:
         self._starts = starts
-        self._parts: list[tuple[Breakdown | None, Bits | None]] = []  # of which numbers of units are asked for
-        self._sums: list[tuple[Breakdown | None, Floats, Bits | None]] = []
+        self._sums: list[_Scores] = []
+        self._counts: dict[tuple[int, bytes], _Counts] = {}  # by division and by which units lack a score
         self.columns: list[_Column] = []
-        self.column: list[int] = []
-        # A division and which units lack a score, to the first of its counts.
-        counted: dict[tuple[int, bytes], int] = {}
+        self.column: list[int] = []  # of each sum its column of counts: metrics that have the same units share them
         kinds = 0
         for name, of_cell in scores.items():
             divided: list[tuple[Breakdown | None, Sequence[str]]] = [(None, metrics[name])]
@@ -299,13 +294,11 @@ class _ClusterSums:
                 labels: Sequence[tuple[str, int] | None] = part.groups if part is not None else [None]
                 for metric in chosen:
                     known, without = known_of[metric]
-                    if (same := (id(part), without)) not in counted:
-                        counted[same] = kinds
-                        self._parts.append((part, known))
-                        kinds += len(labels)
-                    self._sums.append((part, of_cell[metric], known))
+                    counts = self._counts.setdefault((id(part), without), _Counts(part, known, kinds))
+                    kinds = max(kinds, counts.first + len(labels))
+                    self._sums.append(_Scores(of_cell[metric], counts))
                     self.columns += [_Column(name, metric, group) for group in labels]
-                    self.column += range(counted[same], counted[same] + len(labels))
+                    self.column += range(counts.first, counts.first + len(labels))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -323,17 +316,14 @@ class _ClusterSums:
             if part is not None:
                 labels = len(part.labels)
                 inside = part.codes[units]
-                known = inside != NO_LABEL
-                where = (cluster * labels + inside)[known]
-                weights = None if weights is None else weights[known]
+                labelled = inside != NO_LABEL
+                where = (cluster * labels + inside)[labelled]
+                weights = None if weights is None else weights[labelled]
             found: Floats = np.bincount(where, weights, clusters * labels).reshape(clusters, labels).astype(np.float64)
             return found
 
-        counts = [per_cluster(part, known if known is None else known[units]) for part, known in self._parts]
-        sums = [
-            per_cluster(part, scores[units] if known is None else np.nan_to_num(scores[units]))
-            for part, scores, known in self._sums
-        ]
+        counts = [per_cluster(of.part, None if of.known is None else of.known[units]) for of in self._counts.values()]
+        sums = [per_cluster(each.counts.part, np.nan_to_num(each.scores[units])) for each in self._sums]
         return np.hstack(sums), np.hstack(counts)
 
 

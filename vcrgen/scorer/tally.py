@@ -18,7 +18,7 @@ from vcrgen.scorer.scorer import ScoredOutput, unanswered
 from vcrgen.stats.arrays import Bits, Codes, Ints, Records
 from vcrgen.tasks.task import ScoredTask
 
-NOT_IN_CELL = 0xFF  # the outcome of a unit that a cell does not have: an item that its language lacks
+NO_OUTCOME = 0xFF  # the outcome of a unit that a cell does not have: an item that its language lacks
 
 
 class Cell:
@@ -45,13 +45,13 @@ class Cell:
 
     @property
     def outcomes(self) -> Codes:
-        """An index into the outcomes of the task for each unit, or `NOT_IN_CELL`."""
+        """An index into the outcomes of the task for each unit, or `NO_OUTCOME`."""
         return np.frombuffer(self._outcomes, dtype=np.uint8)
 
     @property
     def requested(self) -> Bits:
         """A mask of the units that the cell has."""
-        return np.not_equal(self.outcomes, NOT_IN_CELL)
+        return np.not_equal(self.outcomes, NO_OUTCOME)
 
     @property
     def missing(self) -> Bits:
@@ -95,7 +95,7 @@ class Cell:
     def exclude(self, unit: int) -> None:
         """Take a unit out of the cell."""
         self._row.pack_into(self._scores, unit * self._row.size, *[math.nan] * len(self._metrics))
-        self._outcomes[unit] = NOT_IN_CELL
+        self._outcomes[unit] = NO_OUTCOME
 
     @property
     def length_ratio(self) -> float | None:

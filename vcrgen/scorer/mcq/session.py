@@ -22,12 +22,11 @@ from vcrgen.scorer.mcq.judge import JUDGED, Judgement, Output, judge_outputs, le
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem, item_breakdowns
 from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logprobs, parse_logprobs
 from vcrgen.scorer.mcq.loading import categories_of, load_items
-from vcrgen.scorer.output_matcher import NOT_IN_CELL, MatchedOutput, OutputMatcher, describe_problem
+from vcrgen.scorer.output_matcher import NOT_ASKED, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
-from vcrgen.scorer.tally import NOT_IN_CELL as ABSENT
-from vcrgen.scorer.tally import Cell, Tally
+from vcrgen.scorer.tally import NO_OUTCOME, Cell, Tally
 from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
 from vcrgen.tasks.task import MCQ_TASK
 from vcrgen.tasks.wording import LBS_WINDOW
@@ -62,7 +61,7 @@ class ItemMatcher(OutputMatcher):
 
     def _unseen(self, variant: str) -> MutableSequence[int]:
         complete = (variant in self.key.question(row).questions for row in range(len(self.key)))
-        return array("H", (0 if each else NOT_IN_CELL for each in complete))  # bytes have no room for ten orders
+        return array("H", (0 if each else NOT_ASKED for each in complete))  # bytes have no room for ten orders
 
     def _match(self, prediction: Prediction) -> MatchedOutput | tuple[str, str]:
         if self.mode is not None and prediction.lang not in (None, self.mode):
@@ -234,7 +233,7 @@ class ItemSession(BaseScoringSession):
     def _key_letters(self, cell: Cell) -> tuple[KeyLetter, ...]:
         found: dict[int, list[Counter[str]]] = {}
         for item, code in zip(self.key.questions, cell.outcomes.tolist(), strict=True):
-            if code != ABSENT:
+            if code != NO_OUTCOME:
                 counts = found.setdefault(item.options, [Counter() for _ in range(item.options)])
                 counts[item.answer][self.task.outcomes[code]] += 1
         return tuple(
