@@ -1420,14 +1420,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     # What is made of datasets.
     M("export", "VLMEvalKit rows from one", 'write(f\'"{row.number}"', 'write(f\'"{row.number + 1}"', "exports"),
     M("export", "lmms-eval of more tokens", "max_new_tokens: 120", "max_new_tokens: 128", "exports"),
-    M(
-        "export",
-        "other names of images",
-        "{view.column: view.value for view in IMAGE_VIEWS}",
-        '{view.column: "both" if view == "stacked" else view.value for view in IMAGE_VIEWS}',
-        "exports",
-    ),
-    M("export", "members of a tar in another order", "in sorted(members.items()):", "in members.items():", "exports"),
     # Leaderboards.
     M(
         "leaderboard",

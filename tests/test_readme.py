@@ -183,6 +183,13 @@ def serves(words: list[str], folder: Path) -> None:
 def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(block, {"__name__": "readme"})
+    if "make_archive" in block:
+        from datasets import load_dataset
+
+        images = load_dataset("imagefolder", data_files="files/*.png", split="train", cache_dir="cache")
+        shard = load_dataset("webdataset", data_files="shard.tar", split="train", cache_dir="cache")
+        assert len(images) == len(shard) >= 30
+        assert all(row["json"]["crossed_text"] and row["png"].width > 100 for row in shard)
 
 
 @pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")], ids=lambda page: page.name)

@@ -145,7 +145,7 @@ def test_inspect(run: Run, dataset: Path) -> None:
     assert values["read"] == 12 and {row["mode"] for row in values["statistics"]} == {"easy", "hard"}
 
 
-@pytest.mark.parametrize("form", ["vlmevalkit", "lmms-eval", "webdataset", "imagefolder"])
+@pytest.mark.parametrize("form", ["vlmevalkit", "lmms-eval"])
 def test_export(run: Run, dataset: Path, form: str) -> None:
     code, out, err = run("export", dataset, "--to", form, "--out", "exported")
     assert code == 0, err
@@ -192,7 +192,7 @@ def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeyp
         (["inspect", "full"], "full is not a dataset: it has no manifest.json"),
         (["inspect", "nowhere"], "nowhere does not exist"),
         (["preview", "full"], "full is not a dataset: it has no manifest.json"),
-        (["export", "full", "--to", "imagefolder"], "full is not a dataset: it has no manifest.json"),
+        (["export", "full", "--to", "lmms-eval"], "full is not a dataset: it has no manifest.json"),
         (["fonts", "check", "a", "--lang", "xx"], "known: en, zh"),
     ],
 )
@@ -304,7 +304,7 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
         "build samples:1 --mode hard --out one",
         "inspect one",
         "preview one --out one.html",
-        "export one --to webdataset --out shards",
+        "export one --to lmms-eval --out tasks",
         "build samples:1 --mode hard --splits train=3,test=... --out x",
     ):
         _, out, err = run(*words.split())
@@ -319,7 +319,7 @@ def test_one_of_something_is_said_without_a_plural(run: Run) -> None:
 def test_a_damaged_dataset(run: Run, dataset: Path) -> None:
     shutil.copytree(dataset, "damaged")
     next(Path("damaged/easy").glob("*.parquet")).write_bytes(b"PAR1 no longer")
-    for words in (["inspect", "damaged"], ["preview", "damaged"], ["export", "damaged", "--to", "imagefolder"]):
+    for words in (["inspect", "damaged"], ["preview", "damaged"], ["export", "damaged", "--to", "lmms-eval"]):
         code, _, err = run(*words)
         assert code == 2 and "damaged" in err and "Traceback" not in err
     assert sorted(path.name for path in Path().iterdir()) == ["damaged"]

@@ -335,7 +335,7 @@ def stream_pixels(bench: Bench) -> Any:
 # What is made of datasets
 
 
-EXPORTS = ("vlmevalkit", "lmms-eval", "webdataset", "imagefolder")
+EXPORTS = ("vlmevalkit", "lmms-eval")
 
 
 @golden("exports", *BYTES)

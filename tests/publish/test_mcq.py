@@ -76,7 +76,7 @@ def test_a_task_of_lmms_eval(made: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"to": "webdataset"}, "is not written as 'webdataset'; choose vlmevalkit or lmms-eval"),
+        ({"to": "webdataset"}, "Unknown format 'webdataset'. Known: vlmevalkit, lmms-eval, croissant"),
         ({"to": "vlmevalkit", "mode": "easy"}, "has no modes"),
         ({"to": "vlmevalkit", "split": "train"}, "nothing of split 'train'"),
     ],

@@ -17,7 +17,7 @@ from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
 from vcrgen.errors import ConfigError, DatasetError, OutputError
 from vcrgen.plurals import pluralize
-from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS, MCQ_FORMATS
+from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS
 from vcrgen.report.table import percent
 
 if TYPE_CHECKING:
@@ -175,8 +175,7 @@ def export(
     to: Annotated[
         str,
         typer.Option(
-            help=f"{', '.join(EXPORT_FORMATS)}; of an MCQ benchmark {' or '.join(MCQ_FORMATS)}. One file: croissant. "
-            "Of saved scores: hub or every-eval-ever."
+            help=f"{' or '.join(EXPORT_FORMATS)}; in one file: croissant. Of saved scores: hub or every-eval-ever."
         ),
     ],
     out: Annotated[Path | None, out_option("A new folder or file.", shown="SOURCE-FORMAT")] = None,

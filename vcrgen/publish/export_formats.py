@@ -16,8 +16,8 @@ class ExportFormat:
     name: str  # as ``--to`` gives it
     write: str  # ``module:function`` that writes VCR data: (ExportJob, folder) -> text of the README
     # ``module:function`` that writes one split of an MCQ benchmark in one language, (dataset, language, folder, name)
-    # -> rows written; empty if the format has no multiple-choice questions.
-    write_mcq: str = ""
+    # -> rows written.
+    write_mcq: str
 
 
 _ROWS = (
@@ -31,12 +31,9 @@ _ROWS = (
         write="vcrgen.publish.export.lmms_eval:write_lmms_eval",
         write_mcq="vcrgen.publish.export.mcq:write_lmms_eval",
     ),
-    ExportFormat(name="webdataset", write="vcrgen.publish.export.webdataset:write_webdataset"),
-    ExportFormat(name="imagefolder", write="vcrgen.publish.export.imagefolder:write_imagefolder"),
 )
 
 EXPORT_FORMATS: Mapping[str, ExportFormat] = MappingProxyType({row.name: row for row in _ROWS})
-MCQ_FORMATS = tuple(name for name, row in EXPORT_FORMATS.items() if row.write_mcq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from vcrgen.errors import ConfigError, OutputError
 from vcrgen.files import indented_json, write_text
 from vcrgen.publish.export.base import plan_export
 from vcrgen.publish.export.mcq import export_mcq
-from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS, MCQ_FORMATS
+from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS
 from vcrgen.reading import read_json
 from vcrgen.resources import load_object
 from vcrgen.tasks import bloom
@@ -55,8 +55,6 @@ def export_dataset(
         raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(known)}.")
     opened, row = open_task_dataset(dataset), EXPORT_FORMATS[to]
     mcq = opened.kind.task == bloom.TASK
-    if mcq and not row.write_mcq:
-        raise ConfigError(f"An MCQ benchmark is not written as {to!r}; choose {' or '.join(MCQ_FORMATS)}.")
     if mcq and mode is not None:
         raise ConfigError(f"{opened} is an MCQ benchmark, which has no modes; leave --mode out.")
     job = None if mcq else plan_export(opened, mode=mode, split=split)

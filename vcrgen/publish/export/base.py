@@ -1,7 +1,5 @@
-"""Parts of every format: the job, its rows, names of files, and the README."""
+"""Parts of every format: the job, its rows, and the README."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -9,25 +7,12 @@ from typing import Any, NamedTuple
 
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import IMAGE_VIEWS
 from vcrgen.errors import ConfigError, DatasetError
 from vcrgen.media import media_type
 from vcrgen.reading import without_marks
 from vcrgen.records import SPLIT_NAME, is_mode
-from vcrgen.tasks.vcr import VCR, fill_metadata
+from vcrgen.tasks.vcr import fill_metadata
 from vcrgen.text.languages import LANGUAGES, LanguageRow
-
-# Image column to name of its files.
-SHORT_NAMES = {"image": "image"} | {view.column: view.value for view in IMAGE_VIEWS}
-MASK = {"cover_mask": "mask"}  # of datasets that have one
-MAX_GROUP = 1000
-"""Pairs of a shard or of a folder, at most. File names are unique inside such a group, so that memory stays flat."""
-
-REQUIRED_COLUMNS = ("question_id", *VCR.images, "caption", "crossed_text", "question", "language", "mode")
-"""Columns of every export; the last three may come from the metadata of the dataset."""
-
-_MAX_NAME = 64
-_FALLBACK = "row-"
 
 
 class Part(NamedTuple):
@@ -38,13 +23,6 @@ class Part(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.mode}-{self.split}"
-
-
-class EncodedImage(NamedTuple):
-    """An encoded image and the extension that its first bytes ask for."""
-
-    data: bytes
-    extension: str
 
 
 class ExportRow:
@@ -69,30 +47,12 @@ class ExportRow:
             raise self._damaged("has no list of texts in 'crossed_text'")
         return list(answers)
 
-    def image(self, column: str) -> EncodedImage:
-        """Return an image, whatever its stored path; a DatasetError if it is not PNG, WebP or JPEG."""
+    def image(self, column: str) -> bytes:
+        """Return an encoded image; a DatasetError if it is not PNG, WebP or JPEG."""
         data = image_bytes(self._values[column]) or b""
-        extension = (media_type(data) or "").removeprefix("image/")
-        if not extension:
+        if not media_type(data):
             raise self._damaged(f"has neither a PNG, a WebP nor a JPEG in {column!r}")
-        return EncodedImage(data, extension)
-
-    def has(self, column: str) -> bool:
-        """Return true if the dataset has a column."""
-        return column in self._values
-
-    def as_json(self, **extra: Any) -> str:
-        """Return all columns but the images, and ``extra``, as one line of JSON.
-
-        Raises:
-            DatasetError: There are no answers, or a number is not finite, which JSON does not have.
-        """
-        values = extra | {name: value for name, value in self._values.items() if name not in (*VCR.images, *MASK)}
-        values["crossed_text"] = self.answers
-        try:
-            return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        except ValueError:
-            raise self._damaged("holds a number that is not finite") from None
+        return data
 
     def _damaged(self, problem: str) -> DatasetError:
         return DatasetError(f"{self._where} {problem}; copy or build the dataset again.")
@@ -106,18 +66,14 @@ class ExportJob:
     parts: tuple[Part, ...]  # in the order of the files
     language: LanguageRow  # the dataset's language
 
-    def rows(self, part: Part, *, columns: Sequence[str] | None = None) -> Iterator[ExportRow]:
-        """Stream the rows of a part, with all or the given columns.
+    def rows(self, part: Part, *, columns: Sequence[str]) -> Iterator[ExportRow]:
+        """Stream the rows of a part with these columns.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.
         """
-        dataset, optional = self.dataset.select(mode=part.mode, split=part.split), tuple[str, ...]()
-        if dataset.manifest is None:
-            columns, optional = (
-                columns or REQUIRED_COLUMNS,
-                ("mode", *([*VCR.features, *VCR.optional_features] if columns is None else ())),
-            )
+        dataset = self.dataset.select(mode=part.mode, split=part.split)
+        optional = () if dataset.manifest else ("mode",)
         for number, (place, values) in enumerate(dataset.rows(columns, optional=optional)):
             if values.get("mode", part.mode) != part.mode:
                 raise DatasetError(f"{place} is of mode {values['mode']!r} among rows of mode {part.mode}; part them.")
@@ -154,25 +110,6 @@ def plan_export(dataset: Dataset, *, mode: str | None, split: str | None) -> Exp
     chosen = dataset.select(mode=mode, split=split).files
     parts = tuple(dict.fromkeys(Part(str(file.mode), str(file.split)) for file in chosen))
     return ExportJob(dataset=dataset, parts=parts, language=LANGUAGES[lang])
-
-
-class FileNames:
-    """Names for files, made of arbitrary ids; each is given once, also on file systems that ignore case."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def name(self, row: ExportRow) -> str:
-        """Return the letters, digits, ``_`` and ``-`` of the row's id, or its number if these are not unique.
-
-        No full stop: WebDataset's key ends at the first one. No ``_`` at the start: WebDataset skips ``__`` names.
-        """
-        name = re.sub(r"[^A-Za-z0-9_-]", "_", row.text("question_id")[:_MAX_NAME]).lstrip("_-")
-        folded = name.lower()
-        if not name or folded in self._taken or folded.startswith(_FALLBACK):
-            return f"{_FALLBACK}{row.number:08d}"
-        self._taken.add(folded)
-        return name
 
 
 def template(name: str, **values: object) -> str:

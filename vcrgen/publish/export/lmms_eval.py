@@ -66,5 +66,5 @@ def _write_tasks(job: ExportJob, part: Part, folder: Path) -> None:
 
 def _values(row: ExportRow) -> dict[str, object]:
     texts: dict[str, object] = {name: row.text(name) for name in COLUMNS if VCR.features[name] == STRING}
-    images = {name: {"bytes": row.image(name).data, "path": None} for name in VCR.images}
+    images = {name: {"bytes": row.image(name), "path": None} for name in VCR.images}
     return texts | images | {"crossed_text": row.answers}

@@ -45,7 +45,7 @@ def export_mcq(dataset: Dataset, to: ExportFormat, folder: Path, *, split: str |
 
     Args:
         dataset: An MCQ benchmark with its keys.
-        to: A format with a ``write_mcq``.
+        to: The format.
         folder: The folder.
         split: Only this split.
 

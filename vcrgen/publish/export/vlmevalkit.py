@@ -52,7 +52,7 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
         for row in job.rows(part, columns=wanted):
             end = (row.text("question"), repr(row.answers), row.text("question_id"))
             for view, table in tables.items():
-                image = base64.b64encode(row.image(view.column).data).decode("ascii")
+                image = base64.b64encode(row.image(view.column)).decode("ascii")
                 # The writer would look at each letter of the image for quotes.
                 handles[view].write(f'"{row.number}"\t"{image}"\t')
                 table.writerow((*end, view.value, part.mode))
