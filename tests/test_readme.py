@@ -33,7 +33,7 @@ def commands_of(page: Page) -> list[list[str]]:
 # What the guide has of these pages, their tests run.
 PAGES = [
     Page(f"docs/{name}.md")
-    for name in ("analysis", "bloom", "bloom-audit", "bloom-coverage", "bloom-import", "finetune", "profile")
+    for name in ("analysis", "bloom", "bloom-audit", "bloom-coverage", "bloom-import", "finetune", "hidden", "profile")
 ]
 ELSEWHERE = [words for page in PAGES for words in commands_of(page)]
 COMMANDS = [
@@ -43,7 +43,6 @@ COMMANDS = [
 FEWER = {
     r"vcrgen build( --|  )": r"vcrgen build --limit 4\1",
     "--items 12": "--items 4",
-    "hidden verify": "hidden verify --strips 1",
 }
 
 
@@ -76,13 +75,6 @@ def write_outputs(folder: Path) -> None:
             for view in ("stacked", "tei")
         ]
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def write_hidden_outputs(folder: Path) -> None:
-    """Outputs for the hidden set that the README's command has made."""
-    answers = (folder / "hidden-2026" / "key" / "answers.jsonl").read_text("utf-8").splitlines()
-    rows = [{"question_id": json.loads(line)["question_id"], "output": "no idea"} for line in answers]
-    (folder / "hidden-preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_pairs(file: Path) -> None:
@@ -134,9 +126,7 @@ def test_commands(
         store.put("bucket", "pairs/part-0.parquet", (folder / "pairs.parquet").read_bytes())
     if (address := "http://127.0.0.1:8000/v1") in line:
         line = line.replace(address, request.getfixturevalue("serve")().url)
-    if "hidden-preds.jsonl" in line:
-        write_hidden_outputs(folder)
-    elif "preds.jsonl" in line or "run_a.jsonl" in line:
+    if "preds.jsonl" in line or "run_a.jsonl" in line:
         write_outputs(folder)
     elif "published.csv" in line:
         (folder / "published.csv").write_text("source,language,mode,view,model,exact\nA paper,en,hard,tei,VLM,12.3\n")
