@@ -140,7 +140,7 @@ class Commands(TyperGroup):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
         try:
-            code = super().main(args, standalone_mode=False, **options)
+            code = super().main(args, standalone_mode=False, **options) or 0
         except (typer.TyperException, VcrgenError, OSError) as error:
             if (mistake := _mistake(error)) is None:
                 raise
