@@ -19,6 +19,7 @@ from vcrgen.errors import FontError
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS
+from vcrgen.typeset.degradation_kinds import DEGRADATIONS
 from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -26,7 +27,6 @@ INDEX = 51
 GAP, BACKGROUND = 8, "#d8dee6"
 COLORS = 128  # of an image: flat drawings look the same, and take a third of the bytes
 MAX_BYTES = 600_000
-DEGRADATIONS = ("jpeg=10", "blur=1.5", "lowres=0.5", "camera=0.5", "skew=3", "perspective=0.2")
 PRINT = (("cream", "1f3a6e"), ("newsprint", BLACK), ("laid", "5a2a12"))  # the picture of docs/images.md
 HEAD = """# Gallery
 
@@ -105,8 +105,9 @@ def main() -> None:
     parts += ["## Distractors\n", "`--cover stain --distractors 4`, and the mask:\n"]
     more = images_of(mode="hard", cover="stain", distractors=4)
     parts.append(save(side_by_side([more["stacked_image"], more["cover_mask"]]), folder, "distractors"))
-    parts += ["## Degraded images\n", f"`--degrade` with {', '.join(f'`{text}`' for text in DEGRADATIONS)}:\n"]
-    worse = [images_of(mode="easy", degrade=text)["only_it_image_small"] for text in DEGRADATIONS]
+    texts = [f"{row.name}={row.shown:g}" for row in DEGRADATIONS.values()]
+    parts += ["## Degraded images\n", f"`--degrade` with {', '.join(f'`{text}`' for text in texts)}:\n"]
+    worse = [images_of(mode="easy", degrade=text)["only_it_image_small"] for text in texts]
     parts.append(save(side_by_side(worse), folder, "degraded"))
     parts += paper_parts(folder)
     parts += ["## Languages\n", "Easy and hard rows.\n"]

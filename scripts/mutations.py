@@ -668,9 +668,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "degrade",
         "masks do not follow a perspective",
-        "if name in WARPS:",
-        'if name == "skew":',
-        "tests/builder/test_degrade.py",
+        "if DEGRADATIONS[name].warp:\n            apply",
+        'if name == "skew":\n            apply',
+        "tests/typeset/test_degrade.py",
     ),
     M("patterns", "smaller blots", "BLOT = 0.8", "BLOT = 0.7", "cover-patterns"),
     M(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts, has_uncovered_span
-from vcrgen.builder.degrade import degrade, warp_mask
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
@@ -21,7 +20,7 @@ from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.records import Mask, Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
-from vcrgen.config.build import BuildConfig, parse_degradations
+from vcrgen.config.build import BuildConfig
 from vcrgen.errors import ImageProblem, PipelineError
 from vcrgen.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
 from vcrgen.rng import rng_for
@@ -33,6 +32,8 @@ from vcrgen.text.normalise import NORMALISATION, normalise_caption, without_emoj
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.typeset.cover import CoverRule, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.degradation_kinds import parse_degradations
+from vcrgen.typeset.degrade import degrade, warp_mask
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.papers import print_strip

@@ -1,7 +1,6 @@
 """Options of ``vcrgen build``: every choice that decides the bytes of a dataset."""
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
+from vcrgen.typeset.degradation_kinds import DEGRADATIONS, parse_degradations
 from vcrgen.typeset.paper_kinds import BLACK, LEAST_CONTRAST, PAPER_KINDS, PLAIN, contrast, read_colour
 
 REST = "..."
@@ -43,12 +43,6 @@ OMIT_WHEN_DEFAULT: dict[str, Any] = {
 }
 # Fields that decide which split a pair is in, and nothing of the pair.
 SPLIT_FIELDS = ("splits", "split_seed")
-# The least and the largest amount of each degradation.
-DEGRADATIONS = {
-    **{"jpeg": (1, 95), "blur": (0.1, 10), "lowres": (0.1, 0.95), "camera": (0.05, 1)},
-    **{"skew": (0.1, 10), "perspective": (0.02, 0.4)},
-}
-WARPS = ("skew", "perspective")  # the degradations after which nothing stands where it stood
 
 
 class BuildConfig(SourceOptions):
@@ -241,7 +235,7 @@ class BuildConfig(SourceOptions):
     @property
     def is_warped(self) -> bool:
         """Return whether the finished images are warped, which makes boxes invalid."""
-        return self.degrade is not None and not dict(parse_degradations(self.degrade)).keys().isdisjoint(WARPS)
+        return self.degrade is not None and any(DEGRADATIONS[name].warp for name, _ in parse_degradations(self.degrade))
 
     @property
     def optional_columns(self) -> tuple[str, ...]:
@@ -281,30 +275,6 @@ def _read_bits(text: str) -> tuple[Mode, ...]:
     if not all(re.fullmatch(r"[1-9]\d?", level) for level in levels) or len(set(levels)) < len(levels):
         raise ValueError(f"bits={text[:80]} is not one whole number or several ones by commas, as bits=4,8")
     return tuple(Mode(f"bits-{level}") for level in sorted(levels, key=int))
-
-
-def parse_degradations(text: str) -> list[tuple[str, float]]:
-    """Read ``jpeg=40,blur=1.2``: what is done to a finished image, in this order, and how much of it.
-
-    Raises:
-        ValueError: The text is not of that form, names something else or the same twice, or an amount is out of range.
-    """
-    steps: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, size = (piece.strip() for piece in part.partition("="))
-        if name not in DEGRADATIONS:
-            raise ValueError(f"{part.strip()[:40]!r} is not NAME=AMOUNT with one of {', '.join(DEGRADATIONS)}")
-        if name in steps:
-            raise ValueError(f"{name!r} is named twice")
-        least, most = DEGRADATIONS[name]
-        try:
-            steps[name] = float(size)
-        except ValueError:
-            steps[name] = math.nan
-        if not least <= steps[name] <= most or (name == "jpeg" and steps[name] % 1):
-            kind = "a whole number" if name == "jpeg" else "a number"
-            raise ValueError(f"{name}={size[:40]} is not {kind} from {least} to {most}")
-    return list(steps.items())
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -1,48 +1,49 @@
-"""Degradation of finished images: JPEG, blur, low resolution, camera noise, and warps: skew and perspective.
+"""Degradation of finished images: the functions of :mod:`vcrgen.typeset.degradation_kinds`.
 
 Only warps move pixels: masks are warped with them (:func:`warp_mask`), and boxes are invalid.
 """
 
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageFilter
 
+from vcrgen.resources import load_object
+from vcrgen.typeset.degradation_kinds import DEGRADATIONS
+
 Pixels = npt.NDArray[np.uint8]
 
 
 def degrade(pixels: Pixels, steps: Iterable[tuple[str, float]], seed: int) -> Pixels:
-    """Degrade an RGB image, shape (height, width, 3); ``steps`` are names of :data:`DEGRADATIONS` with amounts."""
+    """Degrade an RGB image, shape (height, width, 3); ``steps`` are names of degradations with amounts."""
     image = Image.fromarray(pixels)
     for name, amount in steps:
-        image = DEGRADATIONS[name](image, amount, seed)
+        image = load_object(DEGRADATIONS[name].apply)(image, amount, seed)
     return np.asarray(image)
 
 
-def _jpeg(image: Image.Image, quality: float, _: int) -> Image.Image:
+def jpeg(image: Image.Image, quality: float, _: int) -> Image.Image:
     """JPEG compression with a quality from 1 to 95."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=int(quality))
     return Image.open(buffer).convert("RGB")
 
 
-def _blur(image: Image.Image, radius: float, _: int) -> Image.Image:
+def blur(image: Image.Image, radius: float, _: int) -> Image.Image:
     """Gaussian blur with a radius in pixels."""
     return image.filter(ImageFilter.GaussianBlur(radius))
 
 
-def _lowres(image: Image.Image, scale: float, _: int) -> Image.Image:
+def lowres(image: Image.Image, scale: float, _: int) -> Image.Image:
     """Downsampling by a factor, and upsampling to the old size."""
     small = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
     return image.resize(small, Image.Resampling.BOX).resize(image.size, Image.Resampling.BICUBIC)
 
 
-def _camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
+def camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
     """A lighting gradient and Gaussian noise; ``strength`` is from 0 to 1."""
     rng = np.random.Generator(np.random.PCG64(seed))
     across, down = rng.random(2) * 2 - 1
@@ -59,13 +60,18 @@ def warp_mask(mask: npt.NDArray[np.bool_], steps: Iterable[tuple[str, float]], s
     """Apply the warps of :func:`degrade` with the same steps and seed to a mask, shape (height, width)."""
     image = Image.fromarray(mask)
     for name, amount in steps:
-        if name in WARPS:
-            image = WARPS[name](image.convert("L"), amount, seed, Image.Resampling.NEAREST, 0)
+        if DEGRADATIONS[name].warp:
+            apply = load_object(DEGRADATIONS[name].apply)
+            image = apply(image.convert("L"), amount, seed, Image.Resampling.NEAREST, 0)
     return np.asarray(image).astype(bool)
 
 
-def _rotate(
-    image: Image.Image, degrees: float, seed: int, resample: Image.Resampling, ground: str | int
+def skew(
+    image: Image.Image,
+    degrees: float,
+    seed: int,
+    resample: Image.Resampling = Image.Resampling.BICUBIC,
+    ground: str | int = "white",
 ) -> Image.Image:
     """Rotate an image about its centre, to the left or right, and shrink it so that it fits into the same size."""
     angle = math.radians(degrees if seed & 1 else -degrees)
@@ -79,8 +85,12 @@ def _rotate(
     return image.transform(image.size, Image.Transform.AFFINE, back, resample, fillcolor=ground)
 
 
-def _perspective(
-    image: Image.Image, share: float, seed: int, resample: Image.Resampling, ground: str | int
+def perspective(
+    image: Image.Image,
+    share: float,
+    seed: int,
+    resample: Image.Resampling = Image.Resampling.BICUBIC,
+    ground: str | int = "white",
 ) -> Image.Image:
     """Show a page from one of its four sides: the far edge is shorter by a share, and far rows are nearer together."""
     turned = image.rotate(90 * (seed & 3), expand=True)  # the far edge is at the top
@@ -90,17 +100,3 @@ def _perspective(
     back = (far, middle * bend, -middle * (far - 1), 0, far, 0, 0, bend)
     seen = turned.transform(turned.size, Image.Transform.PERSPECTIVE, back, resample, fillcolor=ground)
     return seen.rotate(-90 * (seed & 3), expand=True)
-
-
-WARPS = MappingProxyType({"skew": _rotate, "perspective": _perspective})
-
-
-def _warp_on_white(name: str, image: Image.Image, amount: float, seed: int) -> Image.Image:
-    return WARPS[name](image, amount, seed, Image.Resampling.BICUBIC, "white")
-
-
-DEGRADATIONS: Mapping[str, Callable[[Image.Image, float, int], Image.Image]] = MappingProxyType(
-    {"jpeg": _jpeg, "blur": _blur, "lowres": _lowres, "camera": _camera}
-    | {name: partial(_warp_on_white, name) for name in WARPS}
-)
-"""The degradations by their names in ``--degrade``."""
