@@ -1,17 +1,17 @@
-"""Tasks in processes: in order, a few ahead, and one sentence where a process dies."""
+"""Tasks in processes, and one sentence where a process dies."""
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from vcrgen.errors import WorkerError
-from vcrgen.work.processes import AHEAD, process_pool, results
+from vcrgen.work.processes import process_pool
 
 ADVICE = "use fewer"
 
@@ -26,11 +26,9 @@ def square(base: int, number: int) -> int:
     return base + number**2
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_in_order(processes: int) -> None:
-    found = results(partial(make_square, 100), range(20), processes, advice=ADVICE)
-    assert list(found) == [100 + number**2 for number in range(20)]
-    assert list(results(make_square, [], processes, advice=ADVICE)) == []
+def test_each_task_has_its_result() -> None:
+    with process_pool(partial(make_square, 100), 2, advice=ADVICE) as submit:
+        assert [submit(number).result() for number in range(5)] == [100, 101, 104, 109, 116]
 
 
 def make_getenv() -> Callable[[str], str | None]:
@@ -45,27 +43,15 @@ def test_each_takes_one_thread_for_matrices_unless_the_user_says_otherwise(
     monkeypatch.delenv(name, raising=False)
     if own:
         monkeypatch.setenv(name, own)
-    assert list(results(make_getenv, [name], 2, advice=ADVICE)) == [own or "1"]
+    with process_pool(make_getenv, 2, advice=ADVICE) as submit:
+        assert submit(name).result() == (own or "1")
     assert os.environ.get(name) == own
 
 
-def test_only_a_few_are_taken_ahead() -> None:
-    taken: list[int] = []
-
-    def tasks() -> Iterator[int]:
-        for number in range(1000):
-            taken.append(number)
-            yield number
-
-    found = results(make_square, tasks(), 2, advice=ADVICE)
-    assert [next(found) for _ in range(5)] == [0, 1, 4, 9, 16]
-    assert len(taken) <= 5 + 2 * AHEAD
-    found.close()  # type: ignore[attr-defined]
-
-
 def test_a_process_that_dies() -> None:
-    with pytest.raises(WorkerError, match=r"A worker process died \(killed, or out of memory\); use fewer\."):
-        list(results(make_square, [1, -1, 2], 2, advice=ADVICE))
+    message = r"A worker process died \(killed, or out of memory\); use fewer\."
+    with pytest.raises(WorkerError, match=message), process_pool(make_square, 2, advice=ADVICE) as submit:
+        submit(-1).result()
 
 
 def test_processes_end_with_the_block() -> None:
@@ -83,7 +69,7 @@ def make_process() -> Callable[[int], int]:
 # Its processes hear of Ctrl-C as soon as they begin, before they can do anything about it.
 BEGINNING = """
 import os, signal
-from vcrgen.work.processes import results
+from vcrgen.work.processes import process_pool
 
 def make():
     return abs
@@ -91,7 +77,8 @@ def make():
 if __name__ == "__mp_main__":
     os.kill(os.getpid(), signal.SIGINT)
 elif __name__ == "__main__":
-    print(list(results(make, range(-3, 1), 2, advice="")))
+    with process_pool(make, 2, advice="") as submit:
+        print([future.result() for future in map(submit, range(-3, 1))])
 """
 
 

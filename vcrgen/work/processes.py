@@ -1,4 +1,4 @@
-"""A pool of local processes with one worker each, such as a scorer whose tokenizer takes seconds to load."""
+"""A pool of local processes with one worker each, such as one whose tokenizer takes seconds to load."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from multiprocessing.connection import wait as wait_for_sentinel
 from typing import Any, TypeVar
 
@@ -20,8 +18,6 @@ from vcrgen.errors import WorkerError
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-AHEAD = 3  # tasks for each process that are waiting or done before their turn, so that memory stays flat
 
 _worker: Callable[[Any], Any] | None = None
 
@@ -62,28 +58,6 @@ def process_pool(
             if process not in before:
                 process.terminate()
         executor.shutdown(cancel_futures=True)
-
-
-def results(
-    make_worker: Callable[[], Callable[[T], R]],
-    tasks: Iterable[T],
-    processes: int,
-    *,
-    advice: str,
-) -> Iterator[R]:
-    """Yield the results of tasks in order, by :func:`process_pool`, or in this process if it is one.
-
-    Only a few tasks for each process are taken ahead.
-    """
-    if processes == 1:
-        yield from map(make_worker(), tasks)
-        return
-    waiting = iter(tasks)
-    with process_pool(make_worker, processes, advice=advice) as submit:
-        handed_in = deque(map(submit, islice(waiting, AHEAD * processes)))
-        while handed_in:
-            yield handed_in.popleft().result()
-            handed_in.extend(map(submit, islice(waiting, 1)))
 
 
 @contextmanager
