@@ -194,7 +194,7 @@ def test_saved_scores_are_compared(run: Run, dataset: Path, outputs: dict[str, P
     out = tmp_path / "table.tex"
     run("compare", *saved, "--format", "latex", "--out", out)
     assert out.read_text("utf-8").count("tabular") > 2
-    with pytest.raises(VcrgenError, match="The HTML report is a file"):
+    with pytest.raises(VcrgenError, match="The HTML report is written, not printed"):
         run("compare", *saved, "--format", "html")
     with pytest.raises(VcrgenError, match="is read here"):
         run("compare", *saved, "--out", saved[0])

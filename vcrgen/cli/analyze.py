@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vcrgen.cli.options import examples, options_of, out_option
-from vcrgen.cli.reports import FolderFormat, Format, Out, folder_format, report_folder, report_format, write_report
+from vcrgen.cli.reports import Format, Out, report_folder, report_format, write_report
 from vcrgen.cli.root import app
 from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions, TableOptions
 from vcrgen.config.base import drop_none, validate_options
@@ -136,7 +136,7 @@ def prune(
     scores: Scores = None,
     spec: Spec = None,
     example: ExampleName = None,
-    form: FolderFormat = None,
+    form: Format = None,
     out: Annotated[Path | None, out_option("Write the kept tasks, the log and the report to this folder.")] = None,
     **options: Any,
 ) -> None:
@@ -146,7 +146,7 @@ def prune(
 
     require_packages()
     chosen = validate_options(PruneOptions, drop_none(options))
-    shown = folder_format(form, out)
+    shown = report_format(form or ("html" if out else None), out)
     shipped = shipped_example(example, "prune", [*(scores or []), *([spec] if spec else [])], chosen)
     with report_folder(out, shown) as write:
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)

@@ -21,15 +21,7 @@ MARK = ".vcrgen-analysis"  # marks a folder of a report, which may be replaced
 
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format", "-f", help="text, md, csv, latex, json or html.", show_default="by the name of --out, else text"
-    ),
-]
-FolderFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format", "-f", help="text, md, csv, latex, json or html.", show_default="html in a folder, else text"
-    ),
+    typer.Option("--format", "-f", help="text, md, csv, latex, json or html.", show_default="by --out, else text"),
 ]
 Out = Annotated[Path | None, out_option("Write the report to this file.")]
 
@@ -44,18 +36,8 @@ def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = (
 
     chosen = choose_format(form, out.suffix if out else "")
     if chosen == "html" and out is None:
-        raise ConfigError("The HTML report is a file: name it with --out report.html.")
+        raise ConfigError("The HTML report is written, not printed: name its place with --out.")
     check_targets([out], inputs)
-    return chosen
-
-
-def folder_format(form: str | None, out: Path | None) -> str:
-    """Return the format of a report that is printed, or part of a folder; a ConfigError if it is unknown."""
-    from vcrgen.report.document import choose_format
-
-    chosen = choose_format(form or ("html" if out else "text"))
-    if chosen == "html" and out is None:
-        raise ConfigError("The HTML report is a file: name a folder for it with --out report.")
     return chosen
 
 
