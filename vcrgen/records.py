@@ -1,9 +1,10 @@
-"""Frozen records that cross a stage boundary, and their invariants. Nothing else.
+"""Frozen records that cross a stage boundary, their invariants, and the texts that name modes. Nothing else.
 
 Offsets are character offsets into the shown caption.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -65,6 +66,57 @@ def is_mode(name: object) -> bool:
 Mode.EASY, Mode.HARD = Mode("easy"), Mode("hard")
 NAMED_MODES = (Mode.EASY, Mode.HARD)
 """The modes of VCR-WIKI, which leave what its covers leave."""
+
+
+def read_modes(text: str) -> tuple[Mode, ...]:
+    """Read ``easy``, ``hard``, ``both``, levels of ink as ``ink=0.1,0.5``, or of bits as ``bits=4,8``.
+
+    Returns:
+        The modes: easy first, levels as they rise.
+
+    Raises:
+        ValueError: The text is none of these, or names a level twice.
+    """
+    kind, _, levels = text.partition("=")
+    if kind == "ink":
+        return _read_ink(levels)
+    if kind == "bits":
+        return _read_bits(levels)
+    if text not in (*NAMED_MODES, "both"):
+        raise ValueError(
+            f"{text[:80]!r} is not easy, hard, both, shares of ink by commas, as ink=0.1,0.2,0.5, or bits, as bits=4,8"
+        )
+    return NAMED_MODES if text == "both" else (Mode(text),)
+
+
+def modes_text(modes: Sequence[Mode]) -> str:
+    """Invert :func:`read_modes`: modes of one kind as the text that names them."""
+    if modes[0].bits:
+        return f"bits={','.join(str(mode.bits) for mode in modes)}"
+    if modes[0].ink is not None:
+        return f"ink={','.join(f'{mode.ink:.2f}' for mode in modes)}"
+    return "both" if len(modes) > 1 else str(modes[0])
+
+
+def _read_ink(text: str) -> tuple[Mode, ...]:
+    levels = []
+    for share in map(str.strip, text.split(",")):
+        if not re.fullmatch(r"0?\.\d\d?", share) or not MIN_INK <= float(share) <= MAX_INK:
+            raise ValueError(
+                f"{share[:20]!r} is no share of ink to leave; give shares from {MIN_INK} to {MAX_INK} with at most "
+                "two digits, as ink=0.1,0.25,0.5"
+            )
+        levels.append(Mode.of_ink(float(share)))
+    if len(set(levels)) < len(levels):
+        raise ValueError(f"ink={text[:80]} names a share twice")
+    return tuple(sorted(levels))
+
+
+def _read_bits(text: str) -> tuple[Mode, ...]:
+    levels = [level.strip() for level in text.split(",")]
+    if not all(re.fullmatch(r"[1-9]\d?", level) for level in levels) or len(set(levels)) < len(levels):
+        raise ValueError(f"bits={text[:80]} is not one whole number or several ones by commas, as bits=4,8")
+    return tuple(Mode(f"bits-{level}") for level in sorted(levels, key=int))
 
 
 class RejectReason(StrEnum):

@@ -21,7 +21,7 @@ from vcrgen.config.base import (
 from vcrgen.config.source import SourceOptions
 from vcrgen.errors import ConfigError
 from vcrgen.files import canonical_json
-from vcrgen.records import MAX_BITS, MAX_INK, MIN_INK, NAMED_MODES, SPLIT_NAME, Mode
+from vcrgen.records import MAX_BITS, MAX_INK, SPLIT_NAME, Mode, modes_text, read_modes
 from vcrgen.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
@@ -147,17 +147,7 @@ class BuildConfig(SourceOptions):
     @field_validator("mode")
     @classmethod
     def _known_mode(cls, value: str) -> str:
-        kind, _, levels = value.partition("=")
-        if kind == "ink":
-            return f"ink={','.join(f'{level.ink:.2f}' for level in _read_levels(levels))}"
-        if kind == "bits":
-            return f"bits={','.join(str(level.bits) for level in _read_bits(levels))}"
-        if value not in (*NAMED_MODES, "both"):
-            raise ValueError(
-                f"{value[:80]!r} is not easy, hard, both, shares of ink by commas, as ink=0.1,0.2,0.5, or bits, as "
-                "bits=4,8"
-            )
-        return value
+        return modes_text(read_modes(value))
 
     @field_validator("degrade")
     @classmethod
@@ -204,10 +194,7 @@ class BuildConfig(SourceOptions):
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes to build: easy first, levels as they rise."""
-        kind, _, levels = self.mode.partition("=")
-        if levels:
-            return _read_levels(levels) if kind == "ink" else _read_bits(levels)
-        return NAMED_MODES if self.mode == "both" else (Mode(self.mode),)
+        return read_modes(self.mode)
 
     def public_fields(self) -> dict[str, Any]:
         """The fields as JSON values, without names of local files.
@@ -252,29 +239,6 @@ class BuildConfig(SourceOptions):
         """SHA-256 in hex over the canonical JSON of :meth:`public_fields` without the splits and their seed."""
         values = {name: value for name, value in self.public_fields().items() if name not in SPLIT_FIELDS}
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
-
-
-def _read_levels(text: str) -> tuple[Mode, ...]:
-    """The levels that ``--mode ink=...`` names, as they rise; a ValueError if it names none, or one twice."""
-    levels = []
-    for share in map(str.strip, text.split(",")):
-        if not re.fullmatch(r"0?\.\d\d?", share) or not MIN_INK <= float(share) <= MAX_INK:
-            raise ValueError(
-                f"{share[:20]!r} is no share of ink to leave; give shares from {MIN_INK} to {MAX_INK} with at most "
-                "two digits, as ink=0.1,0.25,0.5"
-            )
-        levels.append(Mode.of_ink(float(share)))
-    if len(set(levels)) < len(levels):
-        raise ValueError(f"ink={text[:80]} names a share twice")
-    return tuple(sorted(levels))
-
-
-def _read_bits(text: str) -> tuple[Mode, ...]:
-    """The levels that ``--mode bits=...`` names, as they rise; a ValueError if it names none, or one twice."""
-    levels = [level.strip() for level in text.split(",")]
-    if not all(re.fullmatch(r"[1-9]\d?", level) for level in levels) or len(set(levels)) < len(levels):
-        raise ValueError(f"bits={text[:80]} is not one whole number or several ones by commas, as bits=4,8")
-    return tuple(Mode(f"bits-{level}") for level in sorted(levels, key=int))
 
 
 def parse_splits(text: str) -> dict[str, int | float | None]:

@@ -3,12 +3,13 @@
 import math
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 
 from vcrgen.errors import ConfigError
-from vcrgen.records import MAX_INK, MIN_INK, NAMED_MODES, Mode
+from vcrgen.records import MAX_INK, MIN_INK, NAMED_MODES, Mode, modes_text, read_modes
 
 Values = tuple[float, float]
 BITS_MODES = (Mode("bits-4"), Mode("bits-8"))
@@ -29,7 +30,7 @@ class Difficulty:
     @property
     def build_mode(self) -> str | None:
         """The option of a build that has the covers of these modes; None for easy, hard and shares of ink."""
-        return f"bits={','.join(str(mode.bits) for mode in self.modes)}" if self.modes == BITS_MODES else None
+        return modes_text(self.modes) if self.modes == BITS_MODES else None
 
     def at(self, step: int) -> Values:
         """Return the two numbers at a step, interpolated linearly."""
@@ -100,7 +101,7 @@ def _read_mix(value: Any) -> tuple[tuple[Mode, Mode], Values]:
     """Return two modes, easy and hard or those that go by bits, and their normalised weights."""
     weights = value
     if isinstance(value, str):
-        weights = dict.fromkeys(map(str, NAMED_MODES) if value == "both" else _modes_named(value), 1)
+        weights = dict.fromkeys(_modes_named(value), 1)
     elif isinstance(value, Sequence):
         named = [name for each in map(str, value) for name in _modes_named(each)]
         weights = {name: 1 for name in named if named.count(name) == 1}
@@ -117,10 +118,11 @@ def _read_mix(value: Any) -> tuple[tuple[Mode, Mode], Values]:
     return known[0], (first / (first + second), second / (first + second))
 
 
-def _modes_named(text: str) -> list[str]:
-    """Return the modes of a name: itself, or of ``bits=4,8`` two."""
-    bits = text.removeprefix("bits=")
-    return [text] if bits == text else [f"bits-{each}" for each in bits.split(",")]
+def _modes_named(text: str) -> Sequence[str]:
+    """Return the modes that a text names, as ``bits-4`` or ``bits=4,8``; the text itself where it names none."""
+    with suppress(ValueError):
+        return read_modes(text)
+    return [text]
 
 
 def _read_ink(value: Any) -> Values:
