@@ -1,50 +1,56 @@
-"""Analyses of scores, profiles, studies of people, and the help of commands."""
+"""Figures of papers that analyses and profiles work out again, and studies of people."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from tests.golden.bench import Bench, digest, golden
+import numpy as np
+
+from tests.golden.bench import Bench, golden
 
 
-def rounded(value: Any) -> Any:
-    """A JSON value with four decimals a number."""
-    if isinstance(value, list):
-        return [rounded(each) for each in value]
-    if isinstance(value, dict):
-        return {name: rounded(each) for name, each in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
-
-
-@golden("analysis", "numpy", "scipy")
+@golden("analysis", "numpy")
 def analysis(bench: Bench) -> Any:
-    """Every figure of the analyses of shipped examples, to four decimals; not those of single models and pairs."""
-    commands = {
-        "clusters": ("map", "vcr-map", "--distance", "abs", "--clusters", 5),
-        "anchor": ("factors", "gold-made", "--resamples", 200),
-        "chain": ("factors", "gold", "--resamples", 100),
-        "pruned": ("prune", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--vif-max", 2, "--floor", 1),
+    """The figures that papers print: GOLD's Figure 7, Tables VIII and IX, and the clusters of the VCR paper's map."""
+    from vcrgen.analysis.examples import EXAMPLES, GOLD_ABILITIES, gold_correlations
+    from vcrgen.analysis.factors import fit_correlations
+    from vcrgen.analysis.redundancy import partition
+    from vcrgen.analysis.spec import FactorSpec, bind
+
+    tasks, r = gold_correlations()
+    found = fit_correlations(r, bind(FactorSpec(abilities=dict(GOLD_ABILITIES), anchor="Human"), tasks))
+    assert found is not None
+    fit, of = found.fit, found.quality
+    table, vcr = EXAMPLES["gold"].load(), EXAMPLES["vcr-map"].load()
+    weights = dict(zip(tasks, (fit.loadings[:11] * fit.paths[[0] * 3 + [1] * 3 + [2] * 5, 3]).tolist(), strict=False))
+    overall = table.scores @ [weights[task] for task in table.tasks]
+    labels, inertia = partition(np.abs(vcr.r), 5, seed=0)
+    return {
+        "loadings": fit.loadings.tolist(),
+        "effects": fit.paths[:3, 3].tolist(),
+        "R2": float(fit.r2[3]),
+        **{name: getattr(of, name).tolist() for name in ("vif", "alpha", "rho_a", "cr", "ave")},
+        "htmt": of.htmt[np.triu_indices(4, 1)].tolist(),
+        **{name: getattr(of, name) for name in ("srmr", "tc", "d_div", "d_valid")},
+        "overall": dict(zip(table.models, overall.tolist(), strict=True)),
+        "clusters": dict(zip(vcr.tasks, labels, strict=True)),
+        "inertia": inertia,
     }
-    found = {}
-    for name, (command, example, *options) in commands.items():
-        lines = bench.run("analyze", command, "--format", "json", "--example", example, *options)
-        tables = json.loads("\n".join(lines))["tables"]
-        long = ("Models", "All pairs", "Printed wrongly in the publication", "Scores of models")
-        found[name] = {each["title"]: rounded(each["rows"]) for each in tables if each["title"] not in long}
-    return found
 
 
 @golden("profile", "numpy")
 def profile(bench: Bench) -> Any:
-    """The page of the published scores by its digest, and the figures of it that are not of single categories."""
-    page = bench.folder / "profile.html"
-    bench.run("profile", "--example", "--out", page)
-    tables = json.loads("\n".join(bench.run("profile", "--example", "--format", "json")))["tables"]
-    kept = ("Scores, in percent", "Levels, in percent", "Agreement of RAE and LBS", "Gaps, in points")
-    kept += ("Differing categories", "Printed and recomputed")
-    rows = [{"title": table["title"], "rows": table["rows"]} for table in tables if table["title"] in kept]
-    return {"page": digest(page.read_text("utf-8")), "tables": rounded(rows)}
+    """BloomBench's Tables 1 and 2, worked out from the scores of its categories."""
+    from vcrgen.analysis.profile.example import example_profiles
+
+    return {
+        f"{each.model}, {each.lang}, {each.metric}": {
+            "micro": each.micro.value,
+            "macro": each.macro.value,
+            **{level: of.value for level, of in each.levels.items()},
+        }
+        for each in example_profiles().profiles
+    }
 
 
 @golden("study", "numpy")
