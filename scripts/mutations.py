@@ -1820,7 +1820,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "categories named before the adjustment",
         "if of.adjusted < NAMED), key",
         "if of.p < NAMED), key",
-        "tests/analysis/profile/test_differences.py",
+        "tests/analysis/profile/test_report.py",
     ),
     M(
         "profile",

@@ -100,8 +100,9 @@ def test_a_template_has_no_style_no_handler_and_nothing_unescaped(file: Path) ->
 def test_only_one_place_knows_policies_and_renders() -> None:
     for file in PACKAGE.rglob("*.py"):
         source = file.read_text("utf-8")
-        if file != PACKAGE / "report/pages.py":
-            assert "default-src" not in source and "import jinja2" not in source and "from jinja2" not in source, file
+        assert file == PACKAGE / "report/pages.py" or "default-src" not in source, file
+        if file not in (PACKAGE / "report/pages.py", PACKAGE / "report/sentences.py"):
+            assert "import jinja2" not in source and "from jinja2" not in source, file
 
 
 def _luminance(colour: str) -> float:

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from vcrgen.analysis.anchor import AnchorAgreement, anchor_agreement, overall_weights
 from vcrgen.analysis.charts import path_diagram
-from vcrgen.analysis.correlations import percentile_interval, standardise
-from vcrgen.analysis.factors import FactorEstimates, FactorResult
+from vcrgen.analysis.correlations import MOST_FAILED, percentile_interval, standardise
+from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
 from vcrgen.analysis.model_fit import OverallFit, corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec
-from vcrgen.analysis.summaries import factors_summary
-from vcrgen.analysis.wording import (
-    CELL,
-    between,
-    errata_sections,
-    few_models,
-    figure,
-    number,
-    resampling_note,
-    without_solution,
-)
-from vcrgen.plurals import pluralize
+from vcrgen.analysis.wording import CELL, between, errata_sections, few_models, figure, left_out, number, said
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, NumberInterval, Percent, Table, TableCell
 from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.ranking import ranks
-
-LIMIT_NOTE = (
-    "A limit is passed or failed only if the whole interval is on one side of it; otherwise it is inconclusive."
-)
 
 
 def factors_document(
@@ -53,11 +39,15 @@ def factors_document(
     bound, table = result.bound, result.table
     tasks = len(bound.tasks) - (bound.structure.anchor is not None)
     largest = max(map(len, bound.abilities.values()))
-    towards = f"anchor {bound.spec.anchor}" if bound.spec.anchor else "no anchor"
-    layout = bound.spec.layout or ("anchor" if bound.spec.anchor else "chain")
-    lead = (
-        f"{len(table.models)} models, {tasks} tasks of {pluralize(len(bound.abilities), 'ability', 'abilities')}, "
-        f"{towards}; layout {layout}, scheme {bound.spec.scheme}, mode {bound.spec.mode}."
+    lead = said(
+        "factors",
+        "lead",
+        models=len(table.models),
+        tasks=tasks,
+        abilities=len(bound.abilities),
+        spec=bound.spec,
+        layout=bound.spec.layout or ("anchor" if bound.spec.anchor else "chain"),
+        about=about,
     )
     tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
     sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result, tested)]
@@ -68,31 +58,51 @@ def factors_document(
     sections.append(_scores(result))
     return Document(
         title=f"Factor model of {table.source}",
-        summary=list(factors_summary(result, tested)),
-        lead=f"{lead} {about}".rstrip(),
+        summary=_summary(result, tested),
+        lead=lead[0],
         settings=settings,
         private=private,
         sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(table.models), largest), *table.notes],
-        limitations=list(_limitations(result)),
+        limitations=said("factors", "limitations", anchor=bound.spec.anchor is not None),
     )
 
 
-def _limitations(result: FactorResult) -> Iterator[str]:
-    yield "That the abilities exist: a model with other abilities can fit these correlations as well."
-    yield ("Causes. The arrows are regressions: an ability that explains the human score correlates with it.")
-    if result.bound.spec.anchor is not None:
-        yield (
-            "The quality of single tasks: in this layout a task is weighted by its correlation with the anchor, so the "
-            "loadings depend on the anchor."
-        )
-    yield (
-        "The validity of the benchmark: D_div, TC and D_valid pull against each other, and D_valid falls with every "
-        "task, so only benchmarks of the same size can be compared by it."
+def _summary(result: FactorResult, tested: OverallFit | None) -> list[str]:
+    """Sentences on what to do by a factor model."""
+    bound, limits, models = result.bound, result.bound.spec.limits, len(result.table.models)
+    found, vif, htmt, abilities = result.loadings, result.vif, result.htmt, bound.structure.abilities
+    rows = [row for k in abilities for row in bound.structure.blocks[k]]
+    verdicts = {
+        bound.tasks[row]: (found[row].verdict(least=limits.loading), vif[row].verdict(most=limits.vif)) for row in rows
+    }
+    return said(
+        "factors",
+        "summary",
+        limits=limits,
+        models=models,
+        tasks=len(rows),
+        weak=[task for task, (loading, _) in verdicts.items() if loading == "failed"],
+        copies=[task for task, (_, inflated) in verdicts.items() if inflated == "failed"],
+        unsure=[task for task, both in verdicts.items() if "inconclusive" in both],
+        nearest=_settling([found[row] for row in rows], limits.loading, models),
+        same=[
+            f"{bound.constructs[a]} and {bound.constructs[b]}"
+            for a, b in itertools.combinations(abilities, 2)
+            if htmt[a, b].verdict(most=limits.htmt) == "failed"
+        ],
+        tested=tested,
     )
-    yield (
-        "Results for later models: intervals are for models like these, and models of one family are not independent."
-    )
+
+
+def _settling(loadings: Sequence[FactorEstimate], limit: float, models: int) -> int:
+    """Estimate the models that settle the clearest of the unsettled loadings, as widths fall by the root; 0 if none."""
+    needed = [
+        models * (((each.high - each.low) / 2) / abs(each.value - limit)) ** 2
+        for each in loadings
+        if each.low <= limit <= each.high and abs(each.value - limit) > 1e-6
+    ]
+    return int(np.ceil(min(needed, default=0.0) / 10)) * 10
 
 
 def _model(result: FactorResult) -> Section:
@@ -116,13 +126,18 @@ def _model(result: FactorResult) -> Section:
         svg=path_diagram(bound, loadings, [(cause, effect, found[cause, effect]) for cause, effect in pairs]),
     )
     draws = len(result.weights)
+    units = f"{len(set(result.table.families))} families of models" if result.table.families else "models"
+    resampled = said(
+        "shared",
+        "resamples",
+        draws=draws,
+        units=units,
+        failed=result.failed,
+        no_interval=result.failed > MOST_FAILED * draws,
+    )
     return Section(
         title="Model",
-        text=[
-            resampling_note(draws, result.failed, result.table),
-            "Those of VIF, R2, TC, D_valid and the corrected SRMR are corrected for bias. The table of coverage says "
-            "how many intervals held the true value in simulations of GOLD's model with 20 to 165 models.",
-        ],
+        text=[*resampled, *said("factors", "model")],
         charts=[drawing],
         tables=[paths, r2],
         details=[_coverage()],
@@ -174,12 +189,7 @@ def _loadings(result: FactorResult) -> Section:
             for i in bound.structure.blocks[k]
         ],
     )
-    text = [
-        "A loading is the correlation of a task with its ability. VIF is how redundant a task is within its ability: "
-        "1 / (1 - R2) of the task on the other tasks of the ability.",
-        LIMIT_NOTE,
-    ]
-    return Section(title="Tasks", text=text, tables=[table], details=[outer, cross])
+    return Section(title="Tasks", text=said("factors", "tasks"), tables=[table], details=[outer, cross])
 
 
 def _reliability(result: FactorResult) -> Section:
@@ -205,8 +215,7 @@ def _reliability(result: FactorResult) -> Section:
         rows=rows,
         heads=["Ability", "Statistic", "Value", "95 % interval", "Limit"],
     )
-    text = ["Internal consistency of the tasks of an ability. alpha is standardised; in mode B rho_A is set to 1."]
-    return Section(title="Abilities", text=text, tables=[table])
+    return Section(title="Abilities", text=said("factors", "abilities"), tables=[table])
 
 
 def _validity(result: FactorResult) -> Section:
@@ -226,11 +235,7 @@ def _validity(result: FactorResult) -> Section:
             rows.append([bound.constructs[a], bound.constructs[b], name, *ends, each.verdict(most=limit)])
     heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
-    text = [
-        "Discriminant validity of the abilities. HTMT is the mean correlation between the tasks of two abilities "
-        "over that within them; near 1 they measure the same. HTMT2 takes geometric means."
-    ]
-    return Section(title="Discriminant validity", text=text, tables=[table])
+    return Section(title="Discriminant validity", text=said("factors", "validity"), tables=[table])
 
 
 def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
@@ -250,36 +255,16 @@ def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
     table = Table(
         title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
     )
-    text = [
-        "SRMR is the standardised root mean square residual of the correlations; sampling adds to it, and the "
-        "corrected one is without that. D_div (diversity of abilities), TC (mean loading) and D_valid are those of "
-        "the GOLD paper. D_valid is 1 where no task repeats others of its ability, and near 0 where all do.",
-        fit_sentence(result, tested),
-    ]
-    if len(result.table.models) < FEWEST_D_DIV:
-        text.append(
-            f"D_div has no interval: with fewer than {FEWEST_D_DIV} models, under 90 % of them hold the true value."
-        )
+    text = said(
+        "factors",
+        "benchmark",
+        tested=tested,
+        draws=len(result.weights),
+        power=POWER_OF_FIT,
+        models=len(result.table.models),
+        fewest_d_div=FEWEST_D_DIV,
+    )
     return Section(title="Benchmark", text=text, tables=[table])
-
-
-def fit_sentence(result: FactorResult, tested: OverallFit | None) -> str:
-    """Report the bootstrap test of overall model fit, with its power."""
-    if tested is None:
-        return (
-            "There is no test of the overall fit: it needs mode A, more models than tasks, and corrected loadings and "
-            "correlations of abilities within 1, here and in the resamples."
-        )
-    said = (
-        "The model does not fit: the test of the overall fit rejects it"
-        if tested.is_rejected
-        else "The test of the overall fit does not reject the model, which is no evidence for it"
-    )
-    return (
-        f"{said} (bootstrap of transformed scores, SRMR of corrected estimates {tested.srmr:.3f}, 95 % of resamples "
-        f"below {tested.critical:.3f}, p = {tested.p:.3f}, {tested.draws:,} of {len(result.weights):,} resamples "
-        f"admissible). In simulations it rejected {POWER_OF_FIT}."
-    )
 
 
 def _top(bound: BoundSpec, found: FactorEstimates) -> Section:
@@ -288,8 +273,7 @@ def _top(bound: BoundSpec, found: FactorEstimates) -> Section:
     labels = [*names, "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
     rows = [[label, *figure(found[place])] for place, label in enumerate(labels)]
     table = Table(title="Second-order construct", heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
-    text = ["Second stage: the scores of the abilities are the indicators of one construct, which explains the anchor."]
-    return Section(title="Second-order construct", text=text, tables=[table])
+    return Section(title="Second-order construct", text=said("factors", "top"), tables=[table])
 
 
 def _people(result: FactorResult) -> Section:
@@ -303,13 +287,8 @@ def _people(result: FactorResult) -> Section:
         ["p of the agreement in sample (permuted)", Number(found.p, CELL)],
     ]
     table = Table(title="Agreement with the anchor", heads=["Score", "r"], labels=1, rows=rows)
-    text = [
-        "Weights that are fitted to the anchor agree with it even if it is noise, so read the cross-fitted r: "
-        f"weights from half of the models, judged on the other half (mean of {found.halves} halves). p is the share "
-        "of 1,000 anchors whose values were given to other models that agree as well."
-    ]
-    if found.failed:
-        text.append(f"{without_solution(found.failed, 'half or permuted anchor', 'halves or permuted anchors')}.")
+    text = said("factors", "people", halves=found.halves)
+    text += left_out(found.failed, "halves or permuted anchors")
     return Section(title="Agreement with people", text=text, tables=[table])
 
 
@@ -352,13 +331,7 @@ def _scores(result: FactorResult) -> Section:
         "Mean",
         "Weighted sum",
     ]
-    sources = "and of the scores, where their standard errors are known" if used.errors is not None else "alone"
-    text = [
-        "The weighted overall is the sum of loading times effect times standardised score, in standard deviations of "
-        f"these models. Its interval and that of the rank are of the uncertainty of the weights {sources}. The "
-        "weighted sum takes the scores as they are, as the GOLD paper does; it means something only if all tasks have "
-        "one unit."
-    ]
+    text = said("factors", "models", errors=used.errors is not None)
     return Section(
         title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))]
     )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
+from vcrgen.analysis.factors import FEW_MODELS
 from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.summaries import map_summary
-from vcrgen.analysis.wording import CELL, between, few_models, number, p_value, share
-from vcrgen.plurals import pluralize
+from vcrgen.analysis.wording import CELL, between, few_models, number, p_value, said, share
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
+from vcrgen.stats.arrays import Floats, Ints
 
-_LACKING = ("resample lacks a correlation and is", "resamples lack a correlation and are")
+REDUNDANT = 0.8  # predicted R2 from which on a task is called redundant
+STABLE = 0.8  # share of resamples
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 
 
@@ -30,31 +32,47 @@ def map_document(result: MapResult, *, settings: str, about: str = "", private: 
         sections.append(_components(result))
     return Document(
         title=f"Map of {table.source}",
-        summary=list(map_summary(result)),
+        summary=_summary(result),
         lead=f"{lead} {about}".rstrip(),
         settings=settings,
         private=private,
         sections=sections,
         warnings=[*few_models(models), *table.notes],
-        limitations=list(_limitations(result)),
+        limitations=said(
+            "map",
+            "limitations",
+            correlations_only=isinstance(table, CorrelationTable),
+            reliable=result.reliabilities is not None,
+        ),
     )
 
 
-def _limitations(result: MapResult) -> Iterator[str]:
-    yield (
-        "The reason of a correlation: tasks correlate because they measure the same, because large models are good at "
-        "everything, or because the same models were trained on both."
+def _summary(result: MapResult) -> list[str]:
+    tasks, predicted, clusters = result.table.tasks, result.predicted, result.clusters
+    adjusted = result.correlations.adjusted[np.triu_indices(len(tasks), 1)]
+    members = cluster_members(clusters.labels)
+    return said(
+        "map",
+        "summary",
+        tasks=len(tasks),
+        limit=REDUNDANT,
+        redundant=None if predicted is None else [tasks[task] for task in np.flatnonzero(predicted >= REDUNDANT)],
+        unique=[] if predicted is None else [tasks[task] for task in np.flatnonzero(predicted <= 0)],
+        groups=len(members),
+        shaky=None if clusters.co_clustering is None else _shaky(members.values(), clusters.co_clustering),
+        stable=100 * STABLE,
+        unsettled=int((~(adjusted < 0.05)).sum()) if np.isfinite(adjusted).any() else None,
+        pairs=len(adjusted),
+        most=int(result.correlations.n[np.triu_indices(len(tasks), 1)].max()),
+        complete=result.complete,
+        few=FEW_MODELS,
     )
-    yield "The quality of a task: one without correlations may be new, or noisy."
-    yield "Correlations over other models; models of one family are not independent."
-    yield "The number of groups: K-Means finds any number of clusters, and a tree always has branches."
-    if isinstance(result.table, CorrelationTable):
-        yield (
-            "Intervals, predictions and the stability of clusters: these need the scores, and here are only "
-            "correlations."
-        )
-    elif result.reliabilities is None:
-        yield "Sampling noise, since neither standard errors nor numbers of items are given."
+
+
+def _shaky(groups: Iterable[Ints], together: Floats) -> int:
+    """The number of groups whose tasks share a cluster in too few resamples."""
+    parts = [together[np.ix_(rows, rows)] for rows in groups if len(rows) > 1]
+    return sum(float(part[~np.eye(len(part), dtype=bool)].mean()) < STABLE for part in parts)
 
 
 def _tasks(result: MapResult) -> Section:
@@ -75,20 +93,14 @@ def _tasks(result: MapResult) -> Section:
         rows.append(row)
     heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Reliability, %"]
     kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliabilities is not None)
-    text = ["Nearest is the task with the highest correlation."]
-    if result.predicted is not None:
-        text.append(
-            "Predicted R2 is the leave-one-out R2 of a ridge regression of a task on the others "
-            f"({result.complete} models with all scores): near 1 the task is redundant; at 0 or below it is unique, "
-            "or noise."
-        )
-    elif not isinstance(result.table, CorrelationTable):
-        text.append(
-            f"{pluralize(result.complete, 'model has', 'models have')} a score on every task: too few to predict one "
-            "from the others."
-        )
-    if result.reliabilities is not None:
-        text.append("Reliability is the share of the variance between models that is not sampling error of the score.")
+    text = said(
+        "map",
+        "tasks",
+        predicted=result.predicted is not None,
+        correlations_only=isinstance(result.table, CorrelationTable),
+        complete=result.complete,
+        reliable=result.reliabilities is not None,
+    )
     table = Table(
         title="Each task", heads=[heads[i] for i in kept], labels=2, rows=[[row[i] for i in kept] for row in rows]
     )
@@ -124,28 +136,18 @@ def _heatmap(result: MapResult, shown: str) -> Section:
     heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "Disattenuated r"]
     width = 4 if isinstance(result.table, CorrelationTable) else 7 if corrected is None else 8
     pairs = Table(title="All pairs", heads=heads[:width], labels=2, rows=[row[:width] for row in rows])
-    text = []
-    if width > 4:
-        text.append(
-            "Each r is over the models that have both scores (their number stands beside it). p (BH) is adjusted for "
-            "the number of pairs by Benjamini and Hochberg."
-        )
-        text.append(_intervals(result))
-    if width == 8:
-        text.append(
-            "Disattenuated r is r divided by the root of the product of both reliabilities (Spearman, 1904). It can "
-            "exceed 1 where these are underestimated."
-        )
+    text = said("map", "correlations", **_resampled(result), disattenuated=width == 8) if width > 4 else []
     return Section(title="Correlations", text=text, charts=drawings, details=[pairs])
 
 
-def _intervals(result: MapResult) -> str:
-    found = result.correlations
-    if found.method != "pearson":
-        return "Intervals are 95 % intervals by Fisher's z, which take the models as independent of each other."
-    units = "families of models" if isinstance(result.table, ScoreTable) and result.table.families else "models"
-    failed = f"; in {found.failed:,} of them some pair has no correlation" if found.failed else ""
-    return f"Intervals are 95 % percentile intervals of {result.draws:,} resamples of {units}{failed}."
+def _resampled(result: MapResult) -> dict[str, Any]:
+    families = isinstance(result.table, ScoreTable) and result.table.families
+    return {
+        "method": result.correlations.method,
+        "draws": result.draws,
+        "units": "families of models" if families else "models",
+        "failed": result.correlations.failed,
+    }
 
 
 def _tree(result: MapResult, shown: str) -> Section:
@@ -180,19 +182,19 @@ def _clusters(result: MapResult, shown: str) -> Section:
             row += [Percent(min(stay), 0), Percent(float(np.mean(stay)), 0)] if stay else [None, None]
         rows.append(row)
     heads = ["Cluster", "Tasks", "Number", "Least stability, %", "Mean, %"][: 3 + 2 * (found.co_clustering is not None)]
-    count = len(set(found.labels))
-    why = "as requested" if found.is_requested else "the number with the highest silhouette"
-    text = [
-        f"K-Means on the rows of {shown}: {count} clusters, {why}; inertia {found.inertia:.4f}, the least of 200 "
-        "starts."
-    ]
+    text = said(
+        "map",
+        "clusters",
+        shown=shown,
+        count=len(set(found.labels)),
+        requested=found.is_requested,
+        inertia=found.inertia,
+        stable=found.co_clustering is not None,
+        failed=found.failed,
+        correlations_only=isinstance(result.table, CorrelationTable),
+    )
     details = []
     if found.co_clustering is not None:
-        text.append(
-            "Stability is the share of resamples of the models in which two tasks of a cluster share a cluster: the "
-            "least and the mean of its pairs."
-            + (f" {pluralize(found.failed, *_LACKING)} left out." if found.failed else "")
-        )
         details.append(
             Table(
                 title="Co-clustering of tasks",
@@ -204,10 +206,6 @@ def _clusters(result: MapResult, shown: str) -> Section:
                     for j in range(i + 1, len(names))
                 ],
             )
-        )
-    elif not isinstance(result.table, CorrelationTable):
-        text.append(
-            "More than 5 % of the resamples have no correlations, so the stability of the clusters is not reported."
         )
     clusters = Table(title="Clusters", heads=heads, labels=2, rows=rows)
     silhouettes = Table(
@@ -248,10 +246,7 @@ def _components(result: MapResult) -> Section:
             for i, name in enumerate(names)
         ],
     )
-    text = [
-        f"Principal components of r over {found.models} models. Parallel analysis keeps {found.kept}: that many in a "
-        "row are larger than 95 % of those of noise with as many models and tasks."
-    ]
+    text = said("map", "components", models=found.models, kept=found.kept)
     drawing = Chart(
         title="Loadings of the tasks on the first two components of r, from -1 to 1",
         svg=places(names, found.loadings, result.clusters.labels),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -12,15 +12,13 @@ from vcrgen.analysis.measured import FEWEST_TO_PRUNE, PRUNE_MODELS, PRUNE_SHARES
 from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
-from vcrgen.analysis.summaries import named
-from vcrgen.analysis.wording import CELL, errata_sections, few_models, number, share, without_solution
+from vcrgen.analysis.wording import CELL, errata_sections, few_models, left_out, number, said, share
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.stats.arrays import Floats
 
-_TURNED = ("significantly different pair of models is", "significantly different pairs of models are")
 _FIGURES: Mapping[str, Callable[[FactorFit], float]] = {
     "TC": lambda of: of.quality.tc,
     "D_div": lambda of: of.quality.d_div,
@@ -38,12 +36,8 @@ def prune_document(
     private: bool = False,
 ) -> Document:
     """Report a pruning with its log and its evaluation; arguments as in ``factors_document``."""
-    limits = result.bound.spec.limits
-    before = sum(map(len, result.bound.abilities.values()))
-    lead = (
-        f"The limits: VIF at most {limits.vif:g}, loading at least {limits.loading:g}, at "
-        f"least {pluralize(result.bound.spec.floor, 'task')} an ability."
-    )
+    spec = result.bound.spec
+    lead = said("prune", "lead", limits=spec.limits, floor=spec.floor, about=about)
     largest = max(map(len, result.bound.abilities.values()))
     sections = [_log(result), _task_section(result)]
     if result.pruning.log:
@@ -53,13 +47,13 @@ def prune_document(
     sections.append(_sweep(result))
     return Document(
         title=f"Fewer tasks for {result.table.source}",
-        summary=list(_summary(result, before)),
-        lead=f"{lead} {about}".rstrip(),
+        summary=_summary(result),
+        lead=lead[0],
         settings=settings,
         private=private,
         sections=sections + errata_sections(errata, about),
         warnings=[*few_models(len(result.table.models), largest), *result.table.notes],
-        limitations=list(_limitations(result)),
+        limitations=said("prune", "limitations", anchor=result.anchor is not None),
     )
 
 
@@ -68,71 +62,35 @@ def is_judged(result: PruneEvaluation) -> bool:
     return len(result.table.models) >= FEWEST_TO_PRUNE
 
 
-def _summary(result: PruneEvaluation, before: int) -> Iterator[str]:
-    """Sentences on what to do, and how sure that is."""
-    yield _verdict(result, before)
-    yield _power(len(result.table.models))
-    unsure = [task for task, share in result.frequency.items() if 0.1 <= share <= 0.9]
-    if unsure:
-        yield (
-            f"Do not rely on {named(unsure)}: with other models {'it' if len(unsure) == 1 else 'each'} may be kept or "
-            f"dropped (kept in 10 to 90 % of {result.resamples:,} resamples)."
-        )
-    if result.pruning.beyond:
-        kept = named(list(dict.fromkeys(task for task, _, _ in result.pruning.beyond)))
-        yield f"Beyond a limit but kept, as an ability keeps {result.bound.spec.floor} tasks at least: {kept}."
-    if result.pruning.log and is_judged(result):
-        flips = int(result.ranking.flips[0])
-        yield (
-            "No significantly different pair of models is inverted by the kept tasks."
-            if flips == 0
-            else f"{pluralize(flips, *_TURNED)} inverted by the kept tasks: look at the ranking before you drop them."
-        )
-
-
-def _verdict(result: PruneEvaluation, before: int) -> str:
-    models, dropped = len(result.table.models), [step.task for step in result.pruning.log]
-    if not is_judged(result):
-        more = pluralize(FEWEST_TO_PRUNE - models, "more model is", "more models are")
-        return (
-            f"{models} models are too few to say which tasks can go: {more} needed. The tables say what the limits "
-            "would do."
-        )
-    if not dropped:
-        return f"Keep all {before} tasks: by the scores of {models} models none is beyond a limit."
-    named = f"{', '.join(dropped[:5])}{f' and {len(dropped) - 5} more' if len(dropped) > 5 else ''}"
-    return (
-        f"Drop {pluralize(len(dropped), 'task')} of {before}: {named}. That is by the scores of {models} models, and "
-        f"{len(result.pruning.kept)} tasks are kept."
-    )
-
-
-def _power(models: int) -> str:
-    """Say what pruning found and lost in simulations of the nearest size below."""
+def _summary(result: PruneEvaluation) -> list[str]:
+    """Sentences on what to do, how sure that is, and what pruning found and lost in simulations of as many models."""
+    models = len(result.table.models)
     known = max((number for number, size in enumerate(PRUNE_MODELS) if size <= models), default=0)
-    pair, weak, good = (f"{100 * share:.0f} %" for share in PRUNE_SHARES[known])
-    return (
-        f"In simulations with {PRUNE_MODELS[known]} models, {pair} of redundant pairs lost one task and {weak} of weak "
-        f"tasks went, but so did {good} of good ones."
+    pair, weak, good = (round(100 * share) for share in PRUNE_SHARES[known])
+    return said(
+        "prune",
+        "summary",
+        judged=is_judged(result),
+        models=models,
+        fewest=FEWEST_TO_PRUNE,
+        dropped=[step.task for step in result.pruning.log],
+        tasks=len(result.frequency),
+        kept=len(result.pruning.kept),
+        measured=PRUNE_MODELS[known],
+        pair=pair,
+        weak=weak,
+        good=good,
+        unsure=_unsure(result),
+        resamples=result.resamples,
+        beyond=list(dict.fromkeys(task for task, _, _ in result.pruning.beyond)),
+        floor=result.bound.spec.floor,
+        flips=int(result.ranking.flips[0]),
     )
 
 
-def _limitations(result: PruneEvaluation) -> Iterator[str]:
-    yield (
-        "That the kept tasks are the right ones: other models would keep others, as often as the table of kept tasks "
-        "says."
-    )
-    yield (
-        "That a ranking is preserved because of the choice: most sets of as many tasks preserve it. Only what is "
-        "better than the random sets is owed to the choice."
-    )
-    yield "The loss: a task that correlates with no other may be the only one that measures a skill."
-    yield (
-        "An improvement of the benchmark. Dropping redundant tasks raises D_valid and dropping weak ones raises TC by "
-        "construction; neither is evidence for people's judgement."
-    )
-    if result.anchor is None:
-        yield "Agreement with people, since no anchor is given."
+def _unsure(result: PruneEvaluation) -> list[str]:
+    """The tasks that some resamples keep and others drop."""
+    return [task for task, share in result.frequency.items() if 0.1 <= share <= 0.9]
 
 
 def _log(result: PruneEvaluation) -> Section:
@@ -152,13 +110,7 @@ def _log(result: PruneEvaluation) -> Section:
         for step in result.pruning.log
     ]
     heads = ["Round", "Task", "Ability", "Reason", "VIF", "Loading", "TC", "D_div", "D_valid", "SRMR"]
-    text = ["The statistics are of the model before the task was dropped."]
-    text += [
-        f"{task} is beyond the limit of {reason} ({value:.3f}), but its ability has no more tasks than the floor."
-        for task, reason, value in result.pruning.beyond
-    ]
-    if not rows:
-        text = ["No task is beyond a limit, so nothing was dropped.", *text[1:]]
+    text = said("prune", "log", dropped=bool(rows), beyond=result.pruning.beyond)
     table = Table(title="Dropped tasks in their order", heads=heads, labels=4, rows=rows, breaks=(6,))
     return Section(title="Log", text=text, tables=[table] if rows else [])
 
@@ -170,14 +122,15 @@ def _task_section(result: PruneEvaluation) -> Section:
         for ability, tasks in result.bound.abilities.items()
         for task in tasks
     ]
-    unsure = sum(0.1 <= share <= 0.9 for share in result.frequency.values())
-    text = [
-        f"The same pruning of {result.resamples:,} resamples of the models: how often each task is kept. {unsure} of "
-        f"{len(result.frequency)} tasks are kept in 10 to 90 % of them; the median overlap (Jaccard) of their kept "
-        f"sets with this one is {result.jaccard:.2f}."
-    ]
-    if result.failed:
-        text.append(f"{without_solution(result.failed, 'resample', 'resamples')}.")
+    text = said(
+        "prune",
+        "kept",
+        resamples=result.resamples,
+        unsure=_unsure(result),
+        tasks=len(result.frequency),
+        jaccard=result.jaccard,
+    )
+    text += left_out(result.failed, "resamples")
     table = Table(title="Tasks", heads=["Ability", "Task", "Here", "Resamples that keep it, %"], labels=3, rows=rows)
     return Section(title="Kept tasks", text=text, tables=[table])
 
@@ -202,19 +155,9 @@ def _ranking(result: PruneEvaluation) -> Section:
         rows.append(
             [label, number(value, decimals), *(number(float(end), decimals) for end in ends), Percent(as_good, 0)]
         )
-    flips = int(own.flips[0])
-    claim = (
-        "No significantly different pair of models is inverted."
-        if flips == 0
-        else f"{pluralize(flips, *_TURNED)} inverted."
-    )
     heads = ["Statistic", "Kept tasks", "Random, 5 %", "Random, 95 %", "Random sets at least as good, %"]
     table = Table(title="Rank preservation", heads=heads, labels=1, rows=rows)
-    text = [
-        f"Models are ranked by the mean of their standardised scores. {claim} Beside it {RANDOM_SETS:,} random sets "
-        "of as many tasks of each ability: if most of them are as good, any choice preserves the ranking.",
-        "Two models are significantly different if a paired t-test over all tasks has p < .05.",
-    ]
+    text = said("prune", "ranking", sets=RANDOM_SETS, flips=int(own.flips[0]))
     return Section(title="Ranking", text=text, tables=[table])
 
 
@@ -239,8 +182,7 @@ def _figures(result: PruneEvaluation) -> Section:
         rows=rows,
         heads=["Statistic", "All tasks", "Kept tasks", "Random, 5 %", "Random, 95 %"],
     )
-    text = ["D_valid falls with every task, so compare the kept tasks with the random sets, which have as many."]
-    return Section(title="Benchmark", text=text, tables=[table])
+    return Section(title="Benchmark", text=said("prune", "benchmark"), tables=[table])
 
 
 def _anchor(result: PruneEvaluation) -> Section:
@@ -255,12 +197,7 @@ def _anchor(result: PruneEvaluation) -> Section:
     ]
     heads = ["Score", "All tasks", "Kept tasks", "Gain", "Kept tasks, in sample"]
     table = Table(title="Agreement with the anchor (Pearson)", heads=heads, labels=1, rows=rows)
-    text = [
-        f"Cross-fitted: the tasks are chosen and weighted by half of the models and judged on the other half (mean of "
-        f"{anchor.halves} halves). The last column is what choosing and judging on the same models would say."
-    ]
-    if anchor.failed:
-        text.append(f"{without_solution(anchor.failed, 'half', 'halves')}.")
+    text = said("prune", "people", halves=anchor.halves) + left_out(anchor.failed, "halves")
     return Section(title="Agreement with people", text=text, tables=[table] if rows else [])
 
 
@@ -275,8 +212,7 @@ def _sweep(result: PruneEvaluation) -> Section:
         rows.append([*head, len(swept.kept), *map(number, (of.tc, of.d_div, of.d_valid, swept.spearman))])
     heads = ["VIF at most", "Loading at least", "Tasks", "TC", "D_div", "D_valid", "Spearman"]
     table = Table(title="Other limits", heads=heads, labels=2, rows=rows)
-    text = ["Tasks that other limits keep, and the Spearman correlation of the ranking with that of all tasks."]
-    return Section(title="Limits", text=text, tables=[table])
+    return Section(title="Limits", text=said("prune", "limits"), tables=[table])
 
 
 def log_csv(result: PruneEvaluation) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from vcrgen.analysis.profile.profile_report import GAP_NOTE, LBS_NOTE, profile_document
+from vcrgen.analysis.profile.profile_report import GAP_NOTE, LBS_NOTE, MOST_LISTED, profile_document
 from vcrgen.analysis.profile.profiles import Category, ModelProfile, Profiles, profile_of
 from vcrgen.report.document import ChartRows, Document, render
 from vcrgen.stats.calibration import Bin, ReliabilityCurve
@@ -42,6 +42,9 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
     assert (len(levels.panels), len(bars.panels)) == (6, 4)
     assert [len(table.rows) for table in (*levels.tables, *bars.details)] == [22, 22 * 6]
     assert [len(table.rows) for table in categories.details] == [106, 106]
+    for section in document.sections[-2:]:
+        differing = sum(row[5] + row[6] for row in section.tables[0].rows)
+        assert len(section.details[0].rows) == min(differing, MOST_LISTED) and f" {differing:,} have" in section.text[0]
     page = render(document, "html")
     assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
     assert GAP_NOTE.replace('"', "&#34;") in page and LBS_NOTE.replace("'", "&#39;") in page
