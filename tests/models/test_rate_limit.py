@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.models.rate_limit import RateLimiter
+from vcrgen.models.pace import RateLimiter
 
 
 class Clock(selectors.DefaultSelector):  # type: ignore[misc]

@@ -446,7 +446,7 @@ def test_a_damaged_line_costs_one_reply(dataset: Path, out: Path, serve: Any) ->
 
 
 def test_one_run_at_a_time(dataset: Path, out: Path, serve: Any) -> None:
-    with FileLock(out.with_name(".preds.jsonl.lock")), pytest.raises(OutputError, match="Another run is writing to"):
+    with FileLock(out.with_name(".preds.ledger.lock")), pytest.raises(OutputError, match="Another run is writing to"):
         run(dataset, out, serve())
 
 

@@ -150,11 +150,19 @@ class Reply:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:
-        """Return the reply with these fields."""
-        listed = values.get("candidate_logprobs", ())
-        candidates = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in listed)
-        labels, spans = tuple(values.get("label_logprobs", ())), tuple(values.get("spans", ()))
-        return cls(**{**values, "candidate_logprobs": candidates, "label_logprobs": labels, "spans": spans})
+        """Return the reply with these fields; a ValueError if they are none of a reply."""
+        try:
+            listed = values.get("candidate_logprobs", ())
+            candidates = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in listed)
+            labels, spans = tuple(values.get("label_logprobs", ())), tuple(values.get("spans", ()))
+            reply = cls(**{**values, "candidate_logprobs": candidates, "label_logprobs": labels, "spans": spans})
+            texts = reply.text, reply.model, reply.finish_reason, reply.thinking
+            counts = [count for usage in (reply.usage, *reply.extra_usage.values()) for count in usage.values()]
+            if not all(isinstance(text, str) for text in texts) or {*map(type, counts)} - {int}:
+                raise ValueError("a text or a number of tokens is none")
+        except (TypeError, AttributeError) as error:
+            raise ValueError(str(error)) from None
+        return reply
 
 
 class RequestProblem(Exception):

@@ -20,7 +20,7 @@ from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply
 from vcrgen.models.chat import CallError
-from vcrgen.models.outage import Outage
+from vcrgen.models.pace import Outage
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport, Response

@@ -26,9 +26,8 @@ from vcrgen.models.chat import CallError
 from vcrgen.models.connection import BUSY, LONGEST_WAIT, Connection, Limits, load_httpx
 from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
-from vcrgen.models.outage import Outage
-from vcrgen.models.rate_limit import RateLimiter
-from vcrgen.models.threads import as_completed
+from vcrgen.models.pace import Outage, RateLimiter
+from vcrgen.models.threads import answer_all
 from vcrgen.rng import rng_for
 from vcrgen.work.progress import SILENT, ProgressListener
 
@@ -90,7 +89,7 @@ class EndpointModel:
                 keep(what, reply)
                 return reply
 
-            yield from as_completed(
+            yield from answer_all(
                 requests, lambda what, request: loop.start(answer(what, request)), self._limits.concurrency
             )
 

@@ -2,17 +2,47 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from typing import Generic, TypeVar
 
+from vcrgen.errors import OutputError
 from vcrgen.models.base import Model, Reply, Request, RequestProblem
 from vcrgen.work.ledger import Ledger
+from vcrgen.work.lock import locked
 from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 
 NOT_SENT = "not_sent"
 _REFUSED, _UNUSABLE = "refused ", "unusable "  # before the id of a request, in keys of what is no reply to it
+
+
+@contextmanager
+def open_replies(
+    file: Path, listener: ProgressListener = SILENT, *, remedy: str = "name another --ledger", offline: bool = False
+) -> Iterator[Ledger]:
+    """Lock and open a ledger of replies; offline, only read it, maybe from a read-only disk.
+
+    Args:
+        file: The ledger.
+        listener: Is told of damaged lines.
+        remedy: What the user may do while another run has it, besides waiting.
+        offline: Whether nothing will be written.
+
+    Raises:
+        OutputError: Another run has it, it is no ledger, or it is offline and not there.
+    """
+    if offline:
+        if not file.is_file():
+            raise OutputError(f"There is no ledger {file}; name one with --ledger, or leave out --offline.")
+        with Ledger(file, listener.warn, read_only=True) as ledger:
+            yield ledger
+        return
+    busy = OutputError(f"Another run is writing to {file}; wait for it or {remedy}.")
+    with locked(file.with_name(f".{file.name}.lock"), busy), Ledger(file, listener.warn) as ledger:
+        yield ledger
 
 
 def reply_ids(ledger: Ledger) -> Iterator[str]:

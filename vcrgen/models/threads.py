@@ -1,4 +1,4 @@
-"""Concurrent requests: the loop that all models share, and a pool of models with a thread each."""
+"""Concurrent work: the loop that all runs of models share, and a pool of models with a thread each."""
 
 from __future__ import annotations
 
@@ -11,12 +11,37 @@ from vcrgen.models.base import Reply, Request, RequestProblem, VisionModel
 from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
-def as_completed(
+def as_completed(take: Callable[[], tuple[T, Future[R]] | None], most: int) -> Iterator[tuple[T, Future[R]]]:
+    """Keep work under way, and yield each piece of it as soon as it is done.
+
+    Args:
+        take: Starts the next piece; None if there is none for now. Called again whenever one was yielded.
+        most: Limit of work under way.
+
+    Yields:
+        The tag of a piece, and its future, which is done.
+    """
+    finished: SimpleQueue[tuple[T, Future[R]]] = SimpleQueue()
+    under_way = 0
+    while True:
+        while under_way < most and (piece := take()) is not None:
+            what, future = piece
+            future.add_done_callback(lambda done, what=what: finished.put((what, done)))  # type: ignore[misc]
+            under_way += 1
+        if not under_way:
+            return
+        what, future = finished.get()
+        under_way -= 1
+        yield what, future
+
+
+def answer_all(
     requests: Iterable[tuple[T, Request]], submit: Callable[[T, Request], Future[Reply]], most: int
 ) -> Iterator[tuple[T, Reply | RequestProblem]]:
-    """Keep requests under way and yield each outcome as soon as it is there.
+    """Keep requests under way, and yield each outcome as soon as it is there.
 
     Args:
         requests: Each with a tag of the caller's.
@@ -26,32 +51,20 @@ def as_completed(
     Yields:
         The tag of a request, and its reply or problem. Other exceptions of a request are raised here.
     """
-    finished: SimpleQueue[tuple[T, Future[Reply]]] = SimpleQueue()
-    waiting: set[Future[Reply]] = set()
+    coming = iter(requests)
 
-    def start(what: T, request: Request) -> None:
-        future = submit(what, request)
-        waiting.add(future)
-        future.add_done_callback(lambda done: finished.put((what, done)))
+    def take() -> tuple[T, Future[Reply]] | None:
+        for what, request in coming:
+            return what, submit(what, request)
+        return None
 
-    for what, request in requests:
-        start(what, request)
-        if len(waiting) >= most:
-            yield _next(finished, waiting)
-    while waiting:
-        yield _next(finished, waiting)
-
-
-def _next(
-    finished: SimpleQueue[tuple[T, Future[Reply]]], waiting: set[Future[Reply]]
-) -> tuple[T, Reply | RequestProblem]:
-    """Wait for the next outcome."""
-    what, future = finished.get()
-    waiting.remove(future)
-    try:
-        return what, future.result()
-    except RequestProblem as problem:
-        return what, problem
+    for what, future in as_completed(take, most):
+        outcome: Reply | RequestProblem
+        try:
+            outcome = future.result()
+        except RequestProblem as problem:
+            outcome = problem
+        yield what, outcome
 
 
 class ModelPool:
@@ -92,6 +105,6 @@ class ModelPool:
         pool = ThreadPoolExecutor(len(self._models))
         try:
             most = len(self._models) + 1  # so that no thread waits for its next request
-            yield from as_completed(requests, lambda what, request: pool.submit(answer, what, request), most)
+            yield from answer_all(requests, lambda what, request: pool.submit(answer, what, request), most)
         finally:
             pool.shutdown(cancel_futures=True)

@@ -27,14 +27,13 @@ from vcrgen.dataset.views import View
 from vcrgen.errors import EndpointError, OutputError
 from vcrgen.files import write_json
 from vcrgen.models.base import Model, Reply, ReplyOutcome, RequestProblem
-from vcrgen.models.run import read_reply, reply_ids, unusable_usage
+from vcrgen.models.run import open_replies, read_reply, reply_ids, unusable_usage
 from vcrgen.predict.prompts import Prompt
 from vcrgen.predict.questions import open_selection
 from vcrgen.predict.report import VERSION, ReplyTally, run_report
 from vcrgen.predict.run import OutputLine, PictureRun, guard_output, write_outputs
 from vcrgen.work.folder import differences
 from vcrgen.work.ledger import Ledger
-from vcrgen.work.lock import locked
 from vcrgen.work.progress import ProgressListener
 
 _PLAN, _CHOICE = "settings of the run", "choice "  # keys of a ledger; those of replies have no space
@@ -201,8 +200,7 @@ def open_ledger(out: Path, facts: Mapping[str, Any], listener: ProgressListener)
     file = sibling(out, ".ledger")
     if out.is_dir() or file == out:
         raise OutputError(f"{out} is no name for a file of outputs; choose another --out, as preds.jsonl.")
-    busy = OutputError(f"Another run is writing to {out}; wait for it or choose another --out.")
-    with locked(out.with_name(f".{out.name}.lock"), busy), Ledger(file, listener.warn) as ledger:
+    with open_replies(file, listener, remedy="choose another --out") as ledger:
         if len(ledger) and _PLAN not in ledger:
             raise OutputError(f"{file} is not the ledger of a run; choose another --out, or move that file.")
         # The line that tells that the file is of this ledger may be a damaged one.
@@ -233,7 +231,7 @@ def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> 
     for key in reply_ids(ledger):
         try:
             spent.add(Reply.from_json(ledger[key]))
-        except (TypeError, AttributeError, ValueError):
+        except ValueError:
             raise _damaged(out) from None
     spent.add_unusable(unusable_usage(ledger))
     return spent

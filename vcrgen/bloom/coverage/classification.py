@@ -10,7 +10,6 @@ from pathlib import Path
 
 from vcrgen.bloom.coverage.item_sets import ItemSet
 from vcrgen.bloom.generation.item_records import StageCoroutine
-from vcrgen.bloom.generation.reply_ledger import open_replies
 from vcrgen.bloom.generation.scheduler import MissingReplies, MissingReply, RequestScheduler, UsageMeter
 from vcrgen.bloom.generation.stages import classify_item
 from vcrgen.bloom.importing import ID_COLUMNS
@@ -20,6 +19,7 @@ from vcrgen.config.bloom import BloomCoverageOptions
 from vcrgen.errors import ConfigError
 from vcrgen.files import output_errors
 from vcrgen.models.endpoint import EndpointModel
+from vcrgen.models.run import open_replies
 from vcrgen.reading import check_file_size, read_csv
 from vcrgen.report.escape import escape_formula
 from vcrgen.report.forms import as_csv

@@ -31,7 +31,6 @@ from vcrgen.bloom.generation.item_records import (
 )
 from vcrgen.bloom.generation.item_slots import assign_slots, read_themes
 from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
-from vcrgen.bloom.generation.reply_ledger import open_replies
 from vcrgen.bloom.generation.scenario_files import ScenarioFiles, read_scenarios
 from vcrgen.bloom.generation.scheduler import MissingReplies, MissingReply, RequestScheduler, UsageMeter
 from vcrgen.bloom.generation.set_card import card_notes
@@ -46,6 +45,7 @@ from vcrgen.dataset.manifest import Manifest
 from vcrgen.errors import ConfigError, NoPairsError
 from vcrgen.files import output_errors
 from vcrgen.models.endpoint import EndpointModel
+from vcrgen.models.run import open_replies
 from vcrgen.plurals import pluralize
 from vcrgen.report.escape import escape_markdown, one_line
 from vcrgen.tasks.bloom import LETTERS

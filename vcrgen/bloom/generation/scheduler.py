@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.bloom.generation.generated_pictures import PictureFolder
@@ -18,6 +17,7 @@ from vcrgen.errors import EndpointError, OutputError
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
+from vcrgen.models.threads import as_completed
 from vcrgen.plurals import pluralize
 from vcrgen.work.ledger import Ledger
 from vcrgen.work.progress import ProgressListener
@@ -161,8 +161,6 @@ class RequestScheduler:
             EndpointError: The server cannot be reached, or refuses one request after another.
         """
         most = self._options.concurrency
-        started = 0
-        done: SimpleQueue[tuple[K, Future[T | ItemRejected | MissingReply]]] = SimpleQueue()
         with LoopThread() as loop:
             proven = {name for _, name in self.ledger_usage.calls}
             self._calls = {
@@ -170,19 +168,14 @@ class RequestScheduler:
                 for name, model in self._models.items()
             }
 
-            def start(key: K, steps: StageCoroutine[T]) -> None:
-                outcome = loop.start(self._outcome(steps))
-                outcome.add_done_callback(lambda whole: done.put((key, whole)))
+            def take() -> tuple[K, Future[T | ItemRejected | MissingReply]] | None:
+                if (chain := next_chain()) is None:
+                    return None
+                key, steps = chain
+                return key, loop.start(self._outcome(steps))
 
-            while True:
-                while started < most + most // 2 + _READING and (chain := next_chain()) is not None:
-                    start(*chain)
-                    started += 1
-                if not started:
-                    return
-                key, whole = done.get()
-                started -= 1
-                yield key, whole.result()
+            for key, outcome in as_completed(take, most + most // 2 + _READING):
+                yield key, outcome.result()
 
     async def _outcome(self, steps: StageCoroutine[T]) -> T | ItemRejected | MissingReply:
         """Take an item through its stages."""
@@ -270,12 +263,9 @@ class RequestScheduler:
         try:
             value = self._ledger[key]
             reply = Reply.from_json(value["reply"])
-            texts = reply.text, reply.finish_reason
-            if not all(isinstance(text, str) for text in texts) or {*map(type, reply.usage.values())} - {int}:
-                raise ValueError
             # Days stand on the card, so nothing else may.
             return reply, datetime.fromisoformat(value["date"]).date().isoformat()
-        except (TypeError, KeyError, AttributeError, ValueError):
+        except (TypeError, KeyError, ValueError):
             raise OutputError(
                 f"The ledger of the replies is damaged: what it keeps as {key[-80:]!r} is no reply; remove that line, "
                 "whose reply is then asked for again, or name another --ledger."

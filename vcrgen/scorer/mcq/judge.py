@@ -15,18 +15,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vcrgen.config.score import ScoreOptions
-from vcrgen.errors import OutputError, ScoreError
+from vcrgen.errors import ScoreError
 from vcrgen.files import output_errors
 from vcrgen.models.base import Model, Request, Sampling
-from vcrgen.models.run import read_reply, send
+from vcrgen.models.run import open_replies, read_reply, send
 from vcrgen.plurals import pluralize
 from vcrgen.report.table import percent
 from vcrgen.scorer.clean import clean
 from vcrgen.scorer.mcq.grammar import GRAMMAR, OPEN, Reading, ReadingKind, read_choice
 from vcrgen.stats.intervals import wilson_interval
 from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, shown_option
-from vcrgen.work.ledger import Ledger
-from vcrgen.work.lock import locked
 
 # The protocols with a judge, by those without; another prompt or another choice of outputs is another one.
 JUDGED = {GRAMMAR: "bloom-v4-judge-1", OPEN: "bloom-open-judge-1"}
@@ -154,8 +152,7 @@ def _by_hash(output: Output) -> str:
 
 def _verdicts(outputs: Sequence[Output], judge: Model, file: Path) -> dict[Output, Reading]:
     """The reading of each output by the judge."""
-    busy = OutputError(f"Another run is writing to {file}; wait for it.")
-    with output_errors(file), locked(file.with_name(f".{file.name}.lock"), busy), Ledger(file) as ledger:
+    with output_errors(file), open_replies(file, remedy="leave out --judge") as ledger:
         requests = ((output, output.request) for output in outputs)
         problems = [str(problem) for _, _, problem in send(requests, judge, ledger) if isinstance(problem, Exception)]
         if problems:
