@@ -72,17 +72,19 @@ def test_what_cannot_be_sent(request_: Request) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "name"),
+    ("profile", "request_", "name"),
     [
-        (Request(text="a", sampling=Sampling(seed=0)), "seed"),
-        (Request(text="a", labels=("A",)), "logprobs"),
-        (Request(text="a", parameters={"response_format": {"type": "json_object"}}), "response_format"),
-        (Request(text="a", parameters={"presence_penalty": 0.5}), "presence_penalty"),
+        ("anthropic", Request(text="a", sampling=Sampling(seed=0)), "seed"),
+        ("anthropic", Request(text="a", labels=("A",)), "logprobs"),
+        ("anthropic", Request(text="a", parameters={"response_format": {"type": "json_object"}}), "response_format"),
+        ("anthropic", Request(text="a", parameters={"presence_penalty": 0.5}), "presence_penalty"),
+        ("transformers", Request(text="a", labels=("A",)), "logprobs"),
+        ("ollama", Request(text="a", parameters={"num_ctx": 8192}), "num_ctx"),
     ],
 )
-def test_what_a_server_would_ignore_in_silence_is_not_sent(request_: Request, name: str) -> None:
-    with pytest.raises(ConfigError, match=f"of the kind anthropic take {name} and ignore it, .*; leave it out"):
-        sent(request_, "anthropic")
+def test_what_a_server_would_ignore_in_silence_is_not_sent(profile: str, request_: Request, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"of the kind {profile} take {name} and ignore it, .*; leave it out"):
+        sent(request_, profile)
     assert name in sent(request_)
 
 

@@ -60,8 +60,8 @@ SERVERS = {
     "vllm": Server(gives_candidate_logprobs=True),
     "sglang": Server(),
     "llamacpp": Server(),
-    "ollama": Server(),
-    "transformers": Server(),
+    "ollama": Server(ignores=frozenset({"num_ctx"})),
+    "transformers": Server(ignores=frozenset({"logprobs", "top_logprobs"})),  # as of 5.23, tried
 }
 DEFAULT_SERVER = "vllm"  # for hosts that no row knows
 
