@@ -43,7 +43,7 @@ STANDS_ON: dict[str, set[str]] = {
     "database": set(),
     "report": set(),
     "dataset": {"text"},
-    "tasks": {"text", "dataset"},
+    "tasks": {"text", "config", "dataset"},
     "reported_results": {"dataset", "tasks"},
     "web": {"config", "work"},
     "samples": {"text"},

@@ -12,10 +12,9 @@ from vcrgen.builder.run import build
 from vcrgen.config.bloom import BloomSceneOptions
 from vcrgen.config.build import load_build_config
 from vcrgen.config.hidden import HiddenOptions
-from vcrgen.dataset.croissant import CORE_FIELDS, RAI_FIELDS, missing_fields
 from vcrgen.errors import VcrgenError
 from vcrgen.hidden.run import make_hidden
-from vcrgen.publish.croissant import export_croissant
+from vcrgen.tasks.croissant import CORE_FIELDS, RAI_FIELDS, export_croissant, missing_fields
 
 RAI = """\
 rai:dataBiases: Captions are in English only.

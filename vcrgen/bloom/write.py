@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy
-from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
 from vcrgen.dataset.reader import Dataset
 from vcrgen.dataset.schema import DatasetKind
@@ -31,7 +30,7 @@ from vcrgen.reading import without_marks
 from vcrgen.rng import rng_for
 from vcrgen.signature import Signature
 from vcrgen.tasks.bloom import TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
-from vcrgen.tasks.croissant import croissant_of
+from vcrgen.tasks.croissant import CROISSANT, croissant_of
 from vcrgen.work.folder import new_folder
 
 SPLIT = "test"

@@ -26,14 +26,13 @@ from vcrgen.builder.shards import (
 )
 from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
 from vcrgen.config.build import BuildConfig, load_build_config
-from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
 from vcrgen.dataset.reader import built_dataset
 from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.files import output_errors
 from vcrgen.signature import Signature
 from vcrgen.storage import Folder, open_folder
-from vcrgen.tasks.croissant import croissant_of
+from vcrgen.tasks.croissant import CROISSANT, croissant_of
 from vcrgen.tasks.vcr import VCR, vcr_statistics
 from vcrgen.work.folder import PLAN, WorkFolder
 from vcrgen.work.progress import ProgressListener, shown_bytes

@@ -248,7 +248,7 @@ def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, s
 
 
 def _export_croissant(source: Path, out: Path, base: Path | None, rai: Path | None) -> None:
-    from vcrgen.publish.croissant import export_croissant
+    from vcrgen.tasks.croissant import export_croissant
 
     missing = export_croissant(source, out, base=base, fields=rai)
     console.say(

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
 from vcrgen.dataset.manifest import MANIFEST
 from vcrgen.dataset.schema import STRING
@@ -36,7 +35,7 @@ from vcrgen.files import canonical_json, indented_json, sha256_file, write_json,
 from vcrgen.hidden.secret import Secret
 from vcrgen.plurals import pluralize
 from vcrgen.signature import Signature
-from vcrgen.tasks.croissant import croissant_of_public
+from vcrgen.tasks.croissant import CROISSANT, croissant_of_public
 from vcrgen.text.languages import LANGUAGES
 
 # The image folders of a public part: of pairs, and of MCQ benchmarks.

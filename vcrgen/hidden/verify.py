@@ -18,7 +18,6 @@ import numpy as np
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
 from vcrgen.dataset.canary import is_canary
-from vcrgen.dataset.croissant import CROISSANT
 from vcrgen.dataset.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
 from vcrgen.dataset.manifest import MANIFEST, check_task
 from vcrgen.dataset.tables import METADATA
@@ -42,6 +41,7 @@ from vcrgen.hidden.reference import caption_start
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.splits import draw_splits
 from vcrgen.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
+from vcrgen.tasks.croissant import CROISSANT
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 
