@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from vcrgen.analysis.profile.profile_report import GAP_NOTE, LBS_NOTE, MOST_LISTED, profile_document
+from vcrgen.analysis.profile.profile_report import MOST_LISTED, profile_document
 from vcrgen.analysis.profile.profiles import Category, ModelProfile, Profiles, profile_of
 from vcrgen.report.document import ChartRows, Document, render
 from vcrgen.stats.calibration import Bin, ReliabilityCurve
+
+GAP_NOTE = "For RAE a model sees the options, for LBS it does not"
+LBS_NOTE = "LBS is likelihood-based scoring"
 
 
 def made(profiles: list[ModelProfile], **more: object) -> Document:
@@ -47,7 +50,7 @@ def test_every_part_of_the_published_page(published: Profiles) -> None:
         assert len(section.details[0].rows) == min(differing, MOST_LISTED) and f" {differing:,} have" in section.text[0]
     page = render(document, "html")
     assert page.count('class="rd"') == 6 and page.count('class="st"') == 22 * 6 and page.count("<rect") > 2332
-    assert GAP_NOTE.replace('"', "&#34;") in page and LBS_NOTE.replace("'", "&#39;") in page
+    assert GAP_NOTE in page and LBS_NOTE in page
 
 
 def test_one_model_in_one_language_by_one_method() -> None:
@@ -64,7 +67,7 @@ def test_a_text_only_view_gives_a_gap_and_no_levels() -> None:
     scores, gaps = document.sections[0].tables[0].texts(), document.sections[3].tables[0].texts()
     assert [row[2] for row in scores] == ["image", "text-only"]
     assert gaps[0][:5] == ["a", "en", "RAE", "image − text-only", "+50.0"]
-    assert GAP_NOTE not in document.sections[3].text
+    assert not any(GAP_NOTE in text for text in document.sections[3].text)
 
 
 def test_three_languages_and_more_series_than_a_radar_draws() -> None:

@@ -18,6 +18,7 @@ from vcrgen.analysis.profile.profiles import (
     ShareEstimate,
     gap,
 )
+from vcrgen.analysis.wording import said
 from vcrgen.plurals import pluralize
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.document import Chart, ChartRows, Document, Section
@@ -35,22 +36,6 @@ MOST_SUMMARISED = 3  # profiles
 MOST_LISTED = 200  # differences of categories
 FEW_COLUMNS = 4  # up to which the scores of categories have their intervals beside them
 FEWEST_MODELS = 4  # of a rank correlation
-LBS_NOTE = (
-    "LBS is likelihood-based scoring: the answer is the option with the highest mean log-probability of its tokens. "
-    f"{LBS_WINDOW} Window of BloomBench's printed LBS, by its code: as many of the last tokens of the prompt as the "
-    "option has, so that about five tokens of the chat template are scored in place of as many of the option. "
-    "Languages are not ranked by LBS, as the number of tokens of a word differs between them."
-)
-RAE_NOTE = "RAE is regex-based answer extraction: the option that the output names."
-GAP_NOTE = (
-    "For RAE a model sees the options, for LBS it does not: their gap mixes confidence with a different task, and a "
-    'question such as "which of these" has no meaning for LBS.'
-)
-LIMITATIONS = (
-    "Cognitive processes: levels sort questions, and are no order of difficulty.",
-    "Other kinds of questions: an interval is about other questions of the same kind.",
-    "Equality of categories that are not listed as different: a category of 75 items is known to about 8 points.",
-)
 
 
 def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] = (), about: str = "") -> Document:
@@ -78,37 +63,50 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         sections.append(_differences(title, pairs_by(_image_profiles(data), what), what))
     sections.append(_calibration(data))
     items = max(each.micro.items for each in data.profiles)
+    lead = said(
+        "profile",
+        "lead",
+        models=len(data.models),
+        langs=len(data.langs),
+        items=items,
+        categories=len(data.categories),
+        levels=len(data.levels),
+        about=about or f"From {data.source}.",
+    )
     return Document(
         title="Profiles on an MCQ benchmark",
-        summary=list(_summary(data)),
-        lead=f"{pluralize(len(data.models), 'model')}, {pluralize(len(data.langs), 'language')}, "
-        f"{pluralize(items, 'item')} on {pluralize(len(data.categories), 'category', 'categories')} of "
-        f"{pluralize(len(data.levels), 'level')}. {about or f'From {data.source}.'}",
+        summary=_summary(data),
+        lead=lead[0],
         sections=[section for section in (*sections, *more) if section is not None],
-        limitations=LIMITATIONS,
+        limitations=said("profile", "limitations"),
         warnings=data.notes,
         settings=settings,
         private=data.hidden,
     )
 
 
-def _summary(data: Profiles) -> Iterator[str]:
+def _summary(data: Profiles) -> list[str]:
     """The weakest levels of the best models, and how many categories tell models or languages apart."""
+    profiles = []
     for each in sorted(_image_profiles(data), key=lambda each: -each.micro.value)[:MOST_SUMMARISED]:
-        name = f"{each.model} ({each.lang}, {METHODS[each.metric]})"
-        if len(each.levels) < 2:
-            continue
-        (worst, low), *_, (best, high) = sorted(each.levels.items(), key=lambda level: level[1].value)
-        shares = percent(low.value, 1), percent(high.value, 1)
-        if low.high < high.low:
-            yield f"{name} is weakest at {worst}: {shares[0]} %, against {shares[1]} % at {best}."
-        else:
-            yield f"The levels of {name} do not differ significantly: {shares[0]} to {shares[1]} %."
+        if len(each.levels) > 1:
+            (worst, low), *_, (best, high) = sorted(each.levels.items(), key=lambda level: level[1].value)
+            profiles.append(
+                {
+                    "name": f"{each.model} ({each.lang}, {METHODS[each.metric]})",
+                    "differ": low.high < high.low,
+                    "worst": worst,
+                    "best": best,
+                    "low": percent(low.value, 1),
+                    "high": percent(high.value, 1),
+                }
+            )
+    compared = []
     for what, subject in (("model", "Models"), ("lang", "Languages")):
-        found = category_differences(pairs_by(_image_profiles(data), what))
-        if found:
+        if found := category_differences(pairs_by(_image_profiles(data), what)):
             differ = sum(each.adjusted < NAMED for each in found)
-            yield f"{subject} differ significantly in {differ:,} of {len(found):,} comparisons of a category."
+            compared.append({"subject": subject, "differ": differ, "all": len(found)})
+    return said("profile", "summary", profiles=profiles, compared=compared)
 
 
 def _image_profiles(data: Profiles) -> list[ModelProfile]:
@@ -154,10 +152,14 @@ def _scores(data: Profiles) -> Section:
         name = METHODS[metric]
         heads += [f"{name}, micro", f"{name}, interval", f"{name}, macro", f"{name}, categories"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
-    text = [
-        "Micro is the accuracy over all items with its 95 % interval, macro the mean of the levels, categories the "
-        f"mean of the categories. Chance is {100 * data.chance:.3g} %."
-    ]
+    text = said(
+        "profile",
+        "scores",
+        chance=100 * data.chance,
+        rae="rae" in metrics,
+        lbs="lbs" in metrics,
+        window=LBS_WINDOW,
+    )
     table = Table(title="Scores, in percent", heads=heads, labels=len(labels), rows=rows, breaks=breaks)
     more: list[Sequence[TableCell]] = [
         (each.model, each.lang, each.view, METHODS[each.metric], _share(each.micro), _interval(each.micro))
@@ -166,8 +168,7 @@ def _scores(data: Profiles) -> Section:
     ]
     heads = ["Model", "Language", "View", "Method", "Micro", "95 % interval"]
     others = Table(title="By other methods, in percent", heads=heads, labels=4, rows=more)
-    notes = [note for metric, note in (("rae", RAE_NOTE), ("lbs", LBS_NOTE)) if metric in metrics]
-    return Section(title="Scores", text=[*text, *notes], tables=[each for each in (table, others) if each.rows])
+    return Section(title="Scores", text=text, tables=[each for each in (table, others) if each.rows])
 
 
 def _levels(data: Profiles) -> Section | None:
@@ -183,8 +184,8 @@ def _levels(data: Profiles) -> Section | None:
         title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=range(3, len(heads)), middle=data.chance
     )
     radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
-    about = "The middle of a radar is 0, its outer circle 100 %, and its broken circle is chance."
-    return Section(title="Levels", legend=about if radars else "", panels=radars, tables=[table])
+    about = said("profile", "radars")[0] if radars else ""
+    return Section(title="Levels", legend=about, panels=radars, tables=[table])
 
 
 def _bars(data: Profiles) -> Section | None:
@@ -204,7 +205,7 @@ def _bars(data: Profiles) -> Section | None:
     ]
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
-    about = "A bar ends at the share; the block around its end is the 95 % interval. The table has the same figures."
+    about = said("profile", "bars")[0]
     return Section(title="Levels with their intervals", legend=about, panels=panels, details=[table]) if rows else None
 
 
@@ -241,8 +242,7 @@ def _languages(data: Profiles) -> Section | None:
         found = [pair for pair in pairs if (pair[0].metric, pair[0].lang, pair[1].lang) == (metric, one, other)]
         title = f"{METHODS[metric]}: {one} and {other}"
         panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
-    about = "Each level in both languages, on one axis; the figures are those of the table of levels above."
-    return Section(title="Languages side by side", legend=about, panels=panels)
+    return Section(title="Languages side by side", legend=said("profile", "languages")[0], panels=panels)
 
 
 def _methods(data: Profiles) -> Section | None:
@@ -267,23 +267,19 @@ def _methods(data: Profiles) -> Section | None:
         below = [sum(of.high < each.chance for of in each.categories.values()) for each in (rae, lbs)]
         rows.append((rae.model, rae.lang, len(both), Number(r), *below))
     heads = ("Model", "Language", "Categories", "r over categories", "RAE below chance", "LBS below chance")
-    text = [
-        GAP_NOTE,
-        "A category is below chance where its whole interval is, which points to a fault in prompting or parsing.",
-        *_rank_correlations(pairs),
-    ]
+    text = [*said("profile", "gap"), *said("profile", "methods", ranked=list(_rank_correlations(pairs)))]
     table = Table(title="Agreement of RAE and LBS", heads=heads, labels=2, rows=rows)
     return Section(title="RAE against LBS", text=text, panels=panels, tables=[table])
 
 
-def _rank_correlations(pairs: Sequence[Pair]) -> Iterator[str]:
+def _rank_correlations(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, str]]:
+    """Of each language with enough models how many they are, and the rank correlation of both methods."""
     for lang in dict.fromkeys(a.lang for a, _ in pairs):
         found = [(a.micro.value, b.micro.value) for a, b in pairs if a.lang == lang]
         if len(found) >= FEWEST_MODELS:
             rho = spearman(*np.array(found).T)
             if np.isfinite(rho):
-                value = str(Number(rho))
-                yield f"The rank correlation of RAE and LBS over {len(found)} models is {value} ({lang})."
+                yield lang, len(found), str(Number(rho))
 
 
 def _gaps(data: Profiles) -> Section | None:
@@ -329,13 +325,8 @@ def _gaps(data: Profiles) -> Section | None:
     if not rows:
         return None
     heads = ("Model", "Language", "Method", "View", "Gap", "95 % interval", "Paired by")
-    text = ["Differences of the micro scores, in points."]
-    if any(row[-1] == "none" for row in rows):
-        text.append(
-            "A gap that is not paired takes both shares as of different items; of the same items, its interval is too "
-            "wide."
-        )
-    text += [GAP_NOTE] if any(title == "RAE and LBS" and gaps for title, gaps, _ in kinds) else []
+    text = said("profile", "gaps", unpaired=any(row[-1] == "none" for row in rows))
+    text += said("profile", "gap") if any(title == "RAE and LBS" and gaps for title, gaps, _ in kinds) else []
     table = Table(title="Gaps, in points", heads=heads, labels=4, rows=rows)
     return Section(title="Gaps", text=text, panels=panels, tables=[table])
 
@@ -350,11 +341,7 @@ def _categories(data: Profiles) -> Section | None:
             groups = [(level.capitalize(), [_strip(each, of) for each in of_lang]) for level, of in levels.items()]
             panels.append(ChartRows(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
         details.append(_category_table(categories, metric, profiles))
-    about = (
-        "A field is a category, in the order of the tables below: the same category of all models is in one column. "
-        "The stronger its colour, the further the share is from chance, above it in blue and below it in brown. An "
-        "empty field has no items."
-    )
+    about = said("profile", "categories")[0]
     return Section(title="Categories", legend=about, panels=panels, details=details) if details else None
 
 
@@ -414,13 +401,7 @@ def _differences(title: str, pairs: Sequence[Pair], what: str) -> Section | None
     table = Table(
         title="Differing categories", heads=(*heads, "Categories", "A better", "B better"), labels=4, rows=rows
     )
-    text = [
-        f"Of {len(found):,} differences, {len(named):,} have a p-value below {NAMED} after it is adjusted for their "
-        "number (Benjamini-Hochberg): the false discovery rate is 5 %. A category that is not "
-        "counted is not shown to be equal."
-    ]
-    if len(named) > MOST_LISTED:
-        text.append(f"The {MOST_LISTED} with the lowest p-values are listed.")
+    text = said("profile", "differences", all=len(found), differ=len(named), level=NAMED, listed=MOST_LISTED)
     listed_heads = (*heads, "Category", "Subcategory", "Level", f"A {MINUS} B", "95 % interval", "p", "p (BH)")
     listed = [_difference_row(of, what) for of in named[:MOST_LISTED]]
     long = Table(title=f"{title}, in points", heads=listed_heads, labels=7, rows=listed)
@@ -473,13 +454,7 @@ def _calibration(data: Profiles) -> Section | None:
     bin_heads = ("Model", "Language", "Confidence, %", "Items", "Mean confidence", "Accuracy", "95 % interval")
     return Section(
         title="Calibration of LBS",
-        text=[
-            "Confidence is the softmax of the mean log-probabilities per token of the options. ECE, the expected "
-            "calibration error, is the mean distance between confidence and accuracy over ten bins, in points; the "
-            "expected ECE is that of a calibrated model. The Brier score is over all options: 0 is best, "
-            f"{1 - data.chance:.3g} that of equal probabilities.",
-            "Likelihoods of texts are not meant as probabilities of a correct answer, so use this to compare models.",
-        ],
+        text=said("profile", "calibration", equal=1 - data.chance),
         panels=panels,
         tables=[Table(title="Calibration, in percent", heads=heads, labels=2, rows=rows)],
         details=[Table(title="Bins of the curves, in percent", heads=bin_heads, labels=3, rows=bins)],
