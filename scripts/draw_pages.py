@@ -25,7 +25,7 @@ def main() -> None:
         vcrgen("bloom", "build", "--out", folder / "items")
         vcrgen("preview", folder / "items", "--out", folder / "bloom.html")
         draw(folder / "bloom.html", "bloom", (0, 262, WIDTH, 735))
-        vcrgen("profile", "--example", "--out", folder / "profile.html")
+        vcrgen("profile", "--example", "bloom", "--out", folder / "profile.html")
         draw(folder / "profile.html", "profile", (0, 0, WIDTH, 650))
     save(side_by_side(epochs()), "stream")
 

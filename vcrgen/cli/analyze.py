@@ -13,7 +13,7 @@ import typer
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_folder, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions, TableOptions
+from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
 from vcrgen.config.base import drop_none, validate_options
 from vcrgen.errors import AnalysisError
 from vcrgen.extras import needs_extra
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
 
-ExampleName = Annotated[
-    str | None,
-    typer.Option(
-        "--example", help="Take data that ships with vcrgen in place of files; a wrong name lists the right ones."
-    ),
-]
 Scores = Annotated[
     list[Path] | None,
     typer.Argument(
@@ -61,7 +55,6 @@ app.add_typer(analyze, name="analyze")
 @options_of(MapOptions)
 def map_tasks(
     scores: Scores = None,
-    example: ExampleName = None,
     form: Format = None,
     out: Out = None,
     **options: Any,
@@ -72,10 +65,10 @@ def map_tasks(
     from vcrgen.cli import console
     from vcrgen.cli.progress import ConsoleProgress
 
-    require_packages()
+    _require_packages()
     chosen = validate_options(MapOptions, drop_none(options))
     shown = report_format(form, out, scores or [])
-    shipped = shipped_example(example, "map", scores or [], chosen)
+    shipped = _shipped(chosen, "map", scores or [])
     table = shipped.load() if shipped else _read(scores, chosen)
     with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
         result = make_map(
@@ -89,7 +82,7 @@ def map_tasks(
         )
     about = shipped.about if shipped else ""
     write_report(
-        map_document(result, settings=settings("map", chosen), about=about, private=chosen.private), shown, out
+        map_document(result, settings=_settings("map", chosen), about=about, private=chosen.private), shown, out
     )
 
 
@@ -103,7 +96,6 @@ def map_tasks(
 def factors(
     scores: Scores = None,
     spec: Spec = None,
-    example: ExampleName = None,
     form: Format = None,
     out: Out = None,
     **options: Any,
@@ -112,14 +104,14 @@ def factors(
     from vcrgen.analysis.factors import fit_factors
     from vcrgen.analysis.factors_report import factors_document
 
-    require_packages()
+    _require_packages()
     chosen = validate_options(FactorOptions, drop_none(options))
     shown = report_format(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = shipped_example(example, "factors", [*(scores or []), *([spec] if spec else [])], chosen)
+    shipped = _shipped(chosen, "factors", [*(scores or []), *([spec] if spec else [])])
     table, wanted = _table_and_spec(scores, spec, shipped, chosen)
     result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
     write_report(
-        factors_document(result, settings=settings("factors", chosen), private=chosen.private, **_published(shipped)),
+        factors_document(result, settings=_settings("factors", chosen), private=chosen.private, **_published(shipped)),
         shown,
         out,
     )
@@ -135,7 +127,6 @@ def factors(
 def prune(
     scores: Scores = None,
     spec: Spec = None,
-    example: ExampleName = None,
     form: Format = None,
     out: Annotated[Path | None, out_option("Write the kept tasks, the log and the report to this folder.")] = None,
     **options: Any,
@@ -144,22 +135,20 @@ def prune(
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv, prune_document
 
-    require_packages()
+    _require_packages()
     chosen = validate_options(PruneOptions, drop_none(options))
     shown = report_format(form or ("html" if out else None), out)
-    shipped = shipped_example(example, "prune", [*(scores or []), *([spec] if spec else [])], chosen)
+    shipped = _shipped(chosen, "prune", [*(scores or []), *([spec] if spec else [])])
     with report_folder(out, shown) as write:
         table, wanted = _table_and_spec(scores, spec, shipped, chosen)
         result = evaluate_pruning(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
-        named = settings("prune", chosen)
+        named = _settings("prune", chosen)
         document = prune_document(result, settings=named, private=chosen.private, **_published(shipped))
         chosen_tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
         write(document, {**chosen_tasks, "log.csv": log_csv(result)})
 
 
-def shipped_example(
-    name: str | None, command: str, files: Sequence[Path], chosen: TableOptions | None = None
-) -> Example | None:
+def _shipped(chosen: AnalysisOptions, command: str, files: Sequence[Path]) -> Example | None:
     """Return the shipped example of a name; None without a name.
 
     Raises:
@@ -167,17 +156,17 @@ def shipped_example(
     """
     from vcrgen.analysis.examples import get_example
 
-    if name is None:
+    if chosen.example is None:
         return None
     if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
     for option in ("lower_is_better", "ignore"):
-        if getattr(chosen, option, ()):
+        if getattr(chosen, option):
             raise AnalysisError(f"--{option.replace('_', '-')} is for files; an example is as it is.")
-    return get_example(name, command)
+    return get_example(chosen.example, command)
 
 
-def _read(files: Sequence[Path] | None, chosen: TableOptions) -> ScoreTable:
+def _read(files: Sequence[Path] | None, chosen: AnalysisOptions) -> ScoreTable:
     from vcrgen.analysis.score_table import read_scores
 
     return read_scores(
@@ -210,14 +199,14 @@ def _published(shipped: Example | None) -> dict[str, Any]:
     return {"about": shipped.about, "errata": published_rows(shipped.errata) if shipped.errata else ()}
 
 
-def settings(command: str, chosen: AnalysisOptions) -> str:
+def _settings(command: str, chosen: AnalysisOptions) -> str:
     """Return the settings of a report as one line, which determines the report."""
-    values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private"})
+    values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private", "example"})
     always = {f"vcrgen {version('vcrgen')}": command, "seed": chosen.seed, "resamples": chosen.resamples}
     return " | ".join(f"{name.replace('_', '-')}: {value}" for name, value in (always | values).items())
 
 
-def require_packages() -> None:
+def _require_packages() -> None:
     """Raise an error if packages of the extra ``analysis`` are missing."""
     if not find_spec("scipy"):
         raise AnalysisError(needs_extra("vcrgen analyze", "analysis"))

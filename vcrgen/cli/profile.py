@@ -16,16 +16,17 @@ from vcrgen.config.base import drop_none, validate_options
 from vcrgen.errors import AnalysisError
 
 PAGE = Path("profile.html")  # the default of --out for HTML
+EXAMPLE = "bloom"  # the published scores of BloomBench
 
 
 @app.command(
     epilog=examples(
-        "vcrgen profile --example --out profile.html",
+        "vcrgen profile --example bloom --out profile.html",
         "vcrgen profile a.scores.json b.scores.json --format html",
         "vcrgen profile scores_rae.csv scores_lbs.csv --format md",
     )
 )
-@options_of(AnalysisOptions, only=("private",))
+@options_of(AnalysisOptions, only=("private", "example"))
 def profile(
     scores: Annotated[
         list[Path] | None,
@@ -35,7 +36,6 @@ def profile(
             "names end in the method, as in scores_rae.csv."
         ),
     ] = None,
-    example: Annotated[bool, typer.Option("--example", help="Take the published scores of BloomBench.")] = False,
     form: Format = None,
     out: Out = None,
     **options: Any,
@@ -49,13 +49,15 @@ def profile(
     from vcrgen.analysis.profile.read_tables import read_profiles
 
     chosen = validate_options(AnalysisOptions, drop_none(options))
-    if example and scores:
+    if chosen.example and scores:
         raise AnalysisError("--example takes the place of files; give one of them.")
+    if chosen.example not in (None, EXAMPLE):
+        raise AnalysisError(f"vcrgen profile has no example {chosen.example!r}; it has {EXAMPLE}.")
     if form == "html" and out is None:
         out = PAGE
     shown = report_format(form, out, scores or [])
     made_by = f"vcrgen {version('vcrgen')}: profile"
-    if example:
+    if chosen.example:
         data = example_profiles()
         document = profile_document(data, settings=made_by, more=example_sections(data), about=ABOUT)
     else:

@@ -13,16 +13,14 @@ class AnalysisOptions(Options):
     private: bool = option(
         False, "Take scores of a hidden set; the report is marked as not to be published.", names="--private"
     )
-
-
-class TableOptions(AnalysisOptions):
-    """Reading of a table of scores."""
-
+    example: str | None = option(
+        None, "Take data that ships with vcrgen in place of files; a wrong name lists the right ones."
+    )
     lower_is_better: tuple[str, ...] = option((), "A task of which a lower score is better. Repeatable.")
     ignore: tuple[str, ...] = option((), "A column of the table that is no task. Repeatable.")
 
 
-class MapOptions(TableOptions):
+class MapOptions(AnalysisOptions):
     """Options of the map of a benchmark."""
 
     method: Literal["pearson", "spearman", "kendall"] = option("pearson", "pearson, spearman or kendall.")
@@ -30,7 +28,7 @@ class MapOptions(TableOptions):
     clusters: int | None = option(None, "Number of clusters.", shown="that with the best silhouette", ge=2)
 
 
-class FactorOptions(TableOptions):
+class FactorOptions(AnalysisOptions):
     """Options of a factor model, whose specification is a file."""
 
     anchor: str | None = option(None, "Task with an outside score of the models, in place of the specification's.")

@@ -50,7 +50,7 @@ def test_a_page_has_a_name_if_nobody_says_one(tables: Run) -> None:
 
 
 def test_the_example_says_where_it_comes_from(run: Run) -> None:
-    code, text, _ = run("profile", "--example", "--format", "md")
+    code, text, _ = run("profile", "--example", "bloom", "--format", "md")
     assert (
         code == 0
         and "arXiv 2606.05531" in text
@@ -64,7 +64,8 @@ def test_the_example_says_where_it_comes_from(run: Run) -> None:
     ("words", "message"),
     [
         ((), "Name saved scores"),
-        (("scores_rae.csv", "--example"), "--example takes the place of files"),
+        (("scores_rae.csv", "--example", "bloom"), "--example takes the place of files"),
+        (("--example", "silver"), "vcrgen profile has no example 'silver'; it has bloom"),
         (("none_rae.csv",), "none_rae.csv is not a file"),
         (("scores_rae.csv", "scores_rae.csv"), "is in another file or column already"),
         (("scores_rae.csv", "--format", "pdf"), "Unknown format 'pdf'"),

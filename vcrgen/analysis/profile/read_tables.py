@@ -49,7 +49,7 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     if not files:
         raise AnalysisError(
             "Name saved scores (preds.scores.json) or tables of category scores (scores_rae.csv), or take the "
-            "published ones: --example."
+            "published ones: --example bloom."
         )
     for file in files:
         check_size(file)
