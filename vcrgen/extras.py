@@ -6,7 +6,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "predict": ("httpx2",),
     "transformers": ("torch", "transformers", "peft"),
     "train": ("schedulefree", "safetensors"),
-    "inspect": ("inspect-ai", "openai"),
+    "inspect": ("click", "inspect-ai", "openai"),
     "analysis": ("scipy",),
     "serve": ("fastapi", "python-multipart", "uvicorn"),
     "oidc": ("authlib", "joserfc", "requests"),

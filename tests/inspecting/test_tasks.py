@@ -25,7 +25,6 @@ from vcrgen.scorer.predictions import open_predictions
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect AI is not installed: pip install 'vcrgen[inspect]'")
 
-from inspect_ai._util.error import PrerequisiteError  # noqa: E402
 from inspect_ai.log import EvalLog  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
@@ -162,18 +161,26 @@ def said(messages: list[dict[str, Any]]) -> list[str]:
 
 
 def test_another_kind_is_refused(pairs: Path, questions: Path) -> None:
-    with pytest.raises(PrerequisiteError, match=r"its task is vcrgen/bloom"):
+    with pytest.raises(VcrgenError, match=r"its task is vcrgen/bloom"):
         vcr(data=str(questions))
-    with pytest.raises(PrerequisiteError, match=r"its task is vcrgen/vcr"):
+    with pytest.raises(VcrgenError, match=r"its task is vcrgen/vcr"):
         bloom(data=str(pairs))
-    with pytest.raises(PrerequisiteError, match="is none of"):
+    with pytest.raises(VcrgenError, match="is none of"):
         vcr(data=str(pairs), view="picture")
+
+
+@pytest.mark.process
+def test_a_mistake_is_shown_as_a_sentence(questions: Path, tmp_path: Path) -> None:
+    words = ["inspect_ai", "eval", "vcrgen/vcr", "-T", f"data={questions}", "--model", "mockllm/model"]
+    done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 2 and "Traceback" not in done.stdout + done.stderr
+    assert done.stderr.strip() == f"Error: {questions} is an MCQ benchmark; its task is vcrgen/bloom."
 
 
 def test_a_hidden_set_is_asked_without_its_answers_and_its_key_is_refused(tmp_path: Path) -> None:
     options = HiddenOptions(config=load_build_config(None, {}), items=3, private_source=True, cover="rows")
     made = make_hidden(options, out=tmp_path / "set", secret_file=tmp_path / "secret.key")
-    with pytest.raises(PrerequisiteError, match="the key of a hidden set"):
+    with pytest.raises(VcrgenError, match="the key of a hidden set"):
         vcr(data=str(made.keys[0]))
     log = run(vcr(data=str(made.public[0])), lambda *_: "no idea", tmp_path)
     assert [sample.scores for sample in log.samples] == [{}] * 3

@@ -43,13 +43,6 @@ def test_the_simplest_loader(pairs: str) -> None:
         assert example["image"].ndim == 3 and isinstance(example["answers"][0], str)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_a_loader_without_a_collate_function_says_what_to_do(pairs: str, workers: int) -> None:
-    plain = data.DataLoader(VCRStream(pairs, epochs=1, **SMALL), batch_size=4, num_workers=workers)
-    with pytest.raises(StreamError, match=r"give the DataLoader collate_fn=vcrgen\.stream\.collate"):
-        next(iter(plain))
-
-
 def test_ranks_and_workers_share_an_epoch(pairs: str) -> None:
     def epoch(rank: int, world: int, workers: int) -> list[tuple[str, str, bytes]]:
         stream = VCRStream(pairs, epochs=1, rank=rank, world_size=world, **SMALL)

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from click import ClickException
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError  # the one kind of error that is shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
@@ -40,12 +40,18 @@ from vcrgen.tasks.opening import open_task_dataset
 _DETAILS = ("auto", "low", "high", "original")
 
 
+class TaskError(ClickException, VcrgenError):
+    """A mistake in the arguments of a task: ``inspect eval``, a program of click, shows its sentence alone."""
+
+    exit_code = 2
+
+
 @contextmanager
 def _mistakes_in_one_sentence() -> Iterator[None]:
     try:
         yield
     except VcrgenError as problem:
-        raise PrerequisiteError(str(problem)) from None
+        raise TaskError(str(problem)) from None
 
 
 @task

@@ -4,7 +4,6 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -48,30 +47,7 @@ MAX_EMPTY_EPOCHS = 20  # without a usable pair, before one of several workers gi
 FILE_FIELDS = ("image_format", "source_license", *SPLIT_FIELDS)
 
 
-class Example(dict[str, Any]):
-    """An example by the names of its columns; its class lets torch's own collation explain itself."""
-
-
-def _stack(examples: Sequence[Example], **options: Any) -> Any:
-    """Collate examples as torch does by default, which needs images of one size."""
-    from torch.utils.data import default_collate
-
-    try:
-        return default_collate([dict(example) for example in examples])
-    except (RuntimeError, TypeError):
-        raise StreamError(
-            "Images and answers of a stream differ in size, so torch cannot stack them; give the DataLoader "
-            "collate_fn=vcrgen.stream.collate or one of your own, or batch_size=None."
-        ) from None
-
-
-with suppress(ImportError, OSError):
-    from torch.utils.data._utils.collate import default_collate_fn_map
-
-    default_collate_fn_map[Example] = _stack
-
-
-class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
+class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-ignore]
     """Image-caption pairs as VCR (Visual Caption Restoration) examples, generated on demand.
 
     A ``torch.utils.data.IterableDataset`` if torch is installed. Every epoch has every usable pair once over all ranks
@@ -188,7 +164,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         last = math.inf if place.until is None else place.until - 1
         return int(min(self._order.epoch(place.start), last))
 
-    def __iter__(self) -> Generator[Example, None, None]:
+    def __iter__(self) -> Generator[dict[str, Any], None, None]:
         """Yield examples from the stream's position on.
 
         Raises:
@@ -306,7 +282,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
         assert place.until is not None
         return Position(shares=place.shares[:1], done=Progress(start=place.until * self._order.windows))
 
-    def _window(self, window: int, done: int) -> Iterator[tuple[int, Example]]:
+    def _window(self, window: int, done: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the examples of a window from a row on, each with its row."""
         if self._examples is None:
             self._examples = Examples(self.config, self._difficulty, self._views)
@@ -326,7 +302,7 @@ class VCRStream(IterableDataset[Example]):  # type: ignore[misc, unused-ignore]
                 if isinstance(example, Reject):
                     self.skipped[str(example.reason)] += 1
                 else:
-                    yield row, Example(example)
+                    yield row, example
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))
