@@ -8,14 +8,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from vcrgen.dataset.arrow_files import ParquetReader, checked_rows, open_stream
 from vcrgen.errors import DatasetError
 from vcrgen.plurals import pluralize
 from vcrgen.reading import as_texts, decode, describe, parse_json
@@ -29,7 +29,6 @@ _IMAGE_ROWS, _TEXT_ROWS = 16, 1024
 _COPIED_ROWS = 4  # of images, as Python objects at a time
 # A column of a group of rows that is larger than the first may not have been packed to less than its 200th part.
 _FREE_BYTES, _MAX_RATIO = 64 << 20, 200
-_DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20
 _IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _FILE_FIELD = "_file_name"
 _FILE_NAME = re.compile(r"[0-9a-f]{32}\.png")
@@ -110,10 +109,8 @@ def _opened(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
     elif file.path.endswith(".arrow"):
         yield _Arrow(folder, file)
     else:
-        # So that a read holds a buffer of each column, and not a whole row group.
-        options = {"pre_buffer": False, "buffer_size": _DISK_BUFFER if folder.local_path else _STORE_BUFFER}
-        with folder.open(file.path) as handle, pq.ParquetFile(handle, **options) as parquet:
-            yield _Parquet(parquet)
+        with closing(ParquetReader(folder, file.path)) as reader:
+            yield _Parquet(reader)
 
 
 def fits(found: pa.DataType, expected: pa.DataType) -> bool:
@@ -174,38 +171,34 @@ def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int
             numbers = range(start + first, start + first + part.num_rows)
             if wanted is not None and wanted.isdisjoint(numbers):
                 continue
-            # Offsets of a hostile file may point outside of its buffers: without this check they would be followed.
-            part.validate(full=True)
             for place in range(0, part.num_rows, at_once := size if size == _TEXT_ROWS else _COPIED_ROWS):
                 few = numbers[place : place + at_once]
                 if wanted is None or not wanted.isdisjoint(few):
-                    decoded = zip(few, part.slice(place, at_once).to_pylist(), strict=True)
+                    decoded = zip(few, checked_rows(part.slice(place, at_once)), strict=True)
                     yield from (row for row in decoded if wanted is None or row[0] in wanted)
         start += batch.num_rows
 
 
 class _Parquet(StoredRows):
-    def __init__(self, parquet: pq.ParquetFile) -> None:
-        self._parquet = parquet
-        self.types = _types(parquet.schema_arrow)
+    def __init__(self, reader: ParquetReader) -> None:
+        self._reader = reader
+        self.types = _types(reader.schema)
 
     def count(self, limit: int | None = None) -> int:
-        return int(self._parquet.metadata.num_rows)
+        return int(self._reader.metadata.num_rows)
 
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
         paths, size = self._paths(columns), _rows_together(self.types, columns)
         start = 0
-        for group in range(self._parquet.num_row_groups):
-            stop = start + self._parquet.metadata.row_group(group).num_rows
-            if wanted is None or not wanted.isdisjoint(range(start, stop)):
+        for group, rows in enumerate(self._reader.group_sizes):
+            if wanted is None or not wanted.isdisjoint(range(start, start + rows)):
                 self._check_sizes(group, paths)
-                batches = self._parquet.iter_batches(size, row_groups=[group], columns=paths, use_threads=False)
-                yield from _rows(batches, start, wanted, size)
-            start = stop
+                yield from _rows(self._reader.batches(group, paths, size), start, wanted, size)
+            start += rows
 
     def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
         """Raise DamagedFileError for a column chunk with an implausible compression ratio."""
-        metadata = self._parquet.metadata.row_group(group)
+        metadata = self._reader.metadata.row_group(group)
         for column in map(metadata.column, range(metadata.num_columns)):
             unpacked, most = column.total_uncompressed_size, max(_FREE_BYTES, _MAX_RATIO * column.total_compressed_size)
             if column.path_in_schema in paths and unpacked > most:
@@ -215,20 +208,20 @@ class _Parquet(StoredRows):
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
         """Return the leaf paths of columns, as ``parts.list.element.name`` of ``parts.name``, for any writer."""
-        leaves = [self._parquet.schema.column(number).path for number in range(len(self._parquet.schema))]
+        leaves = self._reader.leaves
         plain = {leaf: re.sub(r"\.(list\.(element|item)|bag\.array_element)\b", "", leaf) for leaf in leaves}
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]
 
 
 class _Arrow(StoredRows):
     def __init__(self, folder: Folder, file: TableFile) -> None:
-        self._folder, self._file = folder, file
-        with self._stream() as stream:
+        self._folder, self._path = folder, file.path
+        with open_stream(folder, file.path) as stream:
             self.types = _types(stream.schema)
 
     def count(self, limit: int | None = None) -> int:
         rows = 0
-        with self._stream() as stream:
+        with open_stream(self._folder, self._path) as stream:
             for batch in stream:
                 rows += batch.num_rows
                 if limit is not None and rows >= limit:
@@ -237,15 +230,8 @@ class _Arrow(StoredRows):
 
     def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
         names = list(dict.fromkeys(column.partition(".")[0] for column in columns))
-        with self._stream() as stream:
+        with open_stream(self._folder, self._path) as stream:
             yield from _rows((batch.select(names) for batch in stream), 0, wanted, _rows_together(self.types, columns))
-
-    @contextmanager
-    def _stream(self) -> Iterator[pa.ipc.RecordBatchStreamReader]:
-        folder, path = self._folder, self._file.path
-        source = pa.memory_map(str(folder.local_path / path)) if folder.local_path else folder.open(path, ahead=True)
-        with source as opened, pa.ipc.open_stream(opened) as stream:
-            yield stream
 
 
 class _ImageFiles(StoredRows):

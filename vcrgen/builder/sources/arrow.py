@@ -11,14 +11,16 @@ from itertools import compress, count
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, choose_splits, first_line
+from vcrgen.dataset.arrow_files import ParquetReader, checked_rows, open_stream
 from vcrgen.dataset.reader import saved_files
 from vcrgen.dataset.tables import TableFile
 from vcrgen.errors import DatasetError, SourceError
 from vcrgen.storage import DiskFolder, Folder
 
 BATCH_ROWS = 4  # decoded at a time: images may have many MB each
-_DISK_BUFFER, _STORE_BUFFER = 1 << 20, 8 << 20  # bytes read at a time, of each column
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
 # The number of rows of a row group or record batch, and a reader of some columns of its rows `low` to `high`.
@@ -58,13 +60,11 @@ class ArrowSource(FileSource):
                     return
 
     def _failures(self) -> tuple[type[Exception], ...]:
-        from pyarrow import ArrowException
-
-        return (OSError, ArrowException, ValueError)
+        return (OSError, pa.ArrowException, ValueError)
 
 
 class ParquetSource(ArrowSource):
-    """Parquet files in a folder; a read holds one buffer a column, not a whole row group."""
+    """Parquet files in a folder."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -113,30 +113,20 @@ class _ParquetFile:
     """
 
     def __init__(self, folder: Folder, name: str) -> None:
-        from pyarrow.parquet import ParquetFile
-
-        size = _DISK_BUFFER if folder.local_path else _STORE_BUFFER
-        options = {"pre_buffer": False, "buffer_size": size, "page_checksum_verification": True}
-        self._handle = folder.open(name)
-        try:
-            self._file = ParquetFile(self._handle, **options)
-        except BaseException:
-            self._handle.close()
-            raise
-        self.schema = self._file.schema_arrow
+        self._reader = ParquetReader(folder, name)
         self._reading: tuple[int, list[str]] = (-1, [])  # row group and columns of the batches
-        self._batches: Iterator[Any] = iter(())
-        self._batch: Any = None
+        self._batches: Iterator[pa.RecordBatch] = iter(())
+        self._batch: pa.RecordBatch | None = None
         self._position = 0  # row of the group with which the batch begins
+        self.schema = self._reader.schema
 
     def close(self) -> None:
-        self._file.close()
-        self._handle.close()
+        self._reader.close()
 
     def chunks(self) -> Iterator[_Chunk]:
         """Yield the row groups."""
-        for group in range(self._file.metadata.num_row_groups):
-            yield self._file.metadata.row_group(group).num_rows, partial(self._read, group)
+        for group, rows in enumerate(self._reader.group_sizes):
+            yield rows, partial(self._read, group)
 
     def _read(self, group: int, columns: list[str], start: int, stop: int) -> Iterator[Row]:
         """Yield rows ``start`` to ``stop`` of a row group. After damaged data, its rows are problems."""
@@ -145,8 +135,7 @@ class _ParquetFile:
             return
         if self._reading != (group, columns) or start < self._position:
             self._reading, self._batch, self._position = (group, columns), None, 0
-            options = {"batch_size": BATCH_ROWS, "row_groups": [group], "columns": columns, "use_threads": False}
-            self._batches = self._file.iter_batches(**options)
+            self._batches = self._reader.batches(group, columns, BATCH_ROWS)
         while self._position < stop:
             self._batch = self._batch or self._next_batch()
             if self._batch is None:
@@ -160,15 +149,13 @@ class _ParquetFile:
             self._position += self._batch.num_rows
             self._batch = None
 
-    def _next_batch(self) -> Any:
+    def _next_batch(self) -> pa.RecordBatch | None:
         """Return the next batch, or None after damaged data."""
-        from pyarrow import ArrowException
-
         try:
             return next(self._batches, None)
         except Exception as error:
             # Damaged data stay damaged; a failing disk or network, whose errors have a number, ends the read.
-            if not isinstance(error, ArrowException) and not (type(error) is OSError and error.errno is None):
+            if not isinstance(error, pa.ArrowException) and not (type(error) is OSError and error.errno is None):
                 raise
             self._batches = iter(())
             return None
@@ -179,25 +166,21 @@ class SavedSource(ArrowSource):
 
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:
-        import pyarrow
-
-        with pyarrow.memory_map(f"{self.root}/{name}") as mapped, pyarrow.ipc.open_stream(mapped) as stream:
+        with open_stream(self.folder, name) as stream:
             yield stream.schema, ((batch.num_rows, partial(_batch_rows, batch)) for batch in stream)
 
 
 def paths_of_schema(schema: Any) -> list[ColumnPath]:
     """Return the column paths of an Arrow schema, top-level columns first; lists have no name."""
-    import pyarrow.types as types
-
     paths: list[ColumnPath] = []
     level: list[tuple[ColumnPath, Any]] = [((field.name,), field.type) for field in schema]
     while level:
         paths.extend(path for path, _ in level)
         deeper: list[tuple[ColumnPath, Any]] = []
         for path, kind in level:
-            while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            while pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
                 kind = kind.value_type
-            if types.is_struct(kind):
+            if pa.types.is_struct(kind):
                 fields = (kind.field(index) for index in range(kind.num_fields))
                 deeper.extend(((*path, field.name), field.type) for field in fields)
         level = deeper
@@ -213,9 +196,7 @@ def _decoded(batch: Any) -> Iterator[Row]:
     for start in range(0, batch.num_rows, BATCH_ROWS):
         part = batch.slice(start, BATCH_ROWS)
         try:
-            # Offsets of a hostile file may point outside of its buffers: without this check they would be followed.
-            part.validate(full=True)
-            yield from part.to_pylist()
+            yield from checked_rows(part)
         except _UNDECODABLE as error:
             if part.num_rows == 1:
                 yield {PROBLEM: f"the row cannot be decoded: {first_line(error)}"}
