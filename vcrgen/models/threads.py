@@ -24,18 +24,17 @@ def as_completed(take: Callable[[], tuple[T, Future[R]] | None], most: int) -> I
     Yields:
         The tag of a piece, and its future, which is done.
     """
-    finished: SimpleQueue[tuple[T, Future[R]]] = SimpleQueue()
-    under_way = 0
+    finished: SimpleQueue[Future[R]] = SimpleQueue()
+    under_way: dict[Future[R], T] = {}
     while True:
-        while under_way < most and (piece := take()) is not None:
+        while len(under_way) < most and (piece := take()) is not None:
             what, future = piece
-            future.add_done_callback(lambda done, what=what: finished.put((what, done)))  # type: ignore[misc]
-            under_way += 1
+            under_way[future] = what
+            future.add_done_callback(finished.put)
         if not under_way:
             return
-        what, future = finished.get()
-        under_way -= 1
-        yield what, future
+        future = finished.get()
+        yield under_way.pop(future), future
 
 
 def answer_all(
