@@ -413,7 +413,7 @@ WRONG = [
     (["own", "--categories", "twice.csv"], "line 3: 'item-000' has a category already"),
     (["own", "--categories", "MMMU.parquet"], "MMMU.parquet: not UTF-8 text"),
     (["MMMU.parquet", "--categories", "good.csv"], "names none of its items"),
-    (["own", "--format", "html"], "--out report.html"),
+    (["own", "--format", "html"], "name its place with --out"),
     (["own", "--categories", "good.csv", "--out", "good.csv"], "is read here"),
     (
         ["MMMU.parquet", "--images", "none", "--endpoint", "http://127.0.0.1:9/v1", "--model", "M"],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.profile.example import MMMU_ITEMS, mmmu_table, published_lines
+from vcrgen.analysis.wording import said
 from vcrgen.bloom.coverage.classification import ITSELF, Classification, ClassifiedItem, ClassifiedSet
 from vcrgen.plurals import pluralize
 from vcrgen.report.charts import interval_bar, strip
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 MOST_CROWDED = 10  # categories that are listed of a set
 FEW_SETS = 4  # up to which the intervals of categories stand beside their shares
 FAINTEST = 0.2  # the shade of a category with an item
-SHARE_NOTE = "Shares are of all items, classified or not."
-LIMITATIONS = (
-    "The skill that an item needs: its category is a classification by a model, a list or the author of the set, "
-    "without a check by people. Agreement is of two classifications, and does not show that they are correct.",
-    "Empty categories: an item has one category, and may need the skills of others, too.",
-    "Crowded categories: many items may ask the same.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +91,12 @@ def coverage_document(classification: Classification, *, settings: str, publishe
         _agreement(classification),
     ]
     sections += [_published()] if published else []
-    sets = ", ".join(f"{each.name} ({pluralize(each.items, 'item')})" for each in spreads)
+    lead = said("coverage", "lead", sets=spreads, categories=len(categories), levels=len(levels))
     return Document(
         title="Coverage of a taxonomy",
-        lead=f"{sets}: {pluralize(len(categories), 'category', 'categories')} of {pluralize(len(levels), 'level')}.",
+        lead=lead[0],
         sections=[section for section in sections if section is not None],
-        limitations=LIMITATIONS,
+        limitations=said("coverage", "limitations"),
         warnings=[*classification.notes, *_warnings(spreads)],
         settings=settings,
     )
@@ -127,21 +121,17 @@ def _level(path: str) -> str:
     return path.partition("/")[0]
 
 
-def _warnings(spreads: Sequence[_Spread]) -> Iterator[str]:
+def _warnings(spreads: Sequence[_Spread]) -> list[str]:
+    sets = []
     for each in spreads:
         odd = each.reasons.total() - each.reasons["fits_none"]
-        if 2 * odd >= each.items:
-            yield (
-                f"The category of {odd:,} of {each.items:,} items of {each.name} is unknown, so empty categories may "
-                "not be empty."
-            )
-        if each.of.pictures == 0:
-            yield f"No item of {each.name} was shown with a picture; name its column by --column image=COLUMN."
+        unknown = odd if 2 * odd >= each.items else None
+        sets.append({"name": each.name, "number": each.items, "unknown": unknown, "pictures": each.of.pictures})
+    return said("coverage", "warnings", sets=sets)
 
 
 def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     rows: list[Sequence[TableCell]] = []
-    text = []
     for each in spreads:
         covered = len(each.categories)
         rows.append(
@@ -157,11 +147,6 @@ def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
                 _half(each.categories) or None,
             )
         )
-        if each.drawn:
-            text.append(
-                f"Of {each.name}, {each.items:,} of {each.of.count:,} items were drawn; intervals are Wilson's, and an "
-                "item that was not drawn may be under a category that is empty here."
-            )
     heads = (
         "Set",
         "Classified by",
@@ -173,11 +158,14 @@ def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
         "% of categories",
         "Half in",
     )
-    if any(each.of.pictures is None for each in spreads):
-        text.append(
-            '"With picture" is how many items a model was shown with a picture; no model was asked where it is –.'
-        )
-    text.append('"Half in" is how few categories hold half of the classified items.')
+    text = said(
+        "coverage",
+        "sets",
+        sets=[
+            {"name": each.name, "number": each.items, "count": each.of.count, "drawn": each.drawn} for each in spreads
+        ],
+        unasked=any(each.of.pictures is None for each in spreads),
+    )
     table = Table(title="Sets", heads=heads, labels=2, rows=rows, breaks=[6])
     return Section(title="Sets", text=text, tables=[table])
 
@@ -204,8 +192,8 @@ def _levels(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> 
         title="Levels", heads=("Level", "Set", "Categories with items", "of", *_heads(drawn)), labels=2, rows=rows
     )
     panel = ChartRows(title="Share of the items", axis=("0", "50", "100 %"), groups=groups)
-    about = "A bar ends at the share of a set's items; the table has the same figures."
-    return Section(title="Levels", text=[SHARE_NOTE], legend=about, panels=[panel], tables=[table])
+    text, about = said("coverage", "levels"), said("coverage", "bars")[0]
+    return Section(title="Levels", text=text, legend=about, panels=[panel], tables=[table])
 
 
 def _categories(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> Section:
@@ -222,15 +210,10 @@ def _categories(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]])
     for each in spreads:
         names = _heads(each.drawn and len(spreads) <= FEW_SETS)
         heads += names if alone else [f"{each.name}: {name.lower()}" for name in names]
-    about = (
-        "A field is a category, in the order of the table below: the same category of all sets is in one column. The "
-        "darker it is, the more items a set has there, measured by the category where it has most; an empty field has "
-        "none. Beside the fields stands how many categories of the level have items."
-    )
     table = Table(title="Items of every category", heads=heads, labels=3, rows=rows)
     return Section(
         title="Categories",
-        legend=about,
+        legend=said("coverage", "categories")[0],
         panels=[ChartRows(title="Categories", axis=(), groups=groups)],
         details=[table],
     )
@@ -260,12 +243,15 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
         empty = [[path.rpartition("/")[2] for path in paths if path not in each.categories] for each in spreads]
         if any(empty):
             rows.append((level.capitalize(), subcategory, *(_format_categories(names, len(paths)) for names in empty)))
-    counts = (f"{each.name} {sum(path not in each.categories for path in categories)}" for each in spreads)
     heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [each.name for each in spreads]))
-    text = [f"Categories without an item: {', '.join(counts)}."]
-    if not alone:
-        both = sum(not any(path in each.categories for each in spreads) for path in categories)
-        text.append(f"No set has an item in {both} of {len(categories)}.")
+    both = sum(not any(path in each.categories for each in spreads) for path in categories)
+    text = said(
+        "coverage",
+        "empty",
+        counts=[(each.name, sum(path not in each.categories for path in categories)) for each in spreads],
+        both=None if alone else both,
+        categories=len(categories),
+    )
     return Section(
         title="Empty categories",
         text=text,
@@ -281,15 +267,14 @@ def _crowded(spreads: Sequence[_Spread]) -> Section | None:
     """The categories with most items of each set: of some with as many items, all are listed or none."""
     rows: list[Sequence[TableCell]] = []
     drawn = any(each.drawn for each in spreads)
-    text = [f"The categories of a set that have most items, at most {MOST_CROWDED}."]
+    unlisted = []
     for each in spreads:
         counts = each.categories.most_common()
         alike = counts[MOST_CROWDED][1] if len(counts) > MOST_CROWDED else 0  # what the first that is not listed has
         listed = [(path, count) for path, count in counts[:MOST_CROWDED] if count > alike]
         if alike and len(listed) < MOST_CROWDED:
-            same = pluralize(list(each.categories.values()).count(alike), "category", "categories")
-            most = "" if listed else " and none has more"
-            text.append(f"Of {each.name}, {same} have {pluralize(alike, 'item')} each{most}; they are not listed.")
+            same = list(each.categories.values()).count(alike)
+            unlisted.append({"name": each.name, "same": same, "number": alike, "is_most": not listed})
         for path, count in listed:
             level, subcategory, category = path.split("/")
             rows.append((each.name, level.capitalize(), subcategory, category, *each.cells(count, drawn)))
@@ -298,7 +283,7 @@ def _crowded(spreads: Sequence[_Spread]) -> Section | None:
     heads = ("Set", "Level", "Subcategory", "Category", *_heads(drawn))
     return Section(
         title="Crowded categories",
-        text=text,
+        text=said("coverage", "crowded", most=MOST_CROWDED, unlisted=unlisted),
         tables=[Table(title="Crowded categories", heads=heads, labels=4, rows=rows)] if rows else [],
     )
 
@@ -312,8 +297,7 @@ def _unclassified(spreads: Sequence[_Spread]) -> Section | None:
     if not rows:
         return None
     table = Table(title="Unclassified items", heads=("Set", "Reason", "Items", "%"), labels=2, rows=rows)
-    text = ["fits_none: no category fits, by the model or the list. The category of all other items is unknown."]
-    return Section(title="Unclassified", text=text, tables=[table])
+    return Section(title="Unclassified", text=said("coverage", "unclassified"), tables=[table])
 
 
 def _agreement(classification: Classification) -> Section | None:
@@ -339,10 +323,7 @@ def _agreement(classification: Classification) -> Section | None:
     if not rows:
         return None
     heads = ("Set", "Judges", "Items", "Same category, %", "AC1", "Same level, %", "AC1 of levels")
-    text = [
-        "Share of the items that both classify alike; no category counts as a category and as a level. AC1 is Gwet's: "
-        "1 is full agreement, 0 chance."
-    ]
+    text = said("coverage", "agreement")
     return Section(title="Agreement", text=text, tables=[Table(title="Agreement", heads=heads, labels=2, rows=rows)])
 
 
@@ -355,11 +336,6 @@ def _published() -> Section:
     flaw = next(line["why"] for line in published_lines("bloom-errata") if line["where"] == "Table 11")
     return Section(
         title="Published figures of MMMU",
-        text=[
-            f"Quoted from BloomBench (arXiv 2606.05531, Table 11), not recomputed: a model classified {MMMU_ITEMS:,} "
-            "items of MMMU, without seeing their options; 94 fitted none.",
-            f"The number of covered categories may be too high. {flaw} In the tables above a category is identified by "
-            "its whole path.",
-        ],
+        text=said("coverage", "published", items=MMMU_ITEMS, flaw=flaw),
         tables=[mmmu_table()],
     )
