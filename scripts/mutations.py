@@ -1455,7 +1455,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "hidden counts shown",
         "        if track.hidden:\n            return shown",
         "        if False:\n            return shown",
-        "board",
+        "tests/leaderboard/test_queries.py",
     ),
     M(
         "leaderboard",
@@ -1525,7 +1525,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "the largest loss last",
         "(gap.difference.value, gap.facts.model)",
         "(-gap.difference.value, gap.facts.model)",
-        "board",
+        "tests/leaderboard/test_queries.py",
     ),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
     M(

@@ -87,22 +87,6 @@ def board_tables(bench: Bench) -> Any:
     return found
 
 
-@golden("board-pages", *INK)
-def board_pages(bench: Bench) -> Any:
-    """The visible text of every page of a board's site."""
-    out = bench.folder / "site"
-    bench.run("leaderboard", "export", board(bench), "--to", "site", "--out", out)
-    pages = {path.name: path.read_text("utf-8") for path in sorted(out.glob("*.html"))}
-    shown = ("board-public-easy-stacked.html", "board-secret-mixed-stacked.html", "gap.html", "about.html")
-    shown += tuple(name for name in pages if name.startswith("model-"))[:1]
-    shown += tuple(name for name in pages if name.startswith("compare-"))[:1]
-    return {
-        "files": sorted(path.name for path in out.iterdir()),
-        "visible": {name: [undated(line) for line in visible(pages[name])] for name in shown},
-        "marks": {name: digest(marks(page)) for name, page in pages.items()},
-    }
-
-
 @golden("board-questions")
 def board_of_questions(bench: Bench) -> Any:
     """The visible text of the pages of a board with an MCQ benchmark."""
@@ -130,11 +114,6 @@ def board_of_questions(bench: Bench) -> Any:
 def mcq_output(row: dict[str, Any], at: int, number: int) -> str:
     """The output of the model of a number for an item: right less often for each next model."""
     return str(row["answer"] if at % 8 > 3 * number else row["trap"])
-
-
-def marks(page: str) -> str:
-    """A page without figures, times and ids."""
-    return re.sub(r"\b[0-9a-f]{8,}\b|\d+(?:\.\d+)*", "0", undated(page))
 
 
 @golden("ladder", "spacy")
