@@ -1497,7 +1497,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "entries by another hash",
         "canonical_json([team.casefold(), model.casefold()])",
         "canonical_json([model.casefold(), team.casefold()])",
-        "board",
+        "tests/leaderboard/test_model_facts.py",
     ),
     M(
         "leaderboard",

@@ -9,10 +9,11 @@ key that does not count in the end.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vcrgen.leaderboard.records import Estimate, PixelScore, TestSet
+from vcrgen.leaderboard.records import Estimate, Estimates, PixelScore, TestSet
 from vcrgen.reported_results.human_baseline import HumanScore
 
 INSTANT_SENTENCE = (
@@ -54,6 +55,11 @@ def disclose(estimate: Estimate, step: float) -> Estimate:
     value, low, high = estimate.value * each, estimate.low * each, estimate.high * each
     # Bounds that are whole steps but for the error of floating point stay where they are.
     return Estimate(round(value) / each, math.floor(low + 1e-9) / each, math.ceil(high - 1e-9) / each)
+
+
+def disclose_all(values: Mapping[str, Sequence[float]], step: float) -> Estimates:
+    """Return stored figures as they are shown, by metric."""
+    return {metric: disclose(Estimate(*triple), step) for metric, triple in values.items()}
 
 
 def disclose_human(score: HumanScore, *, hidden: bool) -> HumanScore:
@@ -100,3 +106,8 @@ def disclose_difference(a: Estimate, b: Estimate, paired: Estimate, step: float)
     value = round((a.value - b.value) * each) / each
     rounded = disclose(paired, step)
     return Estimate(value, min(rounded.low, value), max(rounded.high, value))
+
+
+def disclose_differences(a: Estimates, b: Estimates, paired: Estimates, step: float) -> Estimates:
+    """Return the differences of disclosed figures, by metric; see :func:`disclose_difference`."""
+    return {metric: disclose_difference(a[metric], b[metric], estimate, step) for metric, estimate in paired.items()}

@@ -204,6 +204,23 @@ Estimates = Mapping[str, Estimate]  # by metric: those of the two shown ones of 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BoardCell:
+    """A model in one mode and view of one set; its figures have passed ``disclosure.py``."""
+
+    run: int  # number of the run that it is of
+    set: str  # name of the set
+    mode: str
+    view: View
+    short: str  # of the signature: models with the same one are ranked together
+    facts: ModelFacts
+    received: datetime  # when its outputs were submitted
+    better: int | None  # models of its ranking that are significantly better, and worse; None for a private file
+    worse: int | None
+    estimates: Estimates
+    difference: Estimates | None  # of the run in this mode: VI+TEI minus TEI, if both views are there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """A set, a mode and a view: the basis of one table."""
 

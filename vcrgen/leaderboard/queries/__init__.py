@@ -14,7 +14,6 @@ from vcrgen.leaderboard.queries.rankings import RankingQueries
 from vcrgen.leaderboard.queries.state import SetRows as SetRows
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import last_event, read_log
-from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.tasks.wording import wording_of
 
 
@@ -29,7 +28,7 @@ class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):
             if each.lifecycle.ladder_open
             for one in submissions.public_files(self.connection, each.name)
         }
-        models |= {row.entry: as_facts(row) for row in sorted(self.rows, key=lambda row: row.received)}
+        models |= {row.facts.entry: row.facts for row in sorted(self.rows, key=lambda row: row.received)}
         return records.Site(
             settings=self.board.settings.model_copy(update=self._public_settings()),
             sets=tuple(self.sets.values()),

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
-from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.key import HIDDEN_MODE
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.queries.state import VIEWS, BoardState, disclosed_differences, disclosed_estimates, scorer_cell
-from vcrgen.leaderboard.records import Estimate
+from vcrgen.leaderboard.disclosure import disclose_differences
+from vcrgen.leaderboard.queries.state import VIEWS, BoardState, scorer_cell
+from vcrgen.leaderboard.records import BoardCell, Estimate
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import results
-from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.records import NAMED_MODES
 from vcrgen.scorer.comparison import conclude
 from vcrgen.stats.intervals import difference_interval, sd_and_intervals
@@ -28,21 +27,26 @@ class ComparisonQueries(BoardState):
 
     def compare(self, a: str, b: str) -> records.ComparePage | None:
         """Two models wherever both are ranked in one ranking; None if one is not on the board."""
-        rows = results.board_rows(self.connection, entries=(a, b))
-        facts = {row.entry: as_facts(row) for row in rows}
+        rows = results.board_cells(self.connection, entries=(a, b))
+        facts = {row.facts.entry: row.facts for row in rows}
         if a == b or len(facts) < 2:
             return None
-        ours, theirs = (self._evidence({row.run for row in rows if row.entry == entry}) for entry in (a, b))
+        ours, theirs = ({_key(row): row for row in rows if row.facts.entry == entry} for entry in (a, b))
         common = [key for key in ours if key in theirs]
         common.sort(key=lambda key: (list(self.sets).index(key.set), key.mode, VIEWS.index(View(key.view))))
-        comparisons = [self._pairwise(key, ours[key], theirs[key], facts[a].model, facts[b].model) for key in common]
+        of_runs = {run: results.evidence(self.connection, run) for run in {row.run for row in rows}}
+        comparisons = [
+            self._pairwise(one, other, of_runs[one.run][key], of_runs[other.run][key])
+            for key, one, other in ((key, ours[key], theirs[key]) for key in common)
+        ]
         return records.ComparePage(a=facts[a], b=facts[b], comparisons=tuple(comparisons))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
-        rankings: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+        rankings: dict[results.CellKey, dict[str, int]] = defaultdict(dict)
         for row in self.rows:
-            rankings[row.set, row.mode, row.view, row.short][row.entry] = row.better
+            assert row.better is not None  # as it is ranked
+            rankings[_key(row)][row.facts.entry] = row.better
         best: dict[tuple[str, str], int] = {}
         for ranks in rankings.values():
             for a, b in combinations(sorted(ranks), 2):
@@ -51,10 +55,10 @@ class ComparisonQueries(BoardState):
 
     def public_hidden_gaps(self) -> list[records.PublicHiddenGap]:
         """Models on a public and on a hidden set of one task and language, the largest loss first."""
-        stacked: dict[tuple[str, str], dict[str, AnyRow]] = defaultdict(dict)
+        stacked: dict[tuple[str, str], dict[str, BoardCell]] = defaultdict(dict)
         for row in self.rows:
-            if row.view == self.sets[row.set].task.image_views[0].value:
-                stacked[row.entry, row.set][row.mode] = row
+            if row.view == self.sets[row.set].task.image_views[0]:
+                stacked[row.facts.entry, row.set][row.mode] = row
         gaps = []
         for (entry, name), secrets in stacked.items():
             off = self.sets[name]
@@ -67,16 +71,12 @@ class ComparisonQueries(BoardState):
                         gaps.append(self._gap(alike, secret))
         return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
 
-    def _evidence(self, runs: Collection[int]) -> dict[results.CellKey, results.Evidence]:
-        return {key: row for run in runs for key, row in results.evidence(self.connection, run).items()}
-
     def _pairwise(
-        self, key: results.CellKey, of_a: results.Evidence, of_b: results.Evidence, title_a: str, title_b: str
+        self, a: BoardCell, b: BoardCell, of_a: results.Evidence, of_b: results.Evidence
     ) -> records.PairwiseComparison:
         import numpy as np
 
-        track, a, b = self.track(key.set, key.mode, key.view), of_a.cell, of_b.cell
-        ours, theirs = disclosed_estimates(a.estimates, track.step), disclosed_estimates(b.estimates, track.step)
+        track = self.track(a.set, a.mode, a.view)
         # First minus second, over the resamples that both share.
         apart = {
             metric: paired_difference(of_a.means[metric], of_b.means[metric])
@@ -88,41 +88,36 @@ class ComparisonQueries(BoardState):
         shown = partial(
             records.PairwiseComparison,
             track=track,
-            a=ours,
-            b=theirs,
-            difference=disclosed_differences(ours, theirs, estimates, track.step),
+            a=a.estimates,
+            b=b.estimates,
+            difference=disclose_differences(a.estimates, b.estimates, estimates, track.step),
         )
         if track.hidden:
-            return shown(conclusion=_plain_conclusion(track.task, title_a, title_b, apart[leading]))
+            return shown(conclusion=_plain_conclusion(track.task, a.facts.model, b.facts.model, apart[leading]))
         # Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
-        hits_a, hits_b = (np.unpackbits(np.frombuffer(cell.hits, np.uint8)).astype(bool) for cell in (a, b))
+        hits_a, hits_b = (np.unpackbits(np.frombuffer(of.hits, np.uint8)).astype(bool) for of in (of_a, of_b))
         only_a, only_b = discordant(hits_a, hits_b)
         # How many images were resampled is what the run says, as the set may have been changed since.
         task = track.task
-        scores = {(score[task.axis], score["view"]): score for score in a.result["scores"]}
-        clusters = int(scores[scorer_cell(key)][task.clusters])
-        sentence = conclude(task, leading, title_a, title_b, apart[leading], only_a + only_b, clusters)
+        scores = {(score[task.axis], score["view"]): score for score in of_a.result["scores"]}
+        clusters = int(scores[scorer_cell(a)][task.clusters])
+        sentence = conclude(task, leading, a.facts.model, b.facts.model, apart[leading], only_a + only_b, clusters)
         return shown(p=mcnemar(only_a, only_b), only_a=only_a, only_b=only_b, conclusion=sentence)
 
-    def _gap(self, publics: Sequence[AnyRow], secret: AnyRow) -> records.PublicHiddenGap:
+    def _gap(self, publics: Sequence[BoardCell], secret: BoardCell) -> records.PublicHiddenGap:
         import numpy as np
 
         tracks = tuple(self.track(row.set, row.mode, row.view) for row in publics)
         off = self.track(secret.set, secret.mode, secret.view)
-        found = [results.evidence(self.connection, row.run) for row in publics]
-        cells = [
-            each[results.CellKey(row.set, row.mode, row.view, row.short)]
-            for each, row in zip(found, publics, strict=True)
-        ]
         metric = off.task.main_metrics[0]
-        modes = [cell.means[metric] for cell in cells]
+        modes = [results.evidence(self.connection, row.run)[_key(row)].means[metric] for row in publics]
         # All modes are scored on the same bootstrap replicates of the same images.
         value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
         (whole,) = sd_and_intervals(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
         public = Estimate(float(value), whole.low, whole.high)
-        hidden = disclosed_estimates(secret.estimates, off.step)[metric]
+        hidden = secret.estimates[metric]
         return records.PublicHiddenGap(
-            facts=as_facts(secret),
+            facts=secret.facts,
             public=tracks,
             hidden=off,
             public_score=public,
@@ -131,7 +126,11 @@ class ComparisonQueries(BoardState):
         )
 
 
-def _alike(mode: str, public: Mapping[str, AnyRow]) -> list[AnyRow]:
+def _key(cell: BoardCell) -> results.CellKey:
+    return results.CellKey(cell.set, cell.mode, cell.view, cell.short)
+
+
+def _alike(mode: str, public: Mapping[str, BoardCell]) -> list[BoardCell]:
     """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if it has none.
 
     A hidden set covers every other of its regions easily and the others hard, which is known to everybody.

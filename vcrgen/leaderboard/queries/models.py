@@ -12,8 +12,8 @@ from vcrgen.dataset.key import FEEDBACK, FINAL
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import set_rounding_step
 from vcrgen.leaderboard.intake import quota, selected_for_closing
-from vcrgen.leaderboard.queries.state import BoardState, disclosed_estimates, scorer_cell, view_difference
-from vcrgen.leaderboard.records import Estimate, Submission, SubmissionStatus
+from vcrgen.leaderboard.queries.state import BoardState, scorer_cell
+from vcrgen.leaderboard.records import BoardCell, Estimate, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.submissions import as_facts
@@ -30,8 +30,8 @@ class ModelQueries(BoardState):
         rows = [row for row in results.runs_of(self.connection, entry) if not self._is_sealed(row)]
         if not rows:
             return None
-        cells: dict[int, list[AnyRow]] = defaultdict(list)
-        for cell in results.board_rows(self.connection, entries=[entry]):
+        cells: dict[int, list[BoardCell]] = defaultdict(list)
+        for cell in results.board_cells(self.connection, entries=[entry]):
             cells[cell.run].append(cell)
         runs = tuple(self._model_run(row, cells[row.run]) for row in rows)
         return records.ModelPage(facts=as_facts(rows[0]), runs=runs)
@@ -40,14 +40,11 @@ class ModelQueries(BoardState):
         """The scores of a submission: ranked ones, or those of a private file; none where another file counts."""
         one = submissions.find(self.connection, submission_id)
         run = results.ranked_run(self.connection, submission_id)
-        if one is not None and run is not None:
-            rows = results.board_rows(self.connection, entries=[one.facts.entry])
-            return [self._model_cell(cell, {}) for cell in rows if cell.run == run]
-        if one is None or not one.private or self.sets[one.set].lifecycle.ladder_open:
-            return []
-        last = results.last_run(self.connection, one.id, split=self.sets[one.set].lifecycle.split)
-        private = results.evidence(self.connection, last.id) if last is not None else {}
-        return [self._model_cell(of.cell, {}) for of in private.values()]
+        if one is not None and run is None and one.private and not self.sets[one.set].lifecycle.ladder_open:
+            last = results.last_run(self.connection, one.id, split=self.sets[one.set].lifecycle.split)
+            run = None if last is None else last.id
+        cells = () if run is None else results.board_cells(self.connection, run=run)
+        return [self._model_cell(cell, {}) for cell in cells]
 
     def ladder_feedback(self, submission: Submission) -> records.LadderFeedback | None:
         """Return the ladder feedback of a scored file; None for other files."""
@@ -96,12 +93,8 @@ class ModelQueries(BoardState):
     def _is_sealed(self, run: AnyRow) -> bool:
         return run.split == FINAL and self.sets[run.set].lifecycle.ladder_open
 
-    def _model_run(self, row: AnyRow, cells: Sequence[AnyRow]) -> records.ModelRun:
+    def _model_run(self, row: AnyRow, cells: Sequence[BoardCell]) -> records.ModelRun:
         one = self.sets[row.set]
-        views: dict[str, dict[str, AnyRow]] = defaultdict(dict)
-        for cell in cells:
-            views[cell.mode][cell.view] = cell
-        paired = {mode: view_difference(one.task, of, set_rounding_step(one)) for mode, of in views.items()}
         details = {(cell[one.task.axis], cell["view"]): cell for cell in row.result["scores"]} if cells else {}
         return records.ModelRun(
             set=row.set,
@@ -116,21 +109,22 @@ class ModelQueries(BoardState):
             length_ratio=row.result.get("length_ratio"),
             removed=row.removed if row.status == SubmissionStatus.REMOVED.value else "",
             cells=tuple(self._model_cell(cell, details) for cell in cells),
-            differences={mode: estimates for mode, estimates in paired.items() if estimates is not None},
+            differences={cell.mode: cell.difference for cell in cells if cell.difference is not None},
         )
 
-    def _model_cell(self, cell: AnyRow, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
+    def _model_cell(self, cell: BoardCell, details: Mapping[tuple[str, str], Any]) -> records.ModelCell:
         track = self.track(cell.set, cell.mode, cell.view)
-        ranked = cell.better is not None  # a private file is not
-        models = self._ranking_sizes[results.CellKey(cell.set, cell.mode, cell.view, cell.short)] if ranked else 0
-        rank, worst_rank = rank_range(cell.better, cell.worse, models) if ranked else (0, 0)
+        models, rank, worst_rank = 0, 0, 0  # of a private file
+        if cell.better is not None and cell.worse is not None:
+            models = self._ranking_sizes[results.CellKey(cell.set, cell.mode, cell.view, cell.short)]
+            rank, worst_rank = rank_range(cell.better, cell.worse, models)
         detail = {} if track.hidden else details.get(scorer_cell(cell), {})
         return records.ModelCell(
             track=track,
             rank=rank,
             worst_rank=worst_rank,
             models=models,
-            estimates=disclosed_estimates(cell.estimates, track.step),
+            estimates=cell.estimates,
             outcomes={name: count for name, count in detail.get("outcomes", {}).items() if count},
             groups=tuple(_group(track.task, group) for group in detail.get("groups", ())),
         )

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import data_of
-from vcrgen.leaderboard.disclosure import disclose_human, set_rounding_step
-from vcrgen.leaderboard.queries.state import VIEWS, BoardState, disclosed_estimates, view_difference
-from vcrgen.leaderboard.records import Estimates, RankedModel, Track
+from vcrgen.leaderboard.disclosure import disclose_human
+from vcrgen.leaderboard.queries.state import VIEWS, BoardState
+from vcrgen.leaderboard.records import BoardCell, Estimates, RankedModel, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import baselines, reported_results, submissions
-from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.reported_results.human_baseline import HumanScore
 from vcrgen.reported_results.results import ReportedResult
 from vcrgen.scorer.records import UNSTATED
@@ -49,8 +47,8 @@ class RankingQueries(BoardState):
 
     def _table(self, track: Track) -> records.BoardTable:
         ranked = self.ranked(track.set)
-        by_signature: dict[str, list[AnyRow]] = defaultdict(list)
-        for cell in ranked.cells.get((track.mode, track.view.value), ()):
+        by_signature: dict[str, list[BoardCell]] = defaultdict(list)
+        for cell in ranked.cells.get((track.mode, track.view), ()):
             by_signature[cell.short].append(cell)
         newest = sorted(by_signature, key=lambda short: ranked.signatures[short][1], reverse=True)
         language = track.mode if track.task.axis == "lang" else track.language
@@ -100,29 +98,26 @@ class RankingQueries(BoardState):
     def overall(self) -> list[records.OverallScore]:
         """Models with a figure on every set of the overall score, the highest mean first."""
         names = self.board.settings.overall
-        by_model: dict[str, dict[tuple[str, str], AnyRow]] = defaultdict(dict)
+        by_model: dict[str, dict[tuple[str, str], BoardCell]] = defaultdict(dict)
         for row in self.rows:
-            if row.set in names and row.view == self.sets[row.set].lifecycle.view.value:
-                by_model[row.entry][row.set, row.mode] = row
+            if row.set in names and row.view == self.sets[row.set].lifecycle.view:
+                by_model[row.facts.entry][row.set, row.mode] = row
         found = []
         for rows in by_model.values():
             by_set = {name: self._mean(name, rows) for name in names}
             known = {name: value for name, value in by_set.items() if value is not None}
             if len(known) == len(names):
-                facts = as_facts(max(rows.values(), key=lambda row: row.received))
+                facts = max(rows.values(), key=lambda row: row.received).facts
                 found.append(records.OverallScore(facts=facts, exact=sum(known.values()) / len(known), by_set=known))
         return sorted(found, key=lambda each: (-each.exact, each.facts.model, each.facts.team))
 
-    def _mean(self, set_name: str, rows: Mapping[tuple[str, str], AnyRow]) -> float | None:
+    def _mean(self, set_name: str, rows: Mapping[tuple[str, str], BoardCell]) -> float | None:
         """The mean over the modes of a set, from figures that may be shown; None if one is missing."""
         one = self.sets[set_name]
         modes = one.modes or (NO_MODE,)
         if not all((set_name, mode) in rows for mode in modes):
             return None
-        means = [
-            _leading(one.task, disclosed_estimates(rows[set_name, mode].estimates, set_rounding_step(one)))
-            for mode in modes
-        ]
+        means = [_leading(one.task, rows[set_name, mode].estimates) for mode in modes]
         return sum(means) / len(means)
 
     def _ladder_rows(self, set_name: str) -> list[records.LadderRow]:
@@ -133,21 +128,21 @@ class RankingQueries(BoardState):
         ladder_rows = [records.LadderRow(facts=one.facts, received=one.received, best=one.best) for one in highest]
         return sorted(ladder_rows, key=lambda one: (-(one.best or -1.0), one.facts.model, one.facts.team))
 
-    def _ranking(self, track: Track, short: str, cells: Sequence[AnyRow]) -> records.Ranking:
-        rows = sorted((self._row(track, cell, len(cells)) for cell in cells), key=_by_rank)
+    def _ranking(self, track: Track, short: str, cells: Sequence[BoardCell]) -> records.Ranking:
+        rows = sorted((self._row(cell, len(cells)) for cell in cells), key=_by_rank)
         return records.Ranking(signature=self.ranked(track.set).signatures[short][0], short=short, rows=tuple(rows))
 
-    def _row(self, track: Track, cell: AnyRow, models: int) -> RankedModel:
-        views = self.ranked(track.set).views_of_run[cell.run, cell.mode]
+    def _row(self, cell: BoardCell, models: int) -> RankedModel:
+        views = self.ranked(cell.set).views_of_run[cell.run, cell.mode]
+        assert cell.better is not None and cell.worse is not None  # as it is ranked
         rank, worst_rank = rank_range(cell.better, cell.worse, models)
-        scores = {View(view): disclosed_estimates(other.estimates, track.step) for view, other in views.items()}
         return RankedModel(
-            facts=as_facts(cell),
+            facts=cell.facts,
             received=cell.received,
             rank=rank,
             worst_rank=worst_rank,
-            scores=scores,
-            difference=view_difference(track.task, views, track.step),
+            scores={view: other.estimates for view, other in views.items()},
+            difference=cell.difference,
         )
 
 

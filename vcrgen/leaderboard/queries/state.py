@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from sqlalchemy import Connection
 
-from vcrgen.database.schema import AnyRow
 from vcrgen.dataset.views import View
 from vcrgen.leaderboard.board import Board, data_of
-from vcrgen.leaderboard.disclosure import disclose, disclose_difference, disclose_pixels, set_rounding_step
-from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, PixelScore, TestSet, Track
+from vcrgen.leaderboard.disclosure import disclose_pixels, set_rounding_step
+from vcrgen.leaderboard.records import BoardCell, BoardTable, PixelScore, TestSet, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import baselines, results
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.tasks.task import ScoredTask
 
 VIEWS = list(View)
 
@@ -26,9 +24,9 @@ class SetRows:
     """The rows that are ranked on one set, in one state of the database; also the tables made of it, each once."""
 
     def __init__(self, connection: Connection, set_name: str) -> None:
-        self.rows = results.board_rows(connection, set_name=set_name)
-        self.cells: dict[tuple[str, str], list[AnyRow]] = defaultdict(list)
-        self.views_of_run: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
+        self.rows = results.board_cells(connection, set_name=set_name)
+        self.cells: dict[tuple[str, View], list[BoardCell]] = defaultdict(list)
+        self.views_of_run: dict[tuple[int, str], dict[View, BoardCell]] = defaultdict(dict)
         for row in self.rows:
             self.cells[row.mode, row.view].append(row)
             self.views_of_run[row.run, row.mode][row.view] = row
@@ -58,7 +56,7 @@ class BoardState:
         return self._kept[set_name]
 
     @property
-    def rows(self) -> Iterator[AnyRow]:
+    def rows(self) -> Iterator[BoardCell]:
         """Every ranked cell, set by set."""
         return (row for name in self.sets for row in self.ranked(name).rows)
 
@@ -95,27 +93,6 @@ class BoardState:
         }
 
 
-def scorer_cell(cell: AnyRow | results.CellKey) -> tuple[str, str]:
+def scorer_cell(cell: BoardCell | results.CellKey) -> tuple[str, str]:
     """The mode and the view of a cell as the scorer names them."""
     return UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view
-
-
-def disclosed_estimates(values: Mapping[str, Sequence[float]], step: float) -> Estimates:
-    """Return stored estimates as they may be shown."""
-    return {metric: disclose(Estimate(*triple), step) for metric, triple in values.items()}
-
-
-def view_difference(task: ScoredTask, views: Mapping[str, AnyRow], step: float) -> Estimates | None:
-    """The difference of the two views that are compared, if a run has both."""
-    first, second = (views.get(view.value) for view in task.view_contrast)
-    if first is None or second is None or first.difference is None:
-        return None
-    paired = {metric: Estimate(*triple) for metric, triple in first.difference.items()}
-    return disclosed_differences(
-        disclosed_estimates(first.estimates, step), disclosed_estimates(second.estimates, step), paired, step
-    )
-
-
-def disclosed_differences(a: Estimates, b: Estimates, paired: Estimates, step: float) -> Estimates:
-    """Differences of disclosed figures, by metric."""
-    return {metric: disclose_difference(a[metric], b[metric], estimate, step) for metric, estimate in paired.items()}

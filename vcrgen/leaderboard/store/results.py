@@ -12,13 +12,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, and_, func, insert, select, update
 
 from vcrgen.database.schema import AnyRow
+from vcrgen.dataset.views import View
 from vcrgen.errors import LeaderboardError
 from vcrgen.files import canonical_json
+from vcrgen.leaderboard.disclosure import disclose_all, disclose_differences, set_rounding_step
 from vcrgen.leaderboard.outcome import ScoringOutcome
-from vcrgen.leaderboard.records import Event
+from vcrgen.leaderboard.records import BoardCell, Estimate, Event, TestSet
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
-from vcrgen.leaderboard.store.sets import get_set
+from vcrgen.leaderboard.store.sets import all_sets, get_set
+from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
@@ -131,20 +134,52 @@ def remove_from_ranking(connection: Connection, run: int) -> None:
         _count_in_others(connection, key, packed, -1)
 
 
-def board_rows(
-    connection: Connection, *, set_name: str | None = None, entries: Collection[str] | None = None
-) -> Sequence[AnyRow]:
-    """Every ranked cell with its model, of one set or some models; without what is large."""
+def board_cells(
+    connection: Connection,
+    *,
+    set_name: str | None = None,
+    entries: Collection[str] | None = None,
+    run: int | None = None,
+) -> Sequence[BoardCell]:
+    """Every ranked cell of one set or some models, or all cells of one run, as they may be shown."""
     of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "estimates", "difference")
-    of_submissions = ("entry", "team", "model", "link", "access", "size", "released", "received")
+    of_submissions = ("team", "model", "link", "access", "size", "released", "received")
     columns = [cells.c[name] for name in of_cells] + [submissions.c[name] for name in of_submissions]
     joined = cells.join(runs, runs.c.id == cells.c.run).join(submissions, submissions.c.id == runs.c.submission)
-    wanted = select(*columns).select_from(joined).where(cells.c.better.is_not(None))
+    wanted = select(*columns).select_from(joined)
+    wanted = wanted.where(cells.c.better.is_not(None) if run is None else cells.c.run == run)
     if set_name is not None:
         wanted = wanted.where(cells.c.set == set_name)
     if entries is not None:
         wanted = wanted.where(submissions.c.entry.in_(list(entries)))
-    return connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
+    rows = connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
+    sets = {one.name: one for one in all_sets(connection)}
+    views: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
+    for row in rows:
+        views[row.run, row.mode][row.view] = row
+    return [_disclosed(row, sets[row.set], views[row.run, row.mode]) for row in rows]
+
+
+def _disclosed(row: AnyRow, one: TestSet, views: Mapping[str, AnyRow]) -> BoardCell:
+    step, difference = set_rounding_step(one), None
+    first, second = (views.get(view.value) for view in one.task.view_contrast)
+    if first is not None and second is not None and first.difference is not None:
+        paired = {metric: Estimate(*triple) for metric, triple in first.difference.items()}
+        a, b = disclose_all(first.estimates, step), disclose_all(second.estimates, step)
+        difference = disclose_differences(a, b, paired, step)
+    return BoardCell(
+        run=row.run,
+        set=row.set,
+        mode=row.mode,
+        view=View(row.view),
+        short=row.short,
+        facts=as_facts(row),
+        received=row.received,
+        better=row.better,
+        worse=row.worse,
+        estimates=disclose_all(row.estimates, step),
+        difference=difference,
+    )
 
 
 def ranking_sizes(connection: Connection) -> dict[CellKey, int]:
@@ -171,9 +206,10 @@ def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
 
 
 class Evidence(NamedTuple):
-    """A cell with its bootstrap means, for comparisons."""
+    """What models are compared by in a cell: nothing of it is shown of a hidden set."""
 
-    cell: AnyRow  # of the table `cells`, with the result of its run
+    hits: bytes  # a bit for each span
+    result: Mapping[str, Any]  # of the run
     means: dict[str, BootstrapMean]  # of each shown metric
 
 
@@ -183,7 +219,9 @@ def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
     rows, packed = connection.execute(wanted.where(cells.c.run == run)), _means_of(connection, run)
     return {
         CellKey(row.set, row.mode, row.view, row.short): Evidence(
-            row, {metric: BootstrapMean.from_bytes(value) for metric, value in packed[row.mode, row.view].items()}
+            row.hits,
+            row.result,
+            {metric: BootstrapMean.from_bytes(value) for metric, value in packed[row.mode, row.view].items()},
         )
         for row in rows
     }
