@@ -2038,14 +2038,14 @@ MUTATIONS: tuple[Mutation, ...] = (
         "the noise of a variance for a deviation",
         "return 2.0 * (sigma / STEP) ** 2",
         "return 2.0 * (sigma / STEP)",
-        "calibration",
+        "cover-bits",
     ),
     M(
         "pixels",
         "a span's bits without those of its choices of paths",
         "return State(total, inner + entropy_of(weights), best.best",
         "return State(total, inner, best.best",
-        "calibration",
+        "tests/pixels/test_posterior.py",
     ),
     M(
         "pixels",
