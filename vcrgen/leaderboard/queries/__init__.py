@@ -1,4 +1,7 @@
-"""Queries of a board: from the store to the records that pages show. All scores pass ``disclosure.py`` here."""
+"""Queries of a board: from the store, whose cells have passed ``disclosure.py``, to the records that pages show.
+
+What is computed of scores here, comparisons and differences, passes it as well.
+"""
 
 from __future__ import annotations
 
