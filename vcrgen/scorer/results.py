@@ -19,7 +19,7 @@ from vcrgen.tasks.task import ScoredTask
 if TYPE_CHECKING:
     from vcrgen.stats.bootstrap import BootstrapMean
 
-SCHEMA = "vcrgen-scores-4"
+SCHEMA = "vcrgen-scores-5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
