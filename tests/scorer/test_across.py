@@ -1,5 +1,6 @@
 """One model on two datasets: how often the interval holds the truth, what is paired, and what is refused."""
 
+import csv
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -148,6 +149,9 @@ def test_images_are_paired_by_their_ids(save: Save, run: Any) -> None:
     assert value["schema"] == "vcrgen-across-1" and value["b"]["images"] == 41 and value["paired"] is True
     assert value["comparisons"][0]["metrics"]["exact"]["low"] == estimate.low
     assert value["comparisons"][0]["mode"] == "hard"
+    rows = list(csv.DictReader(run("compare", "--across", a, b, "--format", "csv")[1].splitlines()))
+    assert [row["metric"] for row in rows] == list(VCR_TASK.metrics) and rows[0]["view"] == "stacked"
+    assert float(rows[0]["difference"]) == pytest.approx(100 * estimate.value) and float(rows[0]["p"]) > 0.05
 
 
 def test_a_hidden_set_is_compared_by_its_means(save: Save, run: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from vcrgen.plurals import pluralize
 from vcrgen.report.document import Document, Section
-from vcrgen.report.table import MINUS, Interval, Percent, PValue, Table, TableCell
+from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.across import AcrossResult
 from vcrgen.scorer.results import RunResult, as_named
 from vcrgen.scorer.score_report import remarks
@@ -26,6 +26,7 @@ def across_document(found: AcrossResult) -> Document:
             Section(text=[cell.conclusion for cell in found.cells], tables=[_table(found)], notes=list(remarks([a, b])))
         ],
         settings=f"Signatures: {a.signature} and {b.signature}",
+        csv_table=_csv_table(found),
         json_value=_json_value(found),
     )
 
@@ -56,7 +57,8 @@ def _table(found: AcrossResult) -> Table:
             else:
                 figures += [None] * 4
         rows.append((cell.variant, cell.view.label, *figures[:4], PValue(cell.p_holm), *figures[4:]))
-    heads = [(f"{task.metrics[metric].label} A", "B", f"A {MINUS} B", "95 % interval") for metric in shown]
+    labels = [task.metrics[metric].label for metric in shown]
+    heads = [(f"{label} A", f"{label} B", f"A {MINUS} B", "95 % interval") for label in labels]
     return Table(
         title="One model on A and on B, in percent",
         heads=(task.axis_label, "View", *heads[0], "Holm p", *(head for more in heads[1:] for head in more)),
@@ -64,6 +66,17 @@ def _table(found: AcrossResult) -> Table:
         rows=rows,
         breaks=(7,) if len(shown) > 1 else (),
     )
+
+
+def _csv_table(found: AcrossResult) -> Table:
+    """A line for each metric of each cell, in percent."""
+    rows: list[tuple[TableCell, ...]] = [
+        (cell.variant, cell.view.value, name, *map(Percent, of[:5]), Number(of.p))
+        for cell in found.cells
+        for name, of in cell.metrics.items()
+    ]
+    heads = (found.a.task.axis, "view", "metric", "a", "b", "difference", "low", "high", "p")
+    return Table(title="", heads=heads, labels=3, rows=rows)
 
 
 def _json_value(found: AcrossResult) -> Any:
