@@ -208,6 +208,13 @@ def test_a_gap_weighs_easy_and_hard_alike(board: Board, place: Place) -> None:
     assert gap.difference.value == pytest.approx(gap.hidden_score.value - 0.6)
 
 
+def test_the_largest_loss_comes_first(board: Board, place: Place) -> None:
+    for model, hidden in (("A", 0.5), ("B", 0.0), ("C", 1.0)):
+        place(board, model, {EASY: [0.6] * 4, ("hard", "stacked"): [0.4] * 4})
+        place(board, model, {("mixed", "stacked"): [hidden] * 4}, set_name="hidden-en")
+    assert [gap.facts.model for gap in look(board, lambda views: views.public_hidden_gaps())] == ["B", "A", "C"]
+
+
 def test_what_is_not_alike_has_no_gap(board: Board, place: Place) -> None:
     place(board, "A", {EASY: [0.5] * 20})
     place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
