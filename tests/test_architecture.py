@@ -257,7 +257,6 @@ def test_every_package_that_is_imported_is_declared() -> None:
     texts = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
     declared = {re.split(r"[^A-Za-z0-9_-]", text)[0].lower().replace("-", "_") for text in texts}
     distribution = {"yaml": "pyyaml", "PIL": "pillow", "fontTools": "fonttools"}
-    distribution |= {"bidi": "python_bidi"}
     # What the API of another package is made of.
     distribution |= {"starlette": "fastapi", "anyio": "fastapi", "markupsafe": "jinja2"}
     distribution |= {"cv2": "rapidocr_onnxruntime", "onnxruntime": "rapidocr_onnxruntime"}

@@ -51,7 +51,7 @@ PART, KEYS = "parts/{:05d}-{}.parquet", "keys/{:05d}.npy"
 REJECTS, DONE = "rejects/{:05d}.jsonl", "manifests/{:05d}.json"
 # Packages whose version may change the bytes of a dataset.
 BYTE_PACKAGES = ("vcrgen", "pillow", "numpy", "zlib-ng", "deflate", "pyarrow", "regex", "spacy", "jieba")
-SIGNED_PACKAGES = ("uharfbuzz", "python-bidi")  # those that only some languages use, whose signatures name them
+SIGNED_PACKAGES = ("uharfbuzz",)  # those that only some languages use, whose signatures name them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ import uharfbuzz as hb
 
 from vcrgen.errors import FontError
 from vcrgen.text.graphemes import clusters
-from vcrgen.typeset.bidi import levels, visual_order
+from vcrgen.typeset.bidi import LEVEL_RULES, levels, visual_order
 from vcrgen.typeset.fonts import Face, FontChain
 from vcrgen.typeset.records import Glyph, PlacedGlyph
 from vcrgen.typeset.shaping import Shaper, line_length
@@ -69,7 +69,7 @@ class HarfBuzzShaper(Shaper):
 
     def __init__(self, chain: FontChain, direction: str) -> None:
         super().__init__(chain, direction)
-        self.engine = f"uharfbuzz-{version('uharfbuzz')}+bidi-{version('python-bidi')}"
+        self.engine = f"uharfbuzz-{version('uharfbuzz')}+bidi-{LEVEL_RULES}"
         self.line_height = round(LINE * chain.size)
         self.baseline = round(BASELINE * chain.size)
         self._faces = [HarfBuzzFace(face, chain.size) for face in chain.faces]
