@@ -42,6 +42,27 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/scorer/mcq/test_grammar.py",
     ),
     M(
+        "typeset",
+        "brackets go with the line, whatever stands in them",
+        "chosen = next((name for name in earlier if name), start)",
+        "chosen = own",
+        "tests/typeset/test_bidi.py",
+    ),
+    M(
+        "typeset",
+        "a sequence begins where an earlier one was resolved",
+        "before = self._level_of(range(places[0] - 1, -1, -1), explicit)",
+        "before = self._level_of(range(places[0] - 1, -1, -1), self.levels)",
+        "tests/typeset/test_bidi.py",
+    ),
+    M(
+        "study",
+        "what nobody saw is excused",
+        "if not one.exact_match and one.condition not in text_only and causes",
+        "if not one.exact_match and causes",
+        "tests/study/test_mcq.py",
+    ),
+    M(
         "web",
         "a token of any length is hashed",
         "None if len(token) > MAX_TOKEN else",

@@ -209,8 +209,7 @@ class _Paragraph:
                 chosen = own
             elif inside:
                 earlier = (_strong(names[place]) for place in range(opening - 1, -1, -1))
-                context = next((name for name in earlier if name), start)
-                chosen = context if context != own else own
+                chosen = next((name for name in earlier if name), start)
             else:
                 continue
             for bracket in (opening, closing):
