@@ -43,19 +43,19 @@ from PIL import Image
 from vcrgen.bloom.generation.deduplication import near_duplicates
 from vcrgen.bloom.generation.generate_set import generate_set
 from vcrgen.bloom.generation.item_checks import check_item
+from vcrgen.bloom.options import BloomGenerationOptions, BloomSceneOptions
 from vcrgen.bloom.rejects import ItemRejected, RejectLog
 from vcrgen.bloom.scenes.generator import generate_scene_items, items_of_another_seed
 from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import write_set
-from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion, item_of
 from vcrgen.models.address import parse_address
 from vcrgen.models.connection import Limits
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.samples.pairs import caption, picture
 from vcrgen.scorer.run import Options, open_session
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, item_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("making", "models", "checks", "scoring")

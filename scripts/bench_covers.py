@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config.build import load_build_config
-from vcrgen.records import Item
+from vcrgen.core.records import Item
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
 from vcrgen.typeset.paper_kinds import PAPER_KINDS, PLAIN
 

@@ -94,10 +94,10 @@ def copies(size: int) -> None:
 
 def study(size: int) -> None:
     """Make a study in which so many raters have answered, one in five times wrongly."""
-    from vcrgen.config.study import StudyOptions
     from vcrgen.study.assignment import StepKind
     from vcrgen.study.creation import check_source, init_study
     from vcrgen.study.grading import question_of
+    from vcrgen.study.options import StudyOptions
     from vcrgen.study.raters import invite
     from vcrgen.study.records import RaterState, Response
     from vcrgen.study.store.database import StudyStore

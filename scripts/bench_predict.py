@@ -41,14 +41,14 @@ import pyarrow.parquet as pq
 import requests
 from PIL import Image
 
-from vcrgen.dataset.pictures import PictureSelection
-from vcrgen.dataset.reader import open_dataset
+from vcrgen.data.pictures import PictureSelection
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 from vcrgen.models.address import parse_address
 from vcrgen.models.connection import Limits
 from vcrgen.models.endpoint import EndpointModel
-from vcrgen.predict.job import predict
-from vcrgen.predict.prompts import make_prompt
-from vcrgen.tasks.vcr import VCR
+from vcrgen.models.predict.job import predict
+from vcrgen.models.predict.prompts import make_prompt
 from vcrgen.text.languages import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[1]

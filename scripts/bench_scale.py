@@ -38,7 +38,7 @@ from bench_build import repeat_pairs
 
 from vcrgen.builder import run
 from vcrgen.builder.run import _shard_worker, build
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.progress import ProgressListener
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds

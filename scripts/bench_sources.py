@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.shards import divide_tasks, neighbours
 from vcrgen.builder.sources import Source, items_at, open_source
-from vcrgen.config.build import BuildConfig
 
 IMAGE_BYTES = 25_000
 SIZES = (1, 5, 20)

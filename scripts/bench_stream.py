@@ -34,8 +34,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from vcrgen.builder.stream import VCRStream
 from vcrgen.samples import sample_pair
-from vcrgen.stream import VCRStream
 
 ROUNDS = 5
 YARDSTICK = 100  # images saved a round

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.builder.run import build
-from vcrgen.config.study import StudyOptions
 from vcrgen.study.creation import init_study
+from vcrgen.study.options import StudyOptions
 from vcrgen.study.page_texts import text_file
 from vcrgen.study.raters import invite
 from vcrgen.study.store.database import StudyStore

@@ -12,10 +12,10 @@ import argparse
 import sys
 from itertools import islice
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config.build import load_build_config
-from vcrgen.records import Item, Mode
+from vcrgen.core.records import Item, Mode
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.harfbuzz import HarfBuzzShaper

@@ -15,7 +15,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from vcrgen import VCRTransform
-from vcrgen.errors import FontError
+from vcrgen.core.errors import FontError
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS

@@ -12,7 +12,7 @@ from pathlib import Path
 from draw_gallery import DOCS, side_by_side
 from PIL import Image
 
-from vcrgen.stream import VCRStream
+from vcrgen.builder.stream import VCRStream
 
 COLOURS = 224
 WIDTH, HEIGHT = 1000, 2000  # px of the browser's window

@@ -14,12 +14,12 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config.build import BuildConfig
+from vcrgen.core.records import Item, Mode, Reject
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.records import Item, Mode, Reject
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import cell_texts, draw_covers, mark_hidden
 from vcrgen.typeset.fonts import resolve_font

@@ -30,15 +30,15 @@ import pyarrow.parquet as pq
 
 from vcrgen.builder.acceptance import Threshold
 from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
-from vcrgen.config.build import load_build_config
+from vcrgen.core.records import Item, Mode, Reject, Span
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.records import Item, Mode, Reject, Span
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span, with_seed
 from vcrgen.typeset.layout import layout_caption

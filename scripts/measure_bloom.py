@@ -20,14 +20,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.bloom.attribute_readers import credit_of
+from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.scenes.generator import generate_scene_items
 from vcrgen.bloom.scenes.solver import true_options
 from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
-from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, item_of
+from vcrgen.data.tasks.text_reader import ReaderFigure, read_without_pictures
 from vcrgen.samples.pairs import scene_and_facts
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of
-from vcrgen.tasks.text_reader import ReaderFigure, read_without_pictures
 
 Found = list[tuple[int, list[dict[str, Any]]]]
 

@@ -14,9 +14,9 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config.build import BuildConfig
-from vcrgen.records import Item, Reject
+from vcrgen.core.records import Item, Reject
 from vcrgen.samples import sample_pair
 from vcrgen.scorer.protocols import VCRGEN
 from vcrgen.scorer.scorer import Scorer, make_scorer

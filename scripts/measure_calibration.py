@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from vcrgen.records import NAMED_MODES
+from vcrgen.core.records import NAMED_MODES
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.calibrate import Calibration
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS

@@ -21,11 +21,11 @@ from measure_acceptance import planned, read_items
 from PIL import Image
 
 from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
-from vcrgen.config.build import load_build_config
+from vcrgen.core.records import Item, Span
 from vcrgen.models.ocr import OcrModel, reading_order
-from vcrgen.records import Item, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import CoverRule, cover_spans
 from vcrgen.typeset.render import cover_strip

@@ -18,11 +18,11 @@ from measure_ocr import units
 from PIL import Image
 
 from vcrgen.builder.bands import stack_bands
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
-from vcrgen.config.build import load_build_config
+from vcrgen.core.records import Item, Reject
 from vcrgen.models.ocr import OcrModel, reading_order
-from vcrgen.records import Item, Reject
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS

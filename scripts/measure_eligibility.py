@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vcrgen.builder.masking import plan_mask
-from vcrgen.config.build import BuildConfig
-from vcrgen.rng import rng_for
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.rng import rng_for
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline

@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.scorer.mcq.answers import Answer, answers
+from vcrgen.data.tasks.bloom import LETTERS
 from vcrgen.scorer.mcq.grammar import read_choice
-from vcrgen.tasks.bloom import LETTERS
 
 
 def main() -> None:

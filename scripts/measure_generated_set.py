@@ -44,11 +44,11 @@ from tests.models.fault_server import FaultServer  # noqa: E402
 from vcrgen.bloom.audit.draw import read_draw  # noqa: E402
 from vcrgen.bloom.taxonomy import default_taxonomy  # noqa: E402
 from vcrgen.bloom.write import CARD  # noqa: E402
-from vcrgen.files import atomic_path  # noqa: E402
-from vcrgen.rng import rng_for  # noqa: E402
+from vcrgen.core.files import atomic_path  # noqa: E402
+from vcrgen.core.rng import rng_for  # noqa: E402
+from vcrgen.data.tasks.bloom import LETTERS  # noqa: E402
+from vcrgen.data.tasks.opening import open_task_dataset  # noqa: E402
 from vcrgen.samples.pairs import caption, picture, scene_and_facts  # noqa: E402
-from vcrgen.tasks.bloom import LETTERS  # noqa: E402
-from vcrgen.tasks.opening import open_task_dataset  # noqa: E402
 
 RATERS_RIGHT = 0.9  # share of the items of which a simulated rater says what is true
 OVERLAP = 0.5

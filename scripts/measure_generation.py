@@ -32,9 +32,9 @@ from vcrgen.bloom.generation import source_pictures
 from vcrgen.bloom.generation.deduplication import near_duplicates
 from vcrgen.bloom.generation.item_records import Scenario
 from vcrgen.bloom.generation.source_pictures import PictureSource
+from vcrgen.bloom.options import BloomGenerationOptions, BloomSceneOptions
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.scenes.generator import generate_scene_items
-from vcrgen.config.bloom import BloomGenerationOptions, BloomSceneOptions
 from vcrgen.samples.pairs import caption
 
 THRESHOLDS = (0.7, 0.8, 0.9)

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 
 from vcrgen.builder.shards import Task
-from vcrgen.rng import rng_for, shuffled
-from vcrgen.stream.order import Order
+from vcrgen.builder.stream.order import Order
+from vcrgen.core.rng import rng_for, shuffled
 
 WINDOW = 512  # rows
 RUNS = (1, 2, 4, 8, 16, 32, 64)

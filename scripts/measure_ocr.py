@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.cli.baseline import ocr
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.records import NAMED_MODES
+from vcrgen.core.records import NAMED_MODES
+from vcrgen.data.manifest import read_manifest
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 from vcrgen.scorer import Options, Session
-from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 
 WORD = re.compile(r"[^\W_]+")

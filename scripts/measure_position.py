@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from vcrgen.rng import array_rng_for
+from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.exchange import exchange_p
 
 ITEMS, POINTS = (20, 60, 200, 500, 1_000, 2_000, 8_000), (0, 5, 10, 20)

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config.build import BuildConfig
-from vcrgen.records import Item, Reject
+from vcrgen.core.records import Item, Reject
 from vcrgen.samples.pairs import sample_pair
 from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.render import Gray, render_strip

@@ -30,7 +30,7 @@ ENVIRONMENT = ROOT / ".venv"
 # Files stay whole, since their tests share what takes long to make, and in the order of the folders: packages with long
 # tests come first and small files last, so that the processes end together. More than four would mostly make fixtures.
 PARALLEL = ["--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
-KERNEL = "kernel"  # the files at the top of vcrgen/, on which every package stands
+KERNEL = "core"  # the package on which every other one stands
 ALWAYS = ["tests/test_architecture.py", "tests/golden/test_mutations.py"]
 
 
@@ -119,7 +119,7 @@ def tests_for(files: Iterable[str]) -> list[str]:
     for file in files:
         parts = Path(file).parts
         if parts[0] == "vcrgen":
-            packages.add(package_of(parts[1:]))
+            packages.add(parts[1] if len(parts) > 2 else KERNEL)
         elif parts[0] == "tests" and len(parts) > 2:
             chosen.add(f"tests/{parts[1]}")
         elif parts[0] == "tests" and re.fullmatch(r"test_\w+\.py", parts[1]):
@@ -138,11 +138,6 @@ def tests_for(files: Iterable[str]) -> list[str]:
     return sorted(path for path in chosen if (ROOT / path).exists())
 
 
-def package_of(parts: tuple[str, ...]) -> str:
-    """Return the package of a module, given the parts of its path below ``vcrgen/``."""
-    return parts[0] if len(parts) > 1 else KERNEL
-
-
 def tests_naming(name: str) -> set[str]:
     """Return the test files in which a file's name stands."""
     found = (ROOT / "tests").rglob("test_*.py")
@@ -157,7 +152,7 @@ def standing_on(packages: set[str]) -> set[str]:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vcrgen."):
                 used = str(node.module).split(".")[1]
-                uses.setdefault(used if (ROOT / "vcrgen" / used).is_dir() else KERNEL, set()).add(package_of(parts))
+                uses.setdefault(used, set()).add(parts[0] if len(parts) > 1 else KERNEL)
     found, new = set(packages), set(packages)
     while new:
         new = {above for name in new for above in uses.get(name, ())} - found - {KERNEL}

@@ -132,9 +132,9 @@ def tampered(dataset: Path, tmp_path: Path) -> Callable[[Change], Path]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from vcrgen.dataset.manifest import read_manifest, write_manifest
-    from vcrgen.files import sha256_file
-    from vcrgen.tasks.vcr import VCR
+    from vcrgen.core.files import sha256_file
+    from vcrgen.data.manifest import read_manifest, write_manifest
+    from vcrgen.data.tasks.vcr import VCR
 
     def tamper(change: Change) -> Path:
         copy = tmp_path / "tampered"
@@ -321,8 +321,8 @@ def taught(tinyvlm: Any, taught_data: Path, request: pytest.FixtureRequest) -> P
     import torch
     from filelock import FileLock
 
-    from vcrgen.dataset.reader import open_dataset
-    from vcrgen.tasks.vcr import VCR
+    from vcrgen.data.reader import open_dataset
+    from vcrgen.data.tasks.vcr import VCR
 
     steps = 320
     key = tinyvlm.recipe(open_dataset(taught_data, VCR).identity, steps)

@@ -6,15 +6,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.config.base import Options, validate_options
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.config.build import BuildConfig, find_recipe, load_build_config, parse_splits
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.config.score import ScoreOptions
-from vcrgen.config.server import with_server
-from vcrgen.errors import ConfigError
-from vcrgen.records import Mode
-from vcrgen.resources import resource_dir
+from vcrgen.bloom.options import BloomGenerationOptions
+from vcrgen.builder.options import BuildConfig, find_recipe, load_build_config, parse_splits
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.options import Options, validate_options
+from vcrgen.core.records import Mode
+from vcrgen.core.resources import resource_dir
+from vcrgen.hidden.options import HiddenOptions
+from vcrgen.models.server_options import with_server
+from vcrgen.scorer.options import ScoreOptions
 
 BOTH_KINDS = "--forms takes other pairs for every form, --same-pairs the same ones; give one of them"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from vcrgen.cli.leaderboard import leaderboard
-from vcrgen.config.service import ServiceOptions
+from vcrgen.web.options import ServiceOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -20,9 +20,9 @@ def runner() -> ModuleType:
 @pytest.mark.parametrize(
     ("file", "among", "not_among"),
     [
-        ("vcrgen/predict/job.py", {"tests/predict", "tests/cli", "tests/golden"}, {"tests/scorer"}),
+        ("vcrgen/train/run.py", {"tests/train", "tests/cli", "tests/golden"}, {"tests/scorer"}),
         ("vcrgen/stats/paired.py", {"tests/stats", "tests/scorer", "tests/leaderboard"}, {"tests/typeset"}),
-        ("vcrgen/files.py", {"tests"}, {"tests/stats"}),
+        ("vcrgen/core/files.py", {"tests"}, {"tests/stats"}),
         ("pyproject.toml", {"tests"}, set()),
         ("tests/study/test_removed.py", {"tests/study"}, {"tests/cli"}),
         ("docs/study.md", {"tests/study/test_docs.py", "tests/test_readme.py"}, {"tests/study"}),

@@ -6,13 +6,13 @@ of what the builder needs.
 
 from typing import TYPE_CHECKING
 
-from vcrgen.lazy import attach
+from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.run import BuildResult, build
     from vcrgen.builder.transform import VCRTransform
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.errors import VcrgenError
+    from vcrgen.core.errors import VcrgenError
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.run import score
 
@@ -24,8 +24,8 @@ __getattr__, __dir__ = attach(
     {
         "builder.run": ["BuildResult", "build"],
         "builder.transform": ["VCRTransform"],
-        "config.build": ["BuildConfig"],
-        "errors": ["VcrgenError"],
+        "builder.options": ["BuildConfig"],
+        "core.errors": ["VcrgenError"],
         "scorer.api": ["match_span", "match_spans"],
         "scorer.run": ["score"],
     },

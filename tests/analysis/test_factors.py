@@ -8,7 +8,7 @@ import pytest
 from vcrgen.analysis.factors import FactorEstimate, FactorResult, fit_correlations, fit_factors
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
-from vcrgen.errors import AnalysisError
+from vcrgen.core.errors import AnalysisError
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from vcrgen.analysis.map_report import map_document
 from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.score_table import read_scores
 from vcrgen.analysis.spec import read_spec
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.report.document import Document, render
 
 NAMES = (

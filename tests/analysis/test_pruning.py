@@ -11,7 +11,7 @@ from vcrgen.analysis.prune_report import prune_document
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
-from vcrgen.errors import AnalysisError
+from vcrgen.core.errors import AnalysisError
 
 
 def correlations(table: ScoreTable, bound: BoundSpec) -> np.ndarray:

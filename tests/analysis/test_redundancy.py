@@ -15,8 +15,8 @@ from vcrgen.analysis.redundancy import (
     task_reliabilities,
 )
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.errors import AnalysisError
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.progress import ProgressListener
 
 
 def table_of(scores: np.ndarray, **more: object) -> ScoreTable:

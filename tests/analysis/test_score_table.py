@@ -13,7 +13,7 @@ import pytest
 
 from vcrgen.analysis import cells
 from vcrgen.analysis.score_table import binomial_standard_error, parse_number, read_scores, table_from_rows
-from vcrgen.errors import AnalysisError, ScoreError, VcrgenError
+from vcrgen.core.errors import AnalysisError, ScoreError, VcrgenError
 from vcrgen.scorer import score
 from vcrgen.scorer.saved import as_saved
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from vcrgen.analysis.options import FactorOptions, PruneOptions
 from vcrgen.analysis.spec import FactorSpec, apply_options, bind, read_spec
-from vcrgen.config.analysis import FactorOptions, PruneOptions
-from vcrgen.errors import AnalysisError, ConfigError
+from vcrgen.core.errors import AnalysisError, ConfigError
 
 TASKS = ("MMMU Math", "MMMU Art", "Color", "Count", "Arena")
 

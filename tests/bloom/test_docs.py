@@ -13,9 +13,9 @@ from tests.bloom.test_importing import published
 from tests.models.fault_server import FaultServer
 from tests.pages import Page, Run, squeeze, succeed
 from vcrgen.bloom.audit.draw import read_draw
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.data.manifest import read_manifest
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 # Verdicts of simulated raters, by the first letter of the level.
 FIRST = defaultdict(lambda: "approve", c="choices")

@@ -17,8 +17,8 @@ from tests.bloom.test_importing import published
 from vcrgen.bloom import fetch as fetching
 from vcrgen.bloom.fetch import PictureCache, fetch, public_address
 from vcrgen.bloom.importing import import_questions
-from vcrgen.config.bloom import BloomImportOptions
-from vcrgen.errors import ImageProblem
+from vcrgen.bloom.options import BloomImportOptions
+from vcrgen.core.errors import ImageProblem
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, row
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 KEYS = ["ABCD"[number % 4] for number in range(8)]

@@ -16,12 +16,12 @@ from PIL import Image
 from tests.bloom.conftest import png
 from vcrgen.bloom.filtering import write_filtered_set
 from vcrgen.bloom.importing import import_questions
+from vcrgen.bloom.options import BloomImportOptions
 from vcrgen.bloom.rejects import RejectLog
-from vcrgen.config.bloom import BloomImportOptions
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.errors import ConfigError, NoPairsError, SourceError
-from vcrgen.tasks.bloom import ChoiceItem, read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.core.errors import ConfigError, NoPairsError, SourceError
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.bloom import ChoiceItem, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 ARABIC = ["قارب", "طائر", "جبل", "بيت"]
 ENGLISH = ["boat", "bird", "hill", "house"]

@@ -11,17 +11,17 @@ import pytest
 from tests.bloom.author import good, stage_of
 from tests.bloom.conftest import done, made_set, png, row
 from tests.models.fault_server import FaultServer
-from vcrgen.config.build import BuildConfig
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.errors import DatasetError
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.errors import DatasetError
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, item_of, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden import verify
 from vcrgen.hidden.mcq import make_hidden_mcq
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.secret import load_secret
 from vcrgen.scorer import score
 from vcrgen.scorer.mcq.grammar import read_choice
 from vcrgen.scorer.saved import as_saved, load_saved
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, item_of, read_items
-from vcrgen.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 COUNTS = (10, 10, 10, 10, 7, 4, 3, 2)  # options of the items, in turn

@@ -11,9 +11,9 @@ from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import CARD, write_set
-from vcrgen.errors import ShortcutError
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.core.errors import ShortcutError
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 
 def rows(count: int, *, longest: bool) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.bloom.conftest import PATHS, made_set, row
 from vcrgen.bloom.summary import set_figures, set_taxonomy
-from vcrgen.errors import ConfigError
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from vcrgen.bloom.taxonomy import Taxonomy, default_taxonomy, load_taxonomy
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 
 
 def test_the_default_is_the_papers() -> None:

@@ -11,18 +11,18 @@ import pytest
 from tests.making import pixels, rows_of
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.compose import draw_parts
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PairParts
 from vcrgen.builder.run import build
+from vcrgen.builder.stream import VCRStream
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.samples import sample_pair
-from vcrgen.stream import VCRStream
 from vcrgen.typeset.cover import cell_texts, span_cells, surrounding_ink
 from vcrgen.typeset.shaping import Shaper
 

@@ -16,11 +16,11 @@ from tests.builder.conftest import Stop, stops, write_pairs
 from tests.making import files_of, tar_of
 from tests.standing import stands_at
 from vcrgen.builder import run as run_module
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.run import WORK, build
 from vcrgen.builder.sources import open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import OutputError, SourceError
-from vcrgen.storage import BucketFolder
+from vcrgen.core.errors import OutputError, SourceError
+from vcrgen.core.storage import BucketFolder
 
 SAMPLES = "samples:12"
 OPTIONS = {"mode": "hard", "splits": "train=...,validation=2,test=0.2", "shard_size": 3, "width": 160, "font_size": 12}

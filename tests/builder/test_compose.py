@@ -9,10 +9,10 @@ from PIL import Image
 from vcrgen.builder.bands import stack_bands
 from vcrgen.builder.compose import compose_images, draw_parts
 from vcrgen.builder.encode import encode_image
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
-from vcrgen.config.build import load_build_config
-from vcrgen.records import Item, Reject, Span
+from vcrgen.core.records import Item, Reject, Span
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import CoverRule, WhiteRows
 from vcrgen.typeset.records import Box, Cover

@@ -11,7 +11,7 @@ from tests.making import pixels, rows_of
 from vcrgen.builder.compose import has_uncovered_span
 from vcrgen.builder.run import build
 from vcrgen.builder.transform import RejectedPairError, VCRTransform
-from vcrgen.records import RejectReason, Span
+from vcrgen.core.records import RejectReason, Span
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.records import Box, Cover, MaskedSpan
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from vcrgen.builder.filters import CensorList
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.text.languages import LANGUAGES
 
 

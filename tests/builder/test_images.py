@@ -9,8 +9,8 @@ from PIL import Image
 
 from tests.making import encoded
 from vcrgen.builder.images import load_image
-from vcrgen.errors import ImageProblem
-from vcrgen.records import RejectReason
+from vcrgen.core.errors import ImageProblem
+from vcrgen.core.records import RejectReason
 
 LIMITS = {"max_pixels": 1_000_000, "min_side": 16, "max_height": 900}
 

@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.making import rows_of
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.run import build
-from vcrgen.config.build import BuildConfig
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.errors import ConfigError, FontError
-from vcrgen.records import Mode, is_mode
-from vcrgen.tasks.vcr import VCR, vcr_statistics
+from vcrgen.core.errors import ConfigError, FontError
+from vcrgen.core.records import Mode, is_mode
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR, vcr_statistics
 
 Run = Callable[..., tuple[int, str, str]]
 LEVELS = ("ink-0.10", "ink-0.20", "ink-0.30", "ink-0.70")

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vcrgen.builder.masking import is_whole_words, locate_answers, occurs_once, plan_mask
-from vcrgen.config.build import BuildConfig
-from vcrgen.records import Span
-from vcrgen.rng import rng_for
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.records import Span
+from vcrgen.core.rng import rng_for
 from vcrgen.text.eligibility import ineligible_reason
 from vcrgen.text.pipelines import load_pipeline
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vcrgen.builder.rows import read_covers, span_row
-from vcrgen.records import Span
+from vcrgen.core.records import Span
 from vcrgen.typeset.records import Box, Cover, MaskedSpan
 
 FIRST, SECOND = Box(x0=3, y0=10, x1=8, y1=17), Box(x0=0, y0=32, x1=9, y1=39)

@@ -22,13 +22,13 @@ from tests.builder.conftest import Stop, stops
 from tests.making import encoded, rows_of
 from tests.standing import stands_at
 from vcrgen.builder import run, shards
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import WORK, build, plan_build
-from vcrgen.config.build import load_build_config
-from vcrgen.errors import ConfigError, OutputError, SourceError
-from vcrgen.records import RejectReason
-from vcrgen.storage import DiskFolder, Folder
-from vcrgen.work.folder import PLAN
-from vcrgen.work.progress import ProgressListener, shown_bytes
+from vcrgen.core.errors import ConfigError, OutputError, SourceError
+from vcrgen.core.folder import PLAN
+from vcrgen.core.progress import ProgressListener, shown_bytes
+from vcrgen.core.records import RejectReason
+from vcrgen.core.storage import DiskFolder, Folder
 
 Tree = Callable[[Path], dict[str, str]]
 Run = Callable[..., tuple[int, str, str]]

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcrgen.builder.options import parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import build
 from vcrgen.builder.splits import assign
-from vcrgen.config.build import parse_splits
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.errors import ConfigError
-from vcrgen.tasks.vcr import VCR
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 
 
 def keys_of(pairs: list[tuple[int, int]]) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.transform import RejectedPairError, VCRTransform
-from vcrgen.records import RejectReason
+from vcrgen.core.records import RejectReason
 from vcrgen.samples import sample_pair
 
 CAPTION = "The old man was reading a long book there before the evening came."

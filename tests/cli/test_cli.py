@@ -23,7 +23,7 @@ from vcrgen.__main__ import main
 from vcrgen.builder.shards import BYTE_PACKAGES, SIGNED_PACKAGES
 from vcrgen.cli import app, console
 from vcrgen.cli.root import COMMANDS
-from vcrgen.extras import EXTRAS
+from vcrgen.core.extras import EXTRAS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -260,7 +260,7 @@ def test_a_wrong_value_of_a_recipe_is_told_with_the_file(run: Run) -> None:
 def test_one_of_a_kind_is_in_the_singular(run: Run) -> None:
     """A dataset of one image with one span: its card, its scores, a result for the Hub, a board, a hidden set."""
     from vcrgen.builder.run import build
-    from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.opening import open_task_dataset
 
     build("samples:1", out=Path("one"), splits="test=...")
     ((_, row),) = open_task_dataset(Path("one")).select(mode="easy").rows()

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.pages import Page, Run, succeed
-from vcrgen.dataset.pictures import PictureSelection, open_pictures
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.dataset.views import View
+from vcrgen.builder.stream import VCRStream
+from vcrgen.data.pictures import PictureSelection, open_pictures
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
+from vcrgen.data.views import View
 from vcrgen.models.base import Reply, Request
-from vcrgen.predict.run import run_baseline
-from vcrgen.stream import VCRStream
-from vcrgen.tasks.vcr import VCR
+from vcrgen.models.predict.run import run_baseline
 from vcrgen.text.languages import LANGUAGES
 
 UNLIKE_ENGLISH = [code for code, row in LANGUAGES.items() if row.extra or row.shaper != "basic"]

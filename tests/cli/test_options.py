@@ -8,11 +8,11 @@ import typer
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.cli import app
 from vcrgen.cli.options import examples, options_of
-from vcrgen.config.base import column, option
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.options import column, option
 
 
 class Fruit(BaseModel):

@@ -150,8 +150,8 @@ def divided_key(path: Path) -> None:
     """The key of a hidden set of 24 questions, of which every third is in the feedback part."""
     from dataclasses import asdict
 
-    from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
-    from vcrgen.files import sha256_file
+    from vcrgen.core.files import sha256_file
+    from vcrgen.data.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
 
     path.mkdir()
     spans = [{"tokens": None, "cover": "easy", "visible_ink": 0.5}]

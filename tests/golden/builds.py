@@ -49,9 +49,9 @@ def check_row(row: Mapping[str, Any]) -> None:
 
 def drawn(config: Mapping[str, Any], items: Sequence[Any]) -> list[dict[str, Any]]:
     """Pairs of a configuration without files: lines, spans and covers, or why a pair is set aside."""
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.records import Reject
+    from vcrgen.core.records import Reject
 
     pipeline = Pipeline(BuildConfig(**config))
     found: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def drawn(config: Mapping[str, Any], items: Sequence[Any]) -> list[dict[str, Any
 
 def items_of(lang: str, places: Sequence[int], answers: Mapping[int, tuple[str, ...]] | None = None) -> list[Any]:
     """Some of the twenty pairs, as a source gives them."""
-    from vcrgen.records import Item
+    from vcrgen.core.records import Item
 
     texts = captions(lang)
     return [
@@ -173,9 +173,9 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
 @for_languages("masks", *TOKENS)
 def masks(bench: Bench, lang: str) -> Any:
     """The spans of every mask in all captions."""
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.records import Item, Reject
+    from vcrgen.core.records import Item, Reject
 
     ways: dict[str, dict[str, Any]] = {
         "n 2, share 0.35": {"ngram_size": 2, "max_share": 0.35},
@@ -205,9 +205,9 @@ def line_breaks(bench: Bench, lang: str) -> Any:
     """Ends of the lines of all captions, in many widths, fonts and sizes."""
     from dataclasses import replace
 
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.records import Reject
+    from vcrgen.core.records import Reject
 
     fonts = {"en": ("liberation-serif", "caladea", "roboto-slab"), "zh": ("lxgw-wenkai", "ar-pl-kaiti-gb")}[lang]
     flat = bitmap(1, 320, 24)  # quick to resize, and at no width lower than 16 px

@@ -159,7 +159,7 @@ def cover_bits(bench: Bench) -> Any:
 @golden("config")
 def config(bench: Bench) -> Any:
     """Every option of a build with its default, and the hash that a configuration goes by."""
-    from vcrgen.config.build import BuildConfig, load_build_config
+    from vcrgen.builder.options import BuildConfig, load_build_config
 
     recipes = {}
     for file in sorted((HERE.parents[1] / "configs").glob("vcr-*.yaml")):
@@ -200,9 +200,9 @@ def golden_of_other_languages() -> None:
 
 def language(lang: str) -> Any:
     """Built-in pairs of a language: lines, spans, boxes, and of every token whether it may be covered."""
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.pipeline import Pipeline
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.records import Item
+    from vcrgen.core.records import Item
     from vcrgen.samples.pairs import caption
 
     config = {"lang": lang, "seed": 11}
@@ -295,7 +295,7 @@ STREAMS: dict[str, dict[str, Any]] = {
 
 def examples(bench: Bench, options: Mapping[str, Any], count: int) -> tuple[Any, list[dict[str, Any]]]:
     """A stream after its first examples, and these."""
-    from vcrgen.stream import VCRStream
+    from vcrgen.builder.stream import VCRStream
 
     stream = VCRStream(bench.pairs(options.get("lang", "en")), id_column="id", **options)
     return stream, list(islice(stream, count))
@@ -324,7 +324,7 @@ def stream(bench: Bench) -> Any:
 @golden("stream-pixels", *INK, "numpy")
 def stream_pixels(bench: Bench) -> Any:
     """Digests of what a stream's examples show, and one as a chat."""
-    from vcrgen.stream import messages
+    from vcrgen.builder.stream import messages
 
     _, made = examples(bench, STREAMS["ink"], 6)
     said = messages(made[0])

@@ -38,9 +38,9 @@ CHOICE_SENTENCES = (
 @golden("choices")
 def choices(bench: Bench) -> Any:
     """Readings of outputs made of all kinds of pieces, and scores of drawn likelihoods."""
+    from vcrgen.data.tasks.bloom import LETTERS
     from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED, read_choice
     from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, score_item
-    from vcrgen.tasks.bloom import LETTERS
 
     options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
     outputs = [
@@ -79,13 +79,13 @@ def choices(bench: Bench) -> Any:
 @golden("questions")
 def questions(bench: Bench) -> Any:
     """Built-in questions: one of every category, the digest of a thousand; and one hidden by a fixed secret."""
+    from vcrgen.bloom.options import BloomSceneOptions
     from vcrgen.bloom.rejects import RejectLog
     from vcrgen.bloom.scenes.generator import generate_scene_items
-    from vcrgen.config.bloom import BloomSceneOptions
-    from vcrgen.files import canonical_json
+    from vcrgen.core.files import canonical_json
+    from vcrgen.data.tasks.bloom import item_of
     from vcrgen.hidden.mcq import hidden_item
     from vcrgen.hidden.secret import load_secret
-    from vcrgen.tasks.bloom import item_of
 
     rows = [row for _, few in generate_scene_items(BloomSceneOptions(items=1000), RejectLog()) for row in few]
     first = {row["path"]: row for row in reversed(rows)}
@@ -110,8 +110,8 @@ def reader(rows: list[Any]) -> dict[str, str]:
     """Findings of the reader without pictures where in two of five items the right option has one word more."""
     from dataclasses import replace
 
-    from vcrgen.tasks.bloom import ChoiceQuestion, item_of
-    from vcrgen.tasks.text_reader import read_without_pictures
+    from vcrgen.data.tasks.bloom import ChoiceQuestion, item_of
+    from vcrgen.data.tasks.text_reader import read_without_pictures
 
     items = [replace(item_of(row, ("en",)), picture=str(number // 2)) for number, row in enumerate(rows)]
     for number, item in enumerate(items):
@@ -170,7 +170,7 @@ VERDICTS = {
 
 def flawed_item(en: dict[int, str], ar: dict[int, str]) -> dict[str, Any]:
     """A good item, but for the texts that are given by their place."""
-    from vcrgen.tasks.bloom import ChoiceQuestion
+    from vcrgen.data.tasks.bloom import ChoiceQuestion
 
     texts = {
         lang: [own.get(at, text) for at, text in enumerate(good)]
@@ -218,11 +218,11 @@ def making(bench: Bench) -> Any:
     from vcrgen.bloom.generation.item_records import GeneratedItem, ItemSlot, Scenario
     from vcrgen.bloom.generation.item_slots import assign_slots
     from vcrgen.bloom.generation.source_pictures import PictureSource
+    from vcrgen.bloom.options import BloomGenerationOptions
     from vcrgen.bloom.taxonomy import Taxonomy
-    from vcrgen.config.bloom import BloomGenerationOptions
+    from vcrgen.data.tasks.bloom import ChoiceQuestion
     from vcrgen.models.address import parse_address
     from vcrgen.models.image_generation import encode_request
-    from vcrgen.tasks.bloom import ChoiceQuestion
 
     path, scene = "apply/a/b", Scenario(text="a boat", keywords=("boat",))
     lengths: Any = [
@@ -303,9 +303,9 @@ def mcq_set(bench: Bench) -> Path:
 @golden("score-questions")
 def score_questions(bench: Bench) -> Any:
     """Every figure of two scored files of a small MCQ benchmark, compared; and one of them by the published reading."""
+    from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
     from vcrgen.scorer import compare, render, score
     from vcrgen.scorer.results import as_named
-    from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
     data, rows = mcq_set(bench), mcq_rows()
     draws, results = random.Random("questions"), []

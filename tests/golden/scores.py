@@ -182,8 +182,8 @@ def shown_match(row: Mapping[str, Any]) -> str:
 @golden("text-only")
 def text_only(bench: Bench) -> Any:
     """Requests without an image and about a canary, and matches of the canary."""
-    from vcrgen.dataset.canary import canary_questions, repeats_canary
-    from vcrgen.tasks.vcr import caption_with_gaps
+    from vcrgen.data.canary import canary_questions, repeats_canary
+    from vcrgen.data.tasks.vcr import caption_with_gaps
     from vcrgen.text.languages import LANGUAGES as ROWS
 
     caption, answers = "One boat, two boats and one boat more.", ["one boat", "more"]

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.config.build import load_build_config
+from vcrgen.builder.options import load_build_config
+from vcrgen.core.progress import ProgressListener
 from vcrgen.hidden import HiddenOptions, HiddenResult, make_hidden
 from vcrgen.hidden.forms import FormBuilder
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.style import Style
-from vcrgen.work.progress import ProgressListener
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]

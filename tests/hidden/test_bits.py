@@ -11,14 +11,14 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.rows import read_covers
+from vcrgen.core.records import Mode, Span
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.secret import load_secret
 from vcrgen.hidden.verify import leaks, verify
+from vcrgen.models.predict.strip_attack import attack_strips
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.predict.strip_attack import attack_strips
-from vcrgen.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.cover import cell_texts, mark_hidden, span_cells, surrounding_ink

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcrgen.core.records import NAMED_MODES, Mode
 from vcrgen.hidden.design import MAX_EMS, MAX_WIDTH, MIN_EMS, MIN_WIDTH, balanced, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import NAMED_MODES, Mode
 
 FONTS = ("a", "b", "c", "d", "e")
 secrets = st.binary(min_size=16, max_size=32).map(Secret)

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.hidden.conftest import samples_of, write_pairs
-from vcrgen.errors import HiddenSetError, NoPairsError
+from vcrgen.core.errors import HiddenSetError, NoPairsError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.earlier import find_earlier_sets, picture_inside
 from vcrgen.hidden.near import MAX_DISTANCE

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from vcrgen.config.build import load_build_config
+from vcrgen.builder.options import load_build_config
+from vcrgen.core.records import Item, Reject, Span
 from vcrgen.hidden.forms import MAX_RATIO, MIN_LETTER_INK, FormBuilder, FormItem, PlannedItem
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Reject, Span
 from vcrgen.samples import SamplePair, sample_pair
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper

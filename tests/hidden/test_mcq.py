@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, row
-from vcrgen.config.build import load_build_config
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.dataset.key import read_answers, read_key
-from vcrgen.errors import AnswerError, ConfigError, DatasetError, HiddenSetError, OutputError
+from vcrgen.builder.options import load_build_config
+from vcrgen.core.errors import AnswerError, ConfigError, DatasetError, HiddenSetError, OutputError
+from vcrgen.data.key import read_answers, read_key
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import is_mcq_dataset, open_task_dataset
 from vcrgen.hidden.mcq import make_hidden_mcq
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.secret import load_secret
 from vcrgen.hidden.verify import leaks, verify
 from vcrgen.scorer.answers import load_answers
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
 
 ITEMS = 24
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.scenes.generator import build_scene_set
-from vcrgen.config.bloom import BloomSceneOptions
-from vcrgen.config.build import load_build_config
-from vcrgen.errors import ConfigError
+from vcrgen.builder.options import load_build_config
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden import HiddenOptions, make_hidden, verify
 from vcrgen.hidden.mcq import make_hidden_mcq
 from vcrgen.hidden.verify import BUILT_IN_QUESTION
 from vcrgen.samples.pairs import caption, picture
-from vcrgen.tasks.opening import open_task_dataset
 
 module = sys.modules["vcrgen.hidden.verify"]  # its name in the package is the function's
 Run = Callable[..., tuple[int, str, str]]

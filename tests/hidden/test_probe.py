@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.sources import SampleSource, iter_items, open_source
-from vcrgen.config.build import load_build_config
+from vcrgen.core.progress import ProgressListener
 from vcrgen.hidden.probe import probe
 from vcrgen.hidden.secret import load_secret
-from vcrgen.work.progress import ProgressListener
 
 Run = Callable[..., tuple[int, str, str]]
 

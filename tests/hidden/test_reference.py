@@ -16,7 +16,7 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from tests.hidden.conftest import samples_of, table_of, write_pairs
 from vcrgen.builder.run import build
-from vcrgen.errors import NoPairsError, SourceError
+from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.near import MAX_DISTANCE, has_near_duplicate
 from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, difference_hash

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from vcrgen.core.records import NAMED_MODES
 from vcrgen.hidden.report import overlap_report, summary_report
-from vcrgen.records import NAMED_MODES
 
 Answers = Callable[[Path], list[dict[str, Any]]]
 

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from tests.hidden.conftest import samples_of, write_pairs
-from vcrgen.errors import NoPairsError
+from vcrgen.core.errors import NoPairsError
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.near import MAX_DISTANCE
 from vcrgen.hidden.reference import caption_start

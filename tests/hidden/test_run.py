@@ -18,11 +18,11 @@ from filelock import FileLock
 
 from tests.hidden.conftest import samples_of, write_pairs
 from tests.standing import stands_at
-from vcrgen.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
+from vcrgen.core.errors import FontError, HiddenSetError, NoPairsError, OutputError, SourceError, VcrgenError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.run import DECISIONS, WORK
 from vcrgen.samples import sample_pair
-from vcrgen.work.progress import ProgressListener
 
 Make = Callable[..., HiddenResult]
 Tree = Callable[[Path], dict[str, bytes]]
@@ -215,7 +215,7 @@ def test_killed_while_cleaning_up(
         raise _Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr("vcrgen.storage.DiskFolder.remove", stop)
+        patch.setattr("vcrgen.core.storage.DiskFolder.remove", stop)
         with pytest.raises(_Stop):
             make(tmp_path / "out", **SMALL)
     for name in gone:
@@ -228,7 +228,7 @@ def test_answers_that_cannot_be_removed_are_not_left_in_silence(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("vcrgen.storage.DiskFolder.remove", lambda folder: None)
+        patch.setattr("vcrgen.core.storage.DiskFolder.remove", lambda folder: None)
         with pytest.raises(OutputError, match=f"{WORK} holds answers and cannot be removed"):
             make(tmp_path / "out", **SMALL)
     assert make(tmp_path / "out", **SMALL).was_complete and not (tmp_path / "out" / WORK).exists()

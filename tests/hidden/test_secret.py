@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.errors import HiddenSetError
+from vcrgen.core.errors import HiddenSetError
 from vcrgen.hidden.secret import Secret, check_unused, load_secret, remember_set
 
 HEX = "00112233445566778899aabbccddeeff"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.hidden import HiddenResult, verify
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.splits import draw_splits

@@ -24,19 +24,12 @@ from PIL import Image
 from vcrgen.builder.bands import Band
 from vcrgen.builder.encode import PNG_SIGNATURE, encode_image
 from vcrgen.builder.rows import read_covers
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, KeyManifest
-from vcrgen.errors import HiddenSetError
-from vcrgen.files import canonical_json, indented_json, sha256_file
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.files import canonical_json, indented_json, sha256_file
+from vcrgen.data.key import ANSWERS, KEY_FILE, REPORT, KeyManifest
 from vcrgen.hidden import Check, verify
 from vcrgen.hidden.forms import FormBuilder
-from vcrgen.hidden.public import (
-    IMAGE_FOLDERS,
-    PAIR_FORMAT,
-    TIME_STAMP,
-    content_digest,
-    image_name,
-    stamp,
-)
+from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, TIME_STAMP, content_digest, image_name, stamp
 from vcrgen.hidden.secret import Secret, load_secret
 from vcrgen.hidden.verify import find_sets
 from vcrgen.samples import sample_pair

@@ -21,9 +21,9 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.leaderboard.common import Hand, MakeBoard, Place, Submit
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import build
-from vcrgen.config.build import load_build_config
-from vcrgen.dataset.key import read_key
+from vcrgen.data.key import read_key
 from vcrgen.hidden import HiddenOptions, make_hidden
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import (
     BoardTable,
@@ -31,8 +31,8 @@ from vcrgen.leaderboard.records import (
     Track,
 )
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.reported_results.fields import Access
-from vcrgen.reported_results.results import ReportedResult
+from vcrgen.report.published.fields import Access
+from vcrgen.report.published.results import ReportedResult
 
 EACH_DATABASE = pytest.mark.parametrize("board", ["sqlite", "postgresql"], indirect=True)
 HOSTILE = "</script><script>alert(1)</script>\"'`><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}&lt;b&gt; שלום"

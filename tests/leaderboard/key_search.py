@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from vcrgen.core.rng import array_rng_for
 from vcrgen.leaderboard.disclosure import disclose, ladder_step, rounding_step
 from vcrgen.leaderboard.records import Estimate
-from vcrgen.rng import array_rng_for
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means
 from vcrgen.stats.intervals import mean_interval, sd_and_intervals
 

@@ -15,8 +15,9 @@ import pytest
 from tests.leaderboard import key_search as attacks
 from tests.leaderboard.common import SET
 from tests.leaderboard.key_search import World
-from vcrgen.dataset.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
-from vcrgen.files import sha256_file
+from vcrgen.core.files import sha256_file
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.leaderboard.board import Board, init_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.intake import accept
@@ -29,7 +30,6 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.worker import finish, session_of
-from vcrgen.work.progress import ProgressListener
 
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.leaderboard.common import Drain, Facts, Hand, Place, Submit
-from vcrgen.dataset.views import View
-from vcrgen.errors import DatabaseError, LeaderboardError, OutputError
+from vcrgen.core.errors import DatabaseError, LeaderboardError, OutputError
+from vcrgen.data.views import View
 from vcrgen.leaderboard import backup as backups
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
@@ -25,7 +25,7 @@ from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.store import reported_results, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
 from vcrgen.leaderboard.store.schema import metadata
-from vcrgen.reported_results.results import ReportedResult
+from vcrgen.report.published.results import ReportedResult
 from vcrgen.scorer.answer_key import AnswerKey
 
 Members = list[tuple[tarfile.TarInfo, bytes]]

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Engine
 
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.core.errors import LeaderboardError, VcrgenError
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
 from vcrgen.leaderboard.rotation import make_lifecycle
@@ -15,8 +16,7 @@ from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import reported_results
 from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.reported_results.results import read_reported, shipped_tables
-from vcrgen.tasks.task import VCR_TASK
+from vcrgen.report.published.results import read_reported, shipped_tables
 
 
 def test_a_board_knows_its_sets(board: Board, public: Path, hidden: Path) -> None:

@@ -11,8 +11,9 @@ from sqlalchemy import func, select
 
 from tests.forked import Forked
 from tests.leaderboard.common import SET, Drain, Facts, Guess, Submit, table_of, until, want
-from vcrgen.dataset.key import FINAL
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.key import FINAL
 from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
@@ -23,7 +24,6 @@ from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import runs
-from vcrgen.work.progress import ProgressListener
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

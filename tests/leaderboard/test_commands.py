@@ -9,7 +9,7 @@ import pytest
 
 from tests.leaderboard.common import Facts, Find, Hand, Place, Submit, events
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard import worker as worker_module
 from vcrgen.leaderboard.board import Board, init_board, maintainer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.leaderboard.common import Facts, Hand, Place, Run, Submit
-from vcrgen.errors import OutputError
+from vcrgen.core.errors import OutputError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.export import KINDS, export_site, export_tables

@@ -9,7 +9,8 @@ import anyio
 import pytest
 
 from tests.leaderboard.common import SET, Facts, Find, Guess, Submit, table_of
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.leaderboard import checking, closing
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
@@ -25,7 +26,6 @@ from vcrgen.leaderboard.store.log import read_log
 from vcrgen.leaderboard.worker import Worker, session_of
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web.responses import Refusal
-from vcrgen.work.progress import ProgressListener
 
 
 @pytest.fixture

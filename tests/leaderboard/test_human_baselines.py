@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, row
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board, data_of, describe_set, register_set
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.disclosure import rounding_step

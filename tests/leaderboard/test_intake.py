@@ -12,7 +12,7 @@ import pytest
 
 from tests.leaderboard.common import Facts
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.model_facts import ModelFacts

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import select
 
 from tests.leaderboard.common import SET, Drain, Facts, Find, Guess, Submit, table_of, want
-from vcrgen.dataset.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
-from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, LeaderboardError
-from vcrgen.files import sha256_file
+from vcrgen.core.errors import ConfigError, LeaderboardError
+from vcrgen.core.files import sha256_file
+from vcrgen.data.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
+from vcrgen.data.views import View
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard.api import as_json, team_as_json
 from vcrgen.leaderboard.board import Board, init_board, open_board

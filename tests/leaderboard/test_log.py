@@ -9,7 +9,7 @@ from sqlalchemy import text, update
 from sqlalchemy.exc import DBAPIError
 
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store import log

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.model_facts import (
     MAX_FILE_NAME,
     ModelFacts,
@@ -17,7 +17,7 @@ from vcrgen.leaderboard.model_facts import (
     lookalikes,
     taken_for,
 )
-from vcrgen.reported_results.fields import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
+from vcrgen.report.published.fields import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.leaderboard.examples import track
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.leaderboard.site import names
 
 ENTRIES = st.text("0123456789abcdef", min_size=12, max_size=12)

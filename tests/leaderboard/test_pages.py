@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.leaderboard import examples
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import in_points
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Estimate, OverallScore, Site, SubmissionStatus
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages, policy
-from vcrgen.reported_results.results import read_reported, shipped_tables
+from vcrgen.report.published.results import read_reported, shipped_tables
 from vcrgen.scorer.records import Outcome
-from vcrgen.tasks.task import VCR_TASK
 
 HERE = Path(__file__).parent
 SITE = Path(names.__file__).parent

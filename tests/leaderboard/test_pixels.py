@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from tests.leaderboard.test_human_baselines import pages, shown
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.signature import Signature
+from vcrgen.data.tasks.vcr import has_white_rows
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.disclosure import rounding_step
 from vcrgen.leaderboard.tables import PIXEL_BASELINE, SETTLED
 from vcrgen.scorer.answers import load_answers
-from vcrgen.signature import Signature
-from vcrgen.tasks.vcr import has_white_rows
 
 SIGNATURE = "method:template-1|lexicon:words-3#0|prior:unigram|sigma:4|font:Sans 20 px"
 Write = Callable[..., Path]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.leaderboard.common import Facts, Place
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.queries import BoardQueries

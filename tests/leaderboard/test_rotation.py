@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.leaderboard.common import SET, Facts, Guess, Submit, events, table_of, want
-from vcrgen.dataset.key import read_key
-from vcrgen.errors import ConfigError, HiddenSetError, LeaderboardError, OutputError
+from vcrgen.core.errors import ConfigError, HiddenSetError, LeaderboardError, OutputError
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.key import read_key
 from vcrgen.leaderboard import rotation
 from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
@@ -20,7 +21,6 @@ from vcrgen.leaderboard.records import Feedback, SetLifecycle
 from vcrgen.leaderboard.rotation import apply_settings, make_lifecycle
 from vcrgen.leaderboard.settings import FILE, write_settings
 from vcrgen.scorer.answers import load_answers
-from vcrgen.work.progress import ProgressListener
 
 
 def statuses(board: Board) -> dict[str, str]:

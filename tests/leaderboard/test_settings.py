@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.leaderboard.settings import FILE, Settings, read_settings, write_settings
 
 

@@ -13,9 +13,8 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tests.leaderboard.common import Facts
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.database.engine import reached, shown, writing
-from vcrgen.errors import DatabaseError, LeaderboardError
-from vcrgen.files import DISK_FULL
+from vcrgen.core.errors import DatabaseError, LeaderboardError
+from vcrgen.core.files import DISK_FULL
 from vcrgen.leaderboard.board import Board, init_board, open_board
 from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
@@ -24,6 +23,7 @@ from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import check_log, read_log, record
 from vcrgen.leaderboard.store.schema import reported
+from vcrgen.web.database.engine import reached, shown, writing
 
 WORD = "open-sesame"
 

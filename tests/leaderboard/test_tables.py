@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Track
 from vcrgen.leaderboard.tables import FORMATS, csv_columns, export
-from vcrgen.reported_results.fields import Access
-from vcrgen.reported_results.results import ReportedResult
-from vcrgen.tasks.task import VCR_TASK
+from vcrgen.report.published.fields import Access
+from vcrgen.report.published.results import ReportedResult
 
 CSV_COLUMNS = csv_columns([VCR_TASK])
 OPEN_7B = ModelFacts(

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.vault import StoredFile, Vault
 
 MOST = 1 << 20

@@ -26,7 +26,7 @@ from sqlalchemy import select
 from tests.forked import Forked
 from tests.leaderboard.common import Drain, Facts, Find, Hand, Submit, events, statuses, until
 from tests.leaderboard.examples import EACH_DATABASE
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import worker as module
 from vcrgen.leaderboard.board import Board, init_board, open_session
 from vcrgen.leaderboard.outcome import ScoringOutcome

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
 from vcrgen.models.chat import CallError, encode_request, error_sentence, filtered_reply, is_out_of_quota, parse_reply

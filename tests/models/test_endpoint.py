@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import ConfigError, EndpointError
+from vcrgen.core.errors import ConfigError, EndpointError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.models import connection, endpoint
 from vcrgen.models.address import Key, parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling
 from vcrgen.models.connection import Limits
 from vcrgen.models.endpoint import EndpointModel
-from vcrgen.work.progress import ProgressListener
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 SECRET = "sk-0123456789"

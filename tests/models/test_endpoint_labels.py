@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import EndpointError
+from vcrgen.core.errors import EndpointError
 from vcrgen.models.address import parse_address
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.connection import Limits

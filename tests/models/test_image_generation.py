@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.models.fault_server import Answer, Call, FaultServer, generated
-from vcrgen.errors import ConfigError, EndpointError
+from vcrgen.core.errors import ConfigError, EndpointError
 from vcrgen.models.address import parse_address
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
 from vcrgen.models.chat import CallError

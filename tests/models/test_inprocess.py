@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from vcrgen.errors import ConfigError, ModelError
+from vcrgen.core.errors import ConfigError, ModelError
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, Sampling
 from vcrgen.models.inprocess import InProcessModel, check_settings
 from vcrgen.models.loading import LoadedModel, load_model

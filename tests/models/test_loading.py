@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import ModelError, PipelineError
+from vcrgen.core.errors import ModelError, PipelineError
 from vcrgen.models.loading import LoadedModel, load_model
 
 pytestmark = pytest.mark.extras

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.errors import PipelineError
+from vcrgen.core.errors import PipelineError
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 from vcrgen.models.base import Request, RequestProblem
 from vcrgen.models.ocr import MAX_PIXELS, MAX_SIDE, Fragment, OcrModel, enlarged, reading_order
 from vcrgen.samples.pairs import caption
-from vcrgen.tasks.vcr import VCR
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption

@@ -7,10 +7,10 @@ import zlib
 import pytest
 from PIL import Image
 
+from vcrgen.core.records import RejectReason
 from vcrgen.models import pictures
 from vcrgen.models.base import RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import RejectReason
 
 
 def encoded(form: str = "PNG", mode: str = "RGB", size: tuple[int, int] = (40, 30)) -> bytes:

@@ -11,12 +11,12 @@ import PIL
 import pytest
 from PIL import Image
 
-from vcrgen.dataset.pictures import Picture
-from vcrgen.dataset.views import View
+from vcrgen.data.pictures import Picture
+from vcrgen.data.views import View
 from vcrgen.models.address import parse_address
 from vcrgen.models.chat import encode_request
+from vcrgen.models.predict.prompts import make_prompt
 from vcrgen.models.presets import PRESETS
-from vcrgen.predict.prompts import make_prompt
 
 REQUESTS = Path(__file__).with_name("requests")
 # Of each preset: the program, and the route in it.

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from vcrgen.core.ledger import Ledger
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.run import read_reply
 from vcrgen.models.run import send as send_to_model
 from vcrgen.models.threads import ModelPool
-from vcrgen.work.ledger import Ledger
 
 
 class Echo:

@@ -9,15 +9,15 @@ import pytest
 from PIL import Image
 
 from tests.pixels.test_lexicon import prior
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.records import Span
 from vcrgen.models.base import Request, RequestProblem
+from vcrgen.models.predict.template import TemplateModel
 from vcrgen.pixels.attack import ReadStrip, read_strip
 from vcrgen.pixels.characters import character_lexicon
 from vcrgen.pixels.faces import FaceFinder, _sizes
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.strips import find_covers
-from vcrgen.predict.template import TemplateModel
-from vcrgen.records import Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import CoverRule, WhiteRows, cover_spans, mark_hidden, span_cells, surrounding_ink
 from vcrgen.typeset.cover_kinds import PATTERN_KINDS

@@ -8,13 +8,13 @@ import numpy as np
 from PIL import Image
 
 from vcrgen.models.base import Request
+from vcrgen.models.predict.template import TemplateModel, cut_out_glyphs
 from vcrgen.pixels.attack import Typeface, read_strip
 from vcrgen.pixels.characters import PlacedCharacter
 from vcrgen.pixels.faces import FaceFinder
 from vcrgen.pixels.harvest import HOLE, _with_early_holes, _with_holes, harvest
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import LEAST_FIT
-from vcrgen.predict.template import TemplateModel, cut_out_glyphs
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption

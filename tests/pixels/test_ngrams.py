@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.pixels import ngrams
 from vcrgen.pixels.ngrams import USUAL_DISCOUNT, NgramModel, ReferenceTexts, tokenize
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from markupsafe import Markup
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.report.document import FORMATS, LIMITATIONS, PRIVATE, Chart, Document, Section, choose_format, render
 from vcrgen.report.table import Number, NumberInterval, Percent, Table
 

@@ -11,15 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.samples.captions import Captions
-from vcrgen.samples.facts import (
-    Chart,
-    Facts,
-    Harbour,
-    chance,
-    tints,
-)
+from vcrgen.samples.facts import Chart, Facts, Harbour, chance, tints
 from vcrgen.samples.pairs import captions
 from vcrgen.samples.table import SCENES
 

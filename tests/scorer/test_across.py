@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vcrgen.dataset.key import HIDDEN_MODE
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
-from vcrgen.files import write_json
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import write_json
+from vcrgen.core.signature import Signature
+from vcrgen.data.key import HIDDEN_MODE
+from vcrgen.data.tasks.task import VCR_TASK, Metric
+from vcrgen.data.views import View
 from vcrgen.scorer import RunResult, score
 from vcrgen.scorer.across import compare_across
 from vcrgen.scorer.across_report import pairing_sentence
 from vcrgen.scorer.results import CellResult
 from vcrgen.scorer.saved import as_saved, load_saved
 from vcrgen.scorer.statistics import estimate_saved
-from vcrgen.signature import Signature
-from vcrgen.tasks.task import VCR_TASK, Metric
 
 STUDIES = 1000
 STUDY_TASK = replace(

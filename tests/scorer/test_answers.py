@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.dataset.manifest import read_manifest, write_manifest
-from vcrgen.dataset.views import View
-from vcrgen.errors import AnswerError, DatasetError
+from vcrgen.core.errors import AnswerError, DatasetError
+from vcrgen.data.manifest import read_manifest, write_manifest
+from vcrgen.data.views import View
 from vcrgen.scorer import load_answers, score
 from vcrgen.scorer.images import read_images
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.dataset.canary import LINE
+from vcrgen.data.canary import LINE
 
 DIGITS = "00112233445566778899aabbccddeeff"
 FIRST = f"no {DIGITS[:16]}"  # what the prompt `half` shows

@@ -16,7 +16,7 @@ from vcrgen import build
 from vcrgen.cli import app as whole
 from vcrgen.cli import console
 from vcrgen.cli.score import compare_saved, score, validate
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.scorer import load_answers
 
 app = typer.Typer()
@@ -265,7 +265,7 @@ def test_an_interruption_says_whether_work_goes_on(command: str, said: str, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(
-        "vcrgen.cli.score.validate_options" if command == "score" else "vcrgen.config.build.load_build_config",
+        "vcrgen.cli.score.validate_options" if command == "score" else "vcrgen.builder.options.load_build_config",
         interrupted,
     )
     words = ["score", "x", "--data", "y"] if command == "score" else ["build", "samples:2", "--out", "z"]

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from vcrgen import score
 from vcrgen.cli import app
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest
-from vcrgen.errors import AnswerError, DatasetError, HiddenSetError, PredictionError
+from vcrgen.core.errors import AnswerError, DatasetError, HiddenSetError, PredictionError
+from vcrgen.data.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest
 from vcrgen.scorer.answers import load_answers
 
 ITEMS = [

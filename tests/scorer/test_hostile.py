@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vcrgen import reading
-from vcrgen.errors import AnswerError, DatasetError, PredictionError, VcrgenError
+from vcrgen.core import reading
+from vcrgen.core.errors import AnswerError, DatasetError, PredictionError, VcrgenError
 from vcrgen.scorer import Options, Session, score
 from vcrgen.scorer.predictions import recognise
 from vcrgen.scorer.saved import as_saved

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.errors import PipelineError, ScoreError
+from vcrgen.core.errors import PipelineError, ScoreError
 from vcrgen.scorer import match_span, match_spans
 from vcrgen.scorer.match import NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
 from vcrgen.scorer.metrics import character_similarity

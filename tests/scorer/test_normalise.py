@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
 from vcrgen.scorer.clean import Cleaned, clean
 from vcrgen.scorer.normalise import NORMALISERS, normalised
 from vcrgen.scorer.run import score

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from tests.scorer.test_cli import Run, app, run
 from vcrgen import build
 from vcrgen.cli.datasets import inspect
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.dataset.statistics import BitsSummary
-from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.core.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.statistics import BitsSummary
+from vcrgen.data.tasks.pixel_bits import read_pixel_bits
+from vcrgen.data.tasks.vcr import VCR, vcr_statistics
 from vcrgen.scorer import compare, load_answers, score
 from vcrgen.scorer.groups import PIXEL_BITS
-from vcrgen.tasks.pixel_bits import read_pixel_bits
-from vcrgen.tasks.vcr import VCR, vcr_statistics
 
 __all__ = ["run"]
 app.command()(inspect)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import DatasetError, PredictionError
+from vcrgen.core.errors import DatasetError, PredictionError
 from vcrgen.scorer import Options, Outcome, RunResult, Session, score
 from vcrgen.scorer.output_matcher import PROBLEMS, describe_problem, problem_name
 from vcrgen.scorer.predictions.output import row_number

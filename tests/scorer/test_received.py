@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
+from vcrgen.core.errors import PredictionError
+from vcrgen.data.views import View
 from vcrgen.scorer import Options, Session, score
 from vcrgen.scorer.predictions import received
 from vcrgen.scorer.predictions.received import receive

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import ScoreError
-from vcrgen.files import write_json
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import write_json
 from vcrgen.scorer import RunResult, compare, render, score
 from vcrgen.scorer.results import assign_titles
 from vcrgen.scorer.saved import as_saved, checksum, load_saved

@@ -10,7 +10,7 @@ import yaml
 from huggingface_hub import parse_eval_result_entries
 
 from vcrgen.builder.run import build
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.scorer import load_answers, score
 from vcrgen.scorer.saved import as_saved
 from vcrgen.scorer.score_exports import ScoreFacts, write_every_eval_ever, write_hub_results

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
 from vcrgen.scorer import compare, score
 from vcrgen.scorer.results import assign_titles, require_one_signature
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from vcrgen.cli import app
-from vcrgen.errors import AnswerError, ScoreError
+from vcrgen.core.errors import AnswerError, ScoreError
 from vcrgen.scorer import load_answers, score
 from vcrgen.scorer.results import require_one_signature
 from vcrgen.scorer.subset import subset_name
@@ -75,7 +75,7 @@ def test_images_of_a_subset_are_those_of_its_questions(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from vcrgen.dataset.views import View
+    from vcrgen.data.views import View
     from vcrgen.scorer.images import read_images
 
     ids = [f"q{n}" for n in range(9)]

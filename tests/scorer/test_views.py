@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from tests.scorer.test_predictions import ANSWERS
 from vcrgen import build
 from vcrgen.cli import app
-from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, PredictionError, ScoreError
-from vcrgen.publish.export import export_dataset
+from vcrgen.core.errors import ConfigError, PredictionError, ScoreError
+from vcrgen.data.export import export_dataset
+from vcrgen.data.tasks.task import VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.scorer import Options, RunResult, Session, load_answers, score
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
-from vcrgen.tasks.task import VCR_TASK
 
 TEI, STACKED = View.TEI, View.STACKED
 

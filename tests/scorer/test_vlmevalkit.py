@@ -2,7 +2,7 @@
 
 import pytest
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
 from vcrgen.scorer import SpanMatch, make_scorer, match_span
 from vcrgen.text.segmenters import load_segmenter
 

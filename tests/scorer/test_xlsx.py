@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import PredictionError
+from vcrgen.core.errors import PredictionError
 from vcrgen.scorer.predictions import xlsx
 from vcrgen.scorer.predictions.xlsx import read_xlsx
 

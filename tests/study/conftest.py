@@ -12,12 +12,12 @@ from sqlalchemy import Connection
 
 from tests.forked import Vcrgen
 from vcrgen.builder.run import build
-from vcrgen.config.study import StudyOptions
 from vcrgen.report.table import Table
 from vcrgen.study import source
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source, init_study
 from vcrgen.study.grading import question_of
+from vcrgen.study.options import StudyOptions
 from vcrgen.study.raters import invite
 from vcrgen.study.records import RaterState, RaterStep, Response
 from vcrgen.study.report import StudyReport

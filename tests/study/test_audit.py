@@ -19,8 +19,9 @@ from tests.study.test_browser import ENTER, Person, axe, person  # noqa: F401 - 
 from tests.study.test_service import Client
 from vcrgen.bloom.audit.audit_report import write_report
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_set, write_draw
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.errors import DatasetError, StudyError
+from vcrgen.bloom.options import AuditOptions
+from vcrgen.core.errors import DatasetError, StudyError
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.exports import export
 from vcrgen.study.page_texts import AUDIT, MCQ, VCR, PageTexts
@@ -31,7 +32,6 @@ from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.items import read_items
 from vcrgen.study.store.raters import read_raters
 from vcrgen.study.store.steps import read_step, read_steps
-from vcrgen.tasks.opening import open_task_dataset
 
 ESCAPE, LEFT, RIGHT = "\ue00c", "\ue012", "\ue014"
 SAVED = {"en": "Saved", "ar": "حُفظ"}

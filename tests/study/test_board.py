@@ -9,7 +9,7 @@ import pytest
 
 from tests.bloom.conftest import made_set, row
 from tests.study.conftest import table_of
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.backup import backup
 from vcrgen.leaderboard.board import init_board
 from vcrgen.leaderboard.commands import quote

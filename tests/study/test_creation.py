@@ -13,10 +13,10 @@ from PIL.PngImagePlugin import PngInfo
 
 from tests.study.conftest import look
 from vcrgen.builder.run import build
-from vcrgen.config.study import StudyOptions
-from vcrgen.errors import ConfigError, DatabaseError, OutputError, StudyError
+from vcrgen.core.errors import ConfigError, DatabaseError, OutputError, StudyError
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source
+from vcrgen.study.options import StudyOptions
 from vcrgen.study.raters import forget, invite, rater_by_name, withdraw
 from vcrgen.study.records import Invitation, RaterState, Response
 from vcrgen.study.source import clean_picture
@@ -164,9 +164,9 @@ def test_nothing_but_pixels_of_a_picture_is_kept() -> None:
 
 
 def test_a_hidden_set_by_its_key(tmp_path: Path, make: Callable[..., StudyStore], pairs: Path) -> None:
-    from vcrgen.config.build import BuildConfig
-    from vcrgen.config.hidden import HiddenOptions
+    from vcrgen.builder.options import BuildConfig
     from vcrgen.hidden import make_hidden
+    from vcrgen.hidden.options import HiddenOptions
 
     config = BuildConfig(source="samples:40")  # with some secrets 4 of 8 cannot be used
     options = HiddenOptions(config=config, items=5, private_source=True, cover="rows")  # which are soon found

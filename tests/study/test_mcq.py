@@ -13,10 +13,12 @@ from tests.bloom.conftest import made_set, row
 from tests.study.conftest import look, table_of
 from tests.study.test_browser import ENTER, SPACE, Person, axe, person  # noqa: F401 - fixtures
 from tests.study.test_service import Client
-from vcrgen.config.build import BuildConfig
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.errors import DatabaseError, StudyError
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.errors import DatabaseError, StudyError
+from vcrgen.data.tasks.bloom import LETTERS
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden.mcq import make_hidden_mcq
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.scorer.run import open_session
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.creation import check_source
@@ -30,8 +32,6 @@ from vcrgen.study.store.designs import read_design
 from vcrgen.study.store.items import read_items, read_picture
 from vcrgen.study.store.raters import read_raters
 from vcrgen.study.store.steps import read_steps
-from vcrgen.tasks.bloom import LETTERS
-from vcrgen.tasks.opening import open_task_dataset
 
 DOWN, RIGHT, TAB = "\ue015", "\ue014", "\ue004"
 PEOPLE = "People, right answers by regex-based answer extraction (RAE) in percent"
@@ -312,7 +312,7 @@ def test_pictures_are_resampled(finished_steps: StudyStore) -> None:
 
 
 def test_outputs_are_scored_as_those_of_models(finished_steps: StudyStore, questions: Path, tmp_path: Path) -> None:
-    from vcrgen.config.score import ScoreOptions
+    from vcrgen.scorer.options import ScoreOptions
 
     for rater, lang, rae in (("r1", "en", 5), ("r2", "en", 3), ("r3", "ar", 5)):
         out = tmp_path / f"{rater}.jsonl"

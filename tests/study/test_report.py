@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.study.conftest import look, table_of
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.scorer import score
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export

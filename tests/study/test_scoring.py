@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.study.records import Condition, GradedResponse, StudyDesign
 from vcrgen.study.report_tables import human_table
 from vcrgen.study.scoring import (

@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.study.conftest import look, write_consents
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study.assignment import Slot, StepKind
 from vcrgen.study.creation import check_source
 from vcrgen.study.exports import export

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.errors import PipelineError
+from vcrgen.core.errors import PipelineError
 from vcrgen.text import segmenters
 from vcrgen.text.eligibility import selectable_ngrams
 from vcrgen.text.languages import LANGUAGES

@@ -10,7 +10,7 @@ import spacy
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
-from vcrgen.errors import PipelineError
+from vcrgen.core.errors import PipelineError
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.pipelines import load_pipeline
 

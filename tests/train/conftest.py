@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from vcrgen.config.train import TrainOptions
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.train.options import TrainOptions
 
 SHORT = {"steps": 5, "batch": 3, "micro_batch": 2, "save_every": 2, "learning_rate": 1e-2, "seed": 7}
 

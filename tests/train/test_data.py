@@ -13,12 +13,12 @@ import pytest
 from PIL import Image
 
 from vcrgen.builder.run import build
-from vcrgen.config.train import TrainOptions
-from vcrgen.dataset.reader import open_dataset
-from vcrgen.errors import ConfigError, DatasetError, SourceError, StreamError
-from vcrgen.stream import VCRStream
-from vcrgen.tasks.vcr import VCR
+from vcrgen.builder.stream import VCRStream
+from vcrgen.core.errors import ConfigError, DatasetError, SourceError, StreamError
+from vcrgen.data.reader import open_dataset
+from vcrgen.data.tasks.vcr import VCR
 from vcrgen.train.data import OpenedData, StoredExamples, open_training_data
+from vcrgen.train.options import TrainOptions
 
 
 def opened(source: Any, of_pairs: dict[str, Any] | None = None, **options: Any) -> OpenedData:

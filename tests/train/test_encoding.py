@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import TrainError
+from vcrgen.builder.stream import VCRStream, answer_text
+from vcrgen.core.errors import TrainError
 from vcrgen.models.loading import LoadedModel
-from vcrgen.stream import VCRStream, answer_text
 from vcrgen.train.encoding import IGNORED, Encoder, read_template
 
 pytestmark = pytest.mark.extras

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import DatasetError, ModelError, NoPairsError, OutputError, PipelineError, TrainError
+from vcrgen.core.errors import DatasetError, ModelError, NoPairsError, OutputError, PipelineError, TrainError
+from vcrgen.core.lock import locked
+from vcrgen.core.progress import ProgressListener
 from vcrgen.train import run as run_module
-from vcrgen.work.lock import locked
-from vcrgen.work.progress import ProgressListener
 
 torch = pytest.importorskip("torch", reason='needs pip install "vcrgen[train]"')
 pytestmark = pytest.mark.extras

@@ -8,8 +8,8 @@ import pytest
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
-from vcrgen.errors import FontError
-from vcrgen.records import Mode
+from vcrgen.core.errors import FontError
+from vcrgen.core.records import Mode
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.calibrate import calibrate

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from vcrgen.records import Mode, Span
+from vcrgen.core.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.cover import CoverRule, WhiteRows, is_covered, measure_span, span_cells

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.pages import ROOT, Page, Run, succeed
-from vcrgen.config.build import BuildConfig
-from vcrgen.resources import load_object
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS, CoverKind
 from vcrgen.typeset.paper_kinds import PAPER_KINDS

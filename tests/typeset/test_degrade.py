@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.degradation_kinds import DEGRADATIONS
 from vcrgen.typeset.degrade import degrade, warp_mask

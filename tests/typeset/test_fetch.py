@@ -13,7 +13,7 @@ import pytest
 
 from tests.making import tar_of
 from tests.pages import Page
-from vcrgen.errors import FontError
+from vcrgen.core.errors import FontError
 from vcrgen.typeset import fetch
 from vcrgen.typeset.fetch import fetch_fonts
 from vcrgen.typeset.fonts import FontEntry, font_registry

@@ -7,8 +7,8 @@ import pytest
 from fontTools.ttLib import TTCollection, TTFont
 from PIL import ImageFont
 
-from vcrgen.errors import ConfigError, FontError
-from vcrgen.resources import resource_dir
+from vcrgen.core.errors import ConfigError, FontError
+from vcrgen.core.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset import fonts
 from vcrgen.typeset.basic import BasicShaper

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vcrgen.records import NAMED_MODES, Mode, Span
+from vcrgen.core.records import NAMED_MODES, Mode, Span
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import default_chain

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.run import build
+from vcrgen.builder.stream import VCRStream
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.samples import sample_pair
-from vcrgen.stream import VCRStream
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.fonts import default_chain

@@ -14,11 +14,11 @@ import pytest
 import uharfbuzz as hb
 from fontTools.ttLib import TTFont
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config.build import load_build_config
-from vcrgen.errors import FontError
-from vcrgen.records import Item, Mode, Reject, RejectReason, Span
+from vcrgen.core.errors import FontError
+from vcrgen.core.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.samples import sample_pair
 from vcrgen.samples.pairs import caption, captions
 from vcrgen.samples.table import SCENES

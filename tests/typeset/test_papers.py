@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.pages import Page, Run, succeed
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.run import build
 from vcrgen.builder.transform import VCRTransform
-from vcrgen.config.build import BuildConfig
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.manifest import read_manifest
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS, PLAIN, PaperKind, contrast, read_colour
 from vcrgen.typeset.papers import print_strip

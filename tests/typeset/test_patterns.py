@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from vcrgen.errors import FontError
-from vcrgen.records import Mode, Span
+from vcrgen.core.errors import FontError
+from vcrgen.core.records import Mode, Span
 from vcrgen.text.languages import LANGUAGES, CoverTarget
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper

@@ -8,8 +8,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.config.build import BuildConfig
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "measure_reading.py"
 

@@ -11,10 +11,10 @@ from itertools import pairwise, takewhile
 import numpy as np
 import pytest
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.pipeline import LAYOUT_RULES, Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config.build import load_build_config
-from vcrgen.records import NAMED_MODES, Item, Span
+from vcrgen.core.records import NAMED_MODES, Item, Span
 from vcrgen.samples import sample_pair
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES, LanguageRow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vcrgen.errors import ServiceError
+from vcrgen.core.errors import ServiceError
 from vcrgen.web import serve
 from vcrgen.web.serve import WorkerProcess, listen, single_service
 

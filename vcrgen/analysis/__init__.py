@@ -8,7 +8,7 @@ package. The names below are loaded when they are first used.
 
 from typing import TYPE_CHECKING
 
-from vcrgen.lazy import attach
+from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
     from vcrgen.analysis.anchor import anchor_agreement

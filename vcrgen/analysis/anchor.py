@@ -15,7 +15,7 @@ import numpy as np
 from vcrgen.analysis.correlations import correlation_matrix, standardise
 from vcrgen.analysis.pls import PlsFit, Structure, fit_pls
 from vcrgen.analysis.spec import BoundSpec
-from vcrgen.rng import array_rng_for
+from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.ranking import pearson
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import AnalysisError
-from vcrgen.reading import read_csv_cells
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.reading import read_csv_cells
 
 MAX_BYTES = 64 << 20
 MAX_CELLS = 4_000_000

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from vcrgen.errors import AnalysisError
+from vcrgen.core.errors import AnalysisError
 from vcrgen.stats.arrays import Bits, Floats, Ints
 from vcrgen.stats.bootstrap import bootstrap_weights
 from vcrgen.stats.paired import benjamini_hochberg

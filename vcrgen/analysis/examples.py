@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import vcrgen.reported_results
-from vcrgen.errors import AnalysisError
-from vcrgen.reading import read_csv_cells
-from vcrgen.rng import array_rng_for
+import vcrgen.report.published
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.reading import read_csv_cells
+from vcrgen.core.rng import array_rng_for
 
 if TYPE_CHECKING:
     from vcrgen.analysis.redundancy import CorrelationTable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vcrgen.analysis.spec import FactorSpec
     from vcrgen.stats.arrays import Floats
 
-BENCHMARKS = Path(vcrgen.reported_results.__file__).with_name("benchmarks")  # files of published scores
+BENCHMARKS = Path(vcrgen.report.published.__file__).with_name("benchmarks")  # files of published scores
 GOLD_ABILITIES: Mapping[str, tuple[str, ...]] = {
     "Perception": ("Color", "Count", "OCR"),
     "Memory": ("Artwork", "Landmark", "Basic Medical Science"),
@@ -54,7 +54,7 @@ def get_example(name: str, command: str) -> Example:
 
 
 def published_rows(name: str) -> list[list[str]]:
-    """The lines of a CSV of ``vcrgen/reported_results/benchmarks/``."""
+    """The lines of a CSV of ``vcrgen/report/published/benchmarks/``."""
     return [cells for _, cells in read_csv_cells(BENCHMARKS / f"{name}.csv", AnalysisError)]
 
 
@@ -96,8 +96,8 @@ def _gold_spec(anchor: str | None = None) -> FactorSpec:
 def _vcr() -> ScoreTable:
     """Exact match of the published VCR-WIKI tables, a task for each language, mode and view."""
     from vcrgen.analysis.score_table import table_from_rows
-    from vcrgen.reported_results.fields import show_size
-    from vcrgen.reported_results.results import read_reported, shipped_tables
+    from vcrgen.report.published.fields import show_size
+    from vcrgen.report.published.results import read_reported, shipped_tables
 
     (file,) = [file for file in shipped_tables() if file.stem == "vcr-wiki"]
     rows: list[list[Any]] = [["model", "task", "score"]]

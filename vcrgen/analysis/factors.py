@@ -24,8 +24,8 @@ from vcrgen.analysis.correlations import (
 from vcrgen.analysis.pls import PlsFit, Quality, Structure, fit_pls, quality
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
-from vcrgen.errors import AnalysisError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.plurals import pluralize
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.intervals import NORMAL_QUANTILE
 

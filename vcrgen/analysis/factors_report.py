@@ -17,9 +17,9 @@ from vcrgen.analysis.model_fit import OverallFit, corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec
 from vcrgen.analysis.wording import CELL, between, errata_sections, few_models, figure, left_out, number, said
+from vcrgen.core.rng import array_rng_for
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Number, NumberInterval, Percent, Table, TableCell
-from vcrgen.rng import array_rng_for
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.ranking import ranks
 

@@ -20,8 +20,8 @@ from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
-from vcrgen.errors import AnalysisError
-from vcrgen.rng import rng_for, shuffled
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.rng import rng_for, shuffled
 from vcrgen.stats.arrays import Bits, Floats
 from vcrgen.stats.ranking import pearson
 

@@ -13,7 +13,7 @@ from vcrgen.analysis.prune_evaluation import RANDOM_SETS, PruneEvaluation
 from vcrgen.analysis.pruning import DroppedTask
 from vcrgen.analysis.rank_preservation import TOP_MODELS
 from vcrgen.analysis.wording import CELL, errata_sections, few_models, left_out, number, said, share
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Number, Percent, Table, TableCell

@@ -26,12 +26,12 @@ from vcrgen.analysis.correlations import (
     standardise,
 )
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.errors import AnalysisError
-from vcrgen.plurals import pluralize
-from vcrgen.rng import array_rng_for
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import SILENT, ProgressListener
+from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.k_means import k_means, silhouette
-from vcrgen.work.progress import SILENT, ProgressListener
 
 Basis = Literal["r", "abs"]
 FEWEST_MODELS = 5

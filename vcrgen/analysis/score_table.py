@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from vcrgen.analysis.cells import Cells, check_size, read_cells
-from vcrgen.errors import AnalysisError, LeaderboardError
-from vcrgen.plurals import pluralize
-from vcrgen.reading import read_json
-from vcrgen.reported_results.fields import check_name
+from vcrgen.core.errors import AnalysisError, LeaderboardError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import read_json
+from vcrgen.data.tasks.task import TASKS
+from vcrgen.report.published.fields import check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
-from vcrgen.tasks.task import TASKS
 
 MAX_TASKS = 300
 MAX_MODELS = 5000

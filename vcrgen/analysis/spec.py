@@ -19,12 +19,12 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, field_validator, model_validator
 
+from vcrgen.analysis.options import FactorOptions, PruneOptions
 from vcrgen.analysis.pls import Mode, Scheme, Structure
 from vcrgen.analysis.score_table import MAX_TASKS
-from vcrgen.config.analysis import FactorOptions, PruneOptions
-from vcrgen.config.base import Options, drop_none, read_yaml, validate_options
-from vcrgen.errors import AnalysisError
-from vcrgen.reported_results.fields import MAX_NAME, check_name
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.options import Options, drop_none, read_yaml, validate_options
+from vcrgen.report.published.fields import MAX_NAME, check_name
 
 MAX_ABILITIES = 50
 

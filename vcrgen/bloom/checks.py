@@ -13,7 +13,7 @@ from itertools import combinations
 
 from vcrgen.bloom.numbers import may_differ, numbers_differ
 from vcrgen.bloom.rejects import ItemRejectReason
-from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
+from vcrgen.data.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.lexicons import read_lexicon
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-from vcrgen.errors import ImageProblem
-from vcrgen.records import RejectReason
+from vcrgen.core.errors import ImageProblem
+from vcrgen.core.records import RejectReason
 
 MAX_BYTES = 32 << 20
 SECONDS = 30.0  # for one picture, redirections and all

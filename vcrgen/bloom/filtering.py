@@ -9,13 +9,13 @@ from vcrgen.bloom.audit.audit_report import WITHOUT, audit_section
 from vcrgen.bloom.rejects import ItemRejectReason, RejectLog
 from vcrgen.bloom.summary import set_taxonomy
 from vcrgen.bloom.write import LICENSE_OF_SOURCE, generation_facts, read_card_notes, write_set
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.plurals import pluralize
-from vcrgen.reading import as_texts, check_file_size, iter_lines
-from vcrgen.tasks.bloom import TASK, languages_of
+from vcrgen.core.errors import ConfigError, DatasetError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import as_texts, check_file_size, iter_lines
+from vcrgen.data.manifest import Manifest
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.bloom import TASK, languages_of
 
 MAX_BYTES = 64 << 20
 _BEFORE = """

@@ -26,23 +26,23 @@ from PIL import Image
 
 from vcrgen.bloom.checks import MAY_BE_KEPT, RawItem, complete_questions, find_problems
 from vcrgen.bloom.fetch import PictureCache
+from vcrgen.bloom.options import BloomImportOptions
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason, RejectLog
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
 from vcrgen.bloom.write import LICENSE_OF_SOURCE, write_set
 from vcrgen.builder.images import FORMATS, load_image
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.sources import open_source
 from vcrgen.builder.sources.base import PROBLEM, paths_of
 from vcrgen.builder.sources.images import image_bytes
-from vcrgen.config.bloom import BloomImportOptions
-from vcrgen.config.build import load_build_config
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.errors import ConfigError, ImageProblem, SourceError
-from vcrgen.media import media_type
-from vcrgen.reading import as_id, describe, parse_json, read_json
-from vcrgen.records import RejectReason
+from vcrgen.core.errors import ConfigError, ImageProblem, SourceError
+from vcrgen.core.media import media_type
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.reading import as_id, describe, parse_json, read_json
+from vcrgen.core.records import RejectReason
+from vcrgen.data.manifest import Manifest
+from vcrgen.data.tasks.bloom import DIALECT, LETTERS
 from vcrgen.report.escape import one_line
-from vcrgen.tasks.bloom import DIALECT, LETTERS
-from vcrgen.work.progress import ProgressListener
 
 MAX_JSON_BYTES = 128 << 20
 MAX_PIXELS = 64_000_000

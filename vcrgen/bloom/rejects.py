@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from vcrgen.files import canonical_json
+from vcrgen.core.files import canonical_json
 
 
 class ItemRejectReason(StrEnum):

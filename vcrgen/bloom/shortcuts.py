@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vcrgen.errors import ShortcutError
+from vcrgen.core.errors import ShortcutError
+from vcrgen.data.tasks.bloom import ChoiceItem
+from vcrgen.data.tasks.text_reader import MARGIN, MIN_ITEMS, READER, ReaderFigure, read_without_pictures
 from vcrgen.report.escape import escape_markdown
-from vcrgen.tasks.bloom import ChoiceItem
-from vcrgen.tasks.text_reader import MARGIN, MIN_ITEMS, READER, ReaderFigure, read_without_pictures
 
 _SHOWN = 3  # shortcuts in a message
 _HEAD = "| language | items | right, % | chance, % |\n| --- | --- | --- | --- |\n"

@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 
 from vcrgen.bloom.checks import RawItem, find_problems
 from vcrgen.bloom.taxonomy import MAX_BYTES, Taxonomy, default_taxonomy
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.statistics import Summary
-from vcrgen.errors import DatasetError
-from vcrgen.tasks.bloom import LETTERS, TAXONOMY_FILE, ChoiceItem, languages_of, read_items
+from vcrgen.core.errors import DatasetError
+from vcrgen.data.reader import Dataset
+from vcrgen.data.statistics import Summary
+from vcrgen.data.tasks.bloom import LETTERS, TAXONOMY_FILE, ChoiceItem, languages_of, read_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

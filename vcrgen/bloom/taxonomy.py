@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
-from vcrgen.errors import ConfigError
-from vcrgen.reading import check_file_size, name_cells, parse_csv_cells, read_csv
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.reading import check_file_size, name_cells, parse_csv_cells, read_csv
 
 COLUMNS = ("level", "subcategory", "leaf")
 MAX_BYTES = 4 << 20

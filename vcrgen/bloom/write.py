@@ -21,17 +21,17 @@ import pyarrow.parquet as pq
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy
-from vcrgen.dataset.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.schema import DatasetKind
-from vcrgen.errors import NoPairsError
-from vcrgen.files import canonical_json, indented_json, sha256_file, write_text
-from vcrgen.reading import without_marks
-from vcrgen.rng import rng_for
-from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
-from vcrgen.tasks.croissant import CROISSANT, croissant_of
-from vcrgen.work.folder import new_folder
+from vcrgen.core.errors import NoPairsError
+from vcrgen.core.files import canonical_json, indented_json, sha256_file, write_text
+from vcrgen.core.folder import new_folder
+from vcrgen.core.reading import without_marks
+from vcrgen.core.rng import rng_for
+from vcrgen.core.signature import Signature
+from vcrgen.data.manifest import DATA_FOLDER, DatasetFile, Manifest, write_manifest
+from vcrgen.data.reader import Dataset
+from vcrgen.data.schema import DatasetKind
+from vcrgen.data.tasks.bloom import TASK, TAXONOMY_FILE, ChoiceItem, item_of, question_kind
+from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
 
 SPLIT = "test"
 CARD = "README.md"
@@ -102,7 +102,7 @@ def write_set(
 
     Args:
         out: A new or empty folder; it appears whole or not at all.
-        rows: In the columns of :func:`vcrgen.tasks.bloom.question_kind`; read once, a few in memory at a time.
+        rows: In the columns of :func:`vcrgen.data.tasks.bloom.question_kind`; read once, a few in memory at a time.
         languages: Codes, in the order of the columns.
         taxonomy: The tree of categories.
         source: The origin of the items in one line.

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from vcrgen.builder.records import PairParts
+from vcrgen.core.records import Span
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import SIGMA, lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.records import Span
 from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.shaping import Shaper

@@ -17,15 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
+from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
 from vcrgen.builder.splits import Rows, assign
-from vcrgen.config.build import BuildConfig, parse_splits
-from vcrgen.dataset.manifest import DatasetFile
-from vcrgen.errors import NoPairsError, OutputError
-from vcrgen.files import indented_json, sha256_file
-from vcrgen.records import Mode, Reject, RejectReason
-from vcrgen.storage import Folder
+from vcrgen.core.errors import NoPairsError, OutputError
+from vcrgen.core.files import indented_json, sha256_file
+from vcrgen.core.records import Mode, Reject, RejectReason
+from vcrgen.core.storage import Folder
+from vcrgen.data.manifest import DatasetFile
 
 ASSEMBLY = "assembly.json"
 DUPLICATES = "rejects/duplicates.jsonl"

@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
-from vcrgen.config.build import OMIT_WHEN_DEFAULT, BuildConfig
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.plurals import pluralize
-from vcrgen.reading import without_marks
-from vcrgen.tasks.vcr import VCR, SplitStatistics, has_white_rows
+from vcrgen.builder.options import OMIT_WHEN_DEFAULT, BuildConfig
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import without_marks
+from vcrgen.data.manifest import Manifest
+from vcrgen.data.tasks.vcr import VCR, SplitStatistics, has_white_rows
 from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
 
 # The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...

@@ -8,7 +8,7 @@ import numpy as np
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
 from vcrgen.builder.records import PairImages, PairParts, Places, PreparedItem
-from vcrgen.records import Span
+from vcrgen.core.records import Span
 from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
 from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip

@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from vcrgen.errors import ImageProblem
-from vcrgen.records import RejectReason
+from vcrgen.core.errors import ImageProblem
+from vcrgen.core.records import RejectReason
 
 Image.init()
 # Raster formats that this Pillow decodes without starting another program (as for EPS).

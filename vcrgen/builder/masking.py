@@ -9,10 +9,10 @@ from itertools import chain, pairwise, zip_longest
 from random import Random
 from typing import TYPE_CHECKING
 
-from vcrgen.config.build import BuildConfig
-from vcrgen.records import Span
-from vcrgen.resources import load_object
-from vcrgen.rng import shuffled
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.records import Span
+from vcrgen.core.resources import load_object
+from vcrgen.core.rng import shuffled
 from vcrgen.text.eligibility import cuts_word, eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
 from vcrgen.text.mask_kinds import MASK_KINDS

@@ -18,13 +18,13 @@ from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.records import Mask, Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ImageProblem, PipelineError
-from vcrgen.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
-from vcrgen.rng import rng_for
-from vcrgen.signature import Signature
+from vcrgen.core.errors import ImageProblem, PipelineError
+from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
+from vcrgen.core.rng import rng_for
+from vcrgen.core.signature import Signature
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
@@ -326,7 +326,7 @@ class Pipeline:
         return with_seed(rule, int(rng_for(self.config.seed, f"cover form{when}", pair + place).random() * (1 << 53)))
 
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
-        """Return one row of the dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
+        """Return one row of the dataset, in the columns of :data:`vcrgen.data.tasks.vcr.VCR`."""
         return pair_row(pair, mode, language=self.language, image_format=self.config.image_format)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
-from vcrgen.records import Item, Mode, Reject, Span
+from vcrgen.core.records import Item, Mode, Reject, Span
 from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.records import Box, GlyphBox, Layout, MaskedSpan
 from vcrgen.typeset.style import Style

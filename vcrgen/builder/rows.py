@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.builder.records import Pair
-from vcrgen.records import Mode
+from vcrgen.core.records import Mode
 from vcrgen.text.languages import LanguageRow
 from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 
 
 def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str) -> dict[str, Any]:
-    """Return one row of a dataset, in the columns of :data:`vcrgen.tasks.vcr.VCR`."""
+    """Return one row of a dataset, in the columns of :data:`vcrgen.data.tasks.vcr.VCR`."""
     images = pair.images[mode]
 
     def image(data: bytes, name: str) -> dict[str, Any]:

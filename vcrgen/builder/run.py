@@ -12,6 +12,7 @@ from typing import Any
 from vcrgen.builder.assemble import REJECTS_FILE, join_rejects, make_file, plan_assembly, read_assembly, save_assembly
 from vcrgen.builder.card import dataset_card
 from vcrgen.builder.engines import CrashedTasksError, Engine, EngineChoice, Worker, open_engine
+from vcrgen.builder.options import BuildConfig, load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.shards import (
     BYTE_PACKAGES,
@@ -25,17 +26,16 @@ from vcrgen.builder.shards import (
     read_results,
 )
 from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
-from vcrgen.config.build import BuildConfig, load_build_config
-from vcrgen.dataset.manifest import Manifest, read_manifest, write_manifest
-from vcrgen.dataset.reader import built_dataset
-from vcrgen.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
-from vcrgen.files import output_errors
-from vcrgen.signature import Signature
-from vcrgen.storage import Folder, open_folder
-from vcrgen.tasks.croissant import CROISSANT, croissant_of
-from vcrgen.tasks.vcr import VCR, vcr_statistics
-from vcrgen.work.folder import PLAN, WorkFolder
-from vcrgen.work.progress import ProgressListener, shown_bytes
+from vcrgen.core.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
+from vcrgen.core.files import output_errors
+from vcrgen.core.folder import PLAN, WorkFolder
+from vcrgen.core.progress import ProgressListener, shown_bytes
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import Folder, open_folder
+from vcrgen.data.manifest import Manifest, read_manifest, write_manifest
+from vcrgen.data.reader import built_dataset
+from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
+from vcrgen.data.tasks.vcr import VCR, vcr_statistics
 
 WORK = ".vcrgen-build"
 SUCCESS = "_SUCCESS"
@@ -81,7 +81,7 @@ def build(
         address: Of a running Ray cluster.
         config: A YAML recipe or a configuration; options given here win.
         listener: Told of the progress.
-        **options: Fields of :class:`vcrgen.config.build.BuildConfig`.
+        **options: Fields of :class:`vcrgen.builder.options.BuildConfig`.
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

@@ -30,16 +30,16 @@ import pyarrow.parquet as pq
 from PIL import features
 
 from vcrgen.builder.engines.base import Report
+from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
 from vcrgen.builder.sources import Partition, Source, iter_items
-from vcrgen.config.build import SPLIT_FIELDS, BuildConfig
-from vcrgen.files import canonical_json, sha256_file
-from vcrgen.records import Reject
-from vcrgen.signature import Signature
-from vcrgen.storage import Folder
-from vcrgen.tasks.vcr import VCR
-from vcrgen.work.folder import PLAN
+from vcrgen.core.files import canonical_json, sha256_file
+from vcrgen.core.folder import PLAN
+from vcrgen.core.records import Reject
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import Folder
+from vcrgen.data.tasks.vcr import VCR
 
 ROW_GROUP = 64  # rows in memory at a time, and in a row group
 MAX_SHARD = 512  # pairs, about 100 MB a mode

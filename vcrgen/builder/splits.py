@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.errors import ConfigError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.plurals import pluralize
 
 Keys = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]

@@ -6,12 +6,12 @@ from typing import Any
 
 from PIL import Image
 
+from vcrgen.builder.options import BuildConfig, load_build_config
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
-from vcrgen.config.build import BuildConfig, load_build_config
-from vcrgen.errors import ConfigError, VcrgenError
-from vcrgen.records import Item, Reject
-from vcrgen.tasks.vcr import VCR
+from vcrgen.core.errors import ConfigError, VcrgenError
+from vcrgen.core.records import Item, Reject
+from vcrgen.data.tasks.vcr import VCR
 
 
 class RejectedPairError(VcrgenError):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vcrgen.analysis.options import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_folder, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.analysis import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.errors import AnalysisError
-from vcrgen.extras import needs_extra
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.options import drop_none, validate_options
 
 if TYPE_CHECKING:
     from vcrgen.analysis.examples import Example

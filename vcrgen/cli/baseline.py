@@ -20,15 +20,15 @@ from vcrgen.cli.outputs import PictureFolder, ServerFile, default_out, score_com
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
 from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.base import validate_options
-from vcrgen.config.predict import PredictOptions
-from vcrgen.config.server import with_server
-from vcrgen.errors import ConfigError, PredictionError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ConfigError, PredictionError
+from vcrgen.core.options import validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.models.predict.options import PredictOptions
+from vcrgen.models.server_options import with_server
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.pictures import Pictures, PictureSelection
-    from vcrgen.dataset.reader import Dataset
+    from vcrgen.data.pictures import Pictures, PictureSelection
+    from vcrgen.data.reader import Dataset
     from vcrgen.models.base import VisionModel
     from vcrgen.scorer.mcq.text_only import Outputs
 
@@ -77,11 +77,11 @@ def ocr(
 
     Needs the extra `ocr`: pip install "vcrgen\[ocr]". Run the same command again to resume.
     """
-    from vcrgen.dataset.pictures import PictureSelection, open_pictures
-    from vcrgen.dataset.reader import open_dataset
-    from vcrgen.dataset.views import VIEWS, View
+    from vcrgen.data.pictures import PictureSelection, open_pictures
+    from vcrgen.data.reader import open_dataset
+    from vcrgen.data.tasks.vcr import VCR
+    from vcrgen.data.views import VIEWS, View
     from vcrgen.models.ocr import OcrModel
-    from vcrgen.tasks.vcr import VCR
 
     known = [name for name in VIEWS if name != View.TEXT_ONLY]  # in which there is nothing to read
     if view not in known:
@@ -135,12 +135,12 @@ def template(
     If no known face is that of the strips, glyphs are cut out of their uncovered text. Each line of outputs has, for
     every covered text, the bits that are left (the equivocation). Run the same command again to resume.
     """
-    from vcrgen.dataset.pictures import PictureSelection, open_pictures
-    from vcrgen.dataset.reader import open_dataset
-    from vcrgen.dataset.views import View
+    from vcrgen.data.pictures import PictureSelection, open_pictures
+    from vcrgen.data.reader import open_dataset
+    from vcrgen.data.tasks.vcr import VCR
+    from vcrgen.data.views import View
+    from vcrgen.models.predict.template import TemplateModel, check_print, cut_out_glyphs
     from vcrgen.pixels.ngrams import ReferenceTexts
-    from vcrgen.predict.template import TemplateModel, check_print, cut_out_glyphs
-    from vcrgen.tasks.vcr import VCR
 
     choice = PictureSelection(views=(View.TEI,), mode=mode, split=split, limit=limit)
     data = open_dataset(dataset, VCR)
@@ -163,7 +163,7 @@ def _run(
 ) -> None:
     """Read the pictures, write the outputs, and say how to score them."""
     from vcrgen.cli.progress import ConsoleProgress
-    from vcrgen.predict.run import run_baseline
+    from vcrgen.models.predict.run import run_baseline
 
     with ConsoleProgress(console.err, doing="reading", unit="pictures", kept="read") as listener:
         result = run_baseline(pictures, choice, out=out, make_model=make_model, workers=workers, listener=listener)
@@ -216,10 +216,10 @@ def text_only(
     The reader is an n-gram classifier, which learns from the other pictures of the set; it needs 100 items.
     With --transformers or --endpoint a model is asked without the pictures, too, as by vcrgen predict --view text-only.
     """
+    from vcrgen.data.tasks import bloom
+    from vcrgen.data.tasks.opening import open_task_dataset
     from vcrgen.scorer.mcq.loading import categories_of
     from vcrgen.scorer.mcq.text_only import items_with_keys, text_only_accuracies, text_only_document
-    from vcrgen.tasks import bloom
-    from vcrgen.tasks.opening import open_task_dataset
 
     shown = report_format(form, out, [dataset])
     data = open_task_dataset(dataset)
@@ -237,11 +237,11 @@ def text_only(
 def _text_only_outputs(folder: Path, data: Dataset, chosen: PredictOptions) -> tuple[str, Outputs]:
     """Ask a model in the text-only view, as `vcrgen predict` does; nothing that was answered is asked again."""
     from vcrgen.cli.progress import ConsoleProgress
-    from vcrgen.dataset.views import View
-    from vcrgen.predict import job
-    from vcrgen.predict.prompts import make_choice_prompt
-    from vcrgen.predict.questions import QuestionSelection
-    from vcrgen.reading import iter_json_lines
+    from vcrgen.core.reading import iter_json_lines
+    from vcrgen.data.views import View
+    from vcrgen.models.predict import job
+    from vcrgen.models.predict.prompts import make_choice_prompt
+    from vcrgen.models.predict.questions import QuestionSelection
 
     prompt = make_choice_prompt(None, chosen.parameters)
     choice = QuestionSelection(views=(View.TEXT_ONLY,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from vcrgen.bloom.options import BloomCoverageOptions, BloomGenerationOptions, BloomImportOptions, BloomSceneOptions
+from vcrgen.builder.options import find_recipe
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import ServerFile, limits_of
 from vcrgen.cli.root import app, interruption
-from vcrgen.config.base import drop_none, read_yaml, spelling, validate_options
-from vcrgen.config.bloom import BloomCoverageOptions, BloomGenerationOptions, BloomImportOptions, BloomSceneOptions
-from vcrgen.config.build import find_recipe
-from vcrgen.config.server import override, with_server
-from vcrgen.errors import ConfigError, OutputError, SourceError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ConfigError, OutputError, SourceError
+from vcrgen.core.options import drop_none, read_yaml, spelling, validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.models.server_options import override, with_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vcrgen.bloom.filtering import TextOnlyAnswers
     from vcrgen.bloom.generation.scheduler import MissingReplies
-    from vcrgen.dataset.manifest import Manifest
-    from vcrgen.dataset.reader import Dataset
+    from vcrgen.data.manifest import Manifest
+    from vcrgen.data.reader import Dataset
     from vcrgen.models.endpoint import EndpointModel
 
 bloom = typer.Typer(
@@ -291,7 +291,7 @@ def filter(
 ) -> None:
     """Write a copy of an MCQ benchmark without some of its items, such as those that an audit rejected."""
     from vcrgen.bloom.filtering import write_filtered_set
-    from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.opening import open_task_dataset
 
     folder = _folder(out, "filtered")
     answers = _text_only_answers(data, blind, blind_models) if blind else None
@@ -324,7 +324,7 @@ def _text_only_answers(data: Path, files: Sequence[Path], least: int | None) -> 
 
 def _folder(out: Path | None, name: str) -> Path:
     """Return the folder of a set, by default one named after its source."""
-    from vcrgen.storage import remote_url
+    from vcrgen.core.storage import remote_url
 
     if out and (url := remote_url(out.as_posix())):
         raise OutputError(f"--out {url} is in an object store; only builds write there.")
@@ -347,7 +347,7 @@ def _print_summary(folder: Path, manifest: Manifest) -> None:
 def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
     """Print the statistics of an MCQ benchmark for ``vcrgen inspect``."""
     from vcrgen.bloom.summary import set_figures
-    from vcrgen.tasks.bloom import level_note
+    from vcrgen.data.tasks.bloom import level_note
 
     figures, manifest = set_figures(data), data.built
     if as_json:

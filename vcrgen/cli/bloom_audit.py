@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from vcrgen.bloom.options import AuditOptions
 from vcrgen.cli import console
 from vcrgen.cli.bloom import bloom
 from vcrgen.cli.options import examples, options_of
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.errors import OutputError
-from vcrgen.plurals import pluralize
-from vcrgen.storage import remote_url
+from vcrgen.core.errors import OutputError
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.storage import remote_url
 
 audit = typer.Typer(
     no_args_is_help=True,
@@ -35,7 +35,7 @@ _Folder = Annotated[Path | None, typer.Option(help="Where the audit is kept.", s
 def draw(data: _Data, folder: _Folder = None, **options: Any) -> None:
     """Draw items of every category and assign them to raters: the same benchmark and options, the same draw."""
     from vcrgen.bloom.audit.draw import FILE, draw_set, write_draw
-    from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.opening import open_task_dataset
 
     file = _audit_folder(data, folder) / FILE
     drawn = draw_set(open_task_dataset(data), validate_options(AuditOptions, drop_none(options)))
@@ -66,7 +66,7 @@ def report(
     from vcrgen.bloom.audit.audit_report import PAGE, REPORT, write_report
     from vcrgen.bloom.audit.draw import FILE, read_draw
     from vcrgen.cli.terminal import print_parts, show_document
-    from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.opening import open_task_dataset
 
     opened, place = open_task_dataset(data), _audit_folder(data, folder)
     statistics, document = write_report(opened, read_draw(place / FILE, opened), verdicts, place, judge=judge)

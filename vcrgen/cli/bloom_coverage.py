@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vcrgen.bloom.options import BloomCoverageOptions
 from vcrgen.cli import console
 from vcrgen.cli.bloom import bloom, open_models, report_missing
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.outputs import ServerFile
 from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report
 from vcrgen.cli.root import interruption
-from vcrgen.config.base import validate_options
-from vcrgen.config.bloom import BloomCoverageOptions
-from vcrgen.config.server import with_server
-from vcrgen.errors import ConfigError
-from vcrgen.files import output_errors, write_text
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.files import output_errors, write_text
+from vcrgen.core.options import validate_options
+from vcrgen.models.server_options import with_server
 
 if TYPE_CHECKING:
     from vcrgen.bloom.coverage.classification import Classification

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
-from vcrgen.config.base import PANEL_RUN
-from vcrgen.config.build import BuildConfig
-from vcrgen.plurals import pluralize
+from vcrgen.core.options import PANEL_RUN
+from vcrgen.core.plurals import pluralize
 
 
 @app.command(
@@ -87,7 +87,7 @@ def build(
 
 def _merged(recipe: Path | None, options: dict[str, Any]) -> BuildConfig:
     """Return a recipe's configuration, overridden by options."""
-    from vcrgen.config.build import find_recipe, load_build_config
+    from vcrgen.builder.options import find_recipe, load_build_config
 
     fields = {name: value for name, value in options.items() if name in BuildConfig.model_fields}
     fields["where"] = fields["where"] or None

@@ -15,13 +15,13 @@ from vcrgen.cli import console
 from vcrgen.cli.bloom import inspect_benchmark
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
-from vcrgen.errors import ConfigError, DatasetError, OutputError
-from vcrgen.plurals import pluralize
-from vcrgen.publish.export_formats import EXPORT_FORMATS, FILE_FORMATS
+from vcrgen.core.errors import ConfigError, DatasetError, OutputError
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.export.export_formats import EXPORT_FORMATS, FILE_FORMATS
 from vcrgen.report.table import percent
 
 if TYPE_CHECKING:
-    from vcrgen.tasks.vcr import SplitStatistics
+    from vcrgen.data.tasks.vcr import SplitStatistics
 
 _Pixels = Annotated[Path | None, typer.Option(help="Outputs of vcrgen baseline template on the dataset.")]
 _Dataset = Annotated[
@@ -41,10 +41,10 @@ def inspect(
     bits that the visible pixels leave of each span, and the baseline's exact match. For a multiple-choice benchmark
     (MCQ): items by level and language, categories without items, and cues in its options.
     """
-    from vcrgen.tasks import bloom
-    from vcrgen.tasks.opening import open_task_dataset
-    from vcrgen.tasks.pixel_bits import read_pixel_bits
-    from vcrgen.tasks.vcr import vcr_statistics
+    from vcrgen.data.tasks import bloom
+    from vcrgen.data.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.pixel_bits import read_pixel_bits
+    from vcrgen.data.tasks.vcr import vcr_statistics
 
     data = open_task_dataset(dataset)
     if data.kind.task == bloom.TASK:
@@ -134,7 +134,7 @@ def _print_statistics(statistics: Mapping[tuple[str, str], SplitStatistics]) -> 
 
 def _default_out(dataset: Path, out: Path | None, suffix: str) -> Path:
     """Return ``out``, or by default a path beside the dataset; in this folder if the dataset is in an object store."""
-    from vcrgen.storage import remote_url
+    from vcrgen.core.storage import remote_url
 
     if out and remote_url(out.as_posix()):
         raise OutputError(f"--out {remote_url(out.as_posix())} is in an object store; only builds write there.")
@@ -150,7 +150,7 @@ def preview(
     mode: Annotated[str | None, typer.Option(help="Mode of files that do not state theirs: easy or hard.")] = None,
 ) -> None:
     """Write one self-contained HTML page to look at a dataset."""
-    from vcrgen.publish.preview import write_preview
+    from vcrgen.view.preview import write_preview
 
     page = _default_out(datasets[0], out, "-preview.html")
     shown = write_preview(datasets, page, limit=limit, mode=mode)
@@ -237,7 +237,7 @@ def export(
 
 
 def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, split: str | None) -> None:
-    from vcrgen.publish.export import export_dataset
+    from vcrgen.data.export import export_dataset
 
     folder = _default_out(source, out, f"-{to}")
     result = export_dataset(source, to=to, out=folder, mode=mode, split=split)
@@ -248,7 +248,7 @@ def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, s
 
 
 def _export_croissant(source: Path, out: Path, base: Path | None, rai: Path | None) -> None:
-    from vcrgen.tasks.croissant import export_croissant
+    from vcrgen.data.tasks.croissant import export_croissant
 
     missing = export_croissant(source, out, base=base, fields=rai)
     console.say(

@@ -11,9 +11,9 @@ import typer
 
 from vcrgen.cli.options import examples, out_option
 from vcrgen.cli.root import app
-from vcrgen.errors import OutputError
-from vcrgen.files import output_errors
-from vcrgen.resources import resource_dir
+from vcrgen.core.errors import OutputError
+from vcrgen.core.files import output_errors
+from vcrgen.core.resources import resource_dir
 
 STEPS = (
     "build samples:10 --out demo/data",

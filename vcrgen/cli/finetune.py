@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.build import SPLIT_FIELDS, BuildConfig
-from vcrgen.config.train import TrainOptions
-from vcrgen.plurals import pluralize
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.train.options import TrainOptions
 
 # What of a build's configuration counts for a stream, too.
 PAIR_OPTIONS = tuple(

@@ -13,15 +13,15 @@ from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
+from vcrgen.builder.options import PAIR_COLUMNS, BuildConfig, load_build_config
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app, interruption
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.build import PAIR_COLUMNS, BuildConfig, load_build_config
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.errors import ConfigError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.typeset.cover_kinds import ROWS
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
@@ -82,9 +82,9 @@ def make(
     resume. Of an MCQ benchmark, items and the order of their options are drawn; this cannot be resumed.
     """
     from vcrgen.cli.progress import ConsoleProgress
+    from vcrgen.data.tasks.opening import is_mcq_dataset, open_task_dataset
     from vcrgen.hidden import make_hidden
     from vcrgen.hidden.mcq import make_hidden_mcq
-    from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
 
     options["where"] = options["where"] or None
     config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
@@ -228,7 +228,7 @@ def verify(
 
 def _attack_strips(part: Path, strips: int) -> bool:
     """Print the success of the template baseline on a public part; return True if it gives many answers."""
-    from vcrgen.predict.strip_attack import attack_strips
+    from vcrgen.models.predict.strip_attack import attack_strips
 
     try:
         attack = attack_strips(part, strips)

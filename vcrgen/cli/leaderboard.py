@@ -13,13 +13,13 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.progress import ConsoleProgress
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.service import ServiceOptions
-from vcrgen.errors import LeaderboardError
-from vcrgen.extras import needs_extra
-from vcrgen.files import output_errors, write_text
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.files import output_errors, write_text
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.plurals import pluralize
+from vcrgen.web.options import ServiceOptions
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.board import Board
@@ -183,8 +183,8 @@ def add(
 
 
 def _print_scores(board: Board, submission: Submission) -> None:
+    from vcrgen.data.tasks.task import VCR_TASK
     from vcrgen.leaderboard.queries import BoardQueries
-    from vcrgen.tasks.task import VCR_TASK
 
     with board.reading() as connection:
         views = BoardQueries(board, connection)

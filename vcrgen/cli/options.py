@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast,
 
 import typer
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -47,7 +47,7 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
     """Give a command one option for every field of a model, in place of its ``**options``; None if not given.
 
     Args:
-        model: A model whose fields were made by :func:`vcrgen.config.base.option`.
+        model: A model whose fields were made by :func:`vcrgen.core.options.option`.
         only: Names of the fields that become options; all but :data:`NOT_OPTIONS` if not given.
     """
     names = [name for name in model.model_fields if (name in only if only else name not in NOT_OPTIONS)]
@@ -70,7 +70,7 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
 
 def _column_name(field: FieldInfo) -> str:
     """Return the name by which ``--column`` takes a field; empty if the field is an option of its own."""
-    from vcrgen.config.base import COLUMN
+    from vcrgen.core.options import COLUMN
 
     spelled = str(_extra(field)["names"])
     return spelled.removeprefix(COLUMN) if spelled.startswith(COLUMN) else ""
@@ -122,7 +122,7 @@ def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Comma
 
 
 def _extra(field: FieldInfo) -> dict[str, Any]:
-    """Return what :func:`vcrgen.config.base.option` says of a field beside its type and limits."""
+    """Return what :func:`vcrgen.core.options.option` says of a field beside its type and limits."""
     extra = field.json_schema_extra
     assert isinstance(extra, dict), f"the field {field.description!r} was not made by `option`"
     return extra

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vcrgen.config.base import PANEL_SERVER
-from vcrgen.storage import remote_url
+from vcrgen.core.options import PANEL_SERVER
+from vcrgen.core.storage import remote_url
 
 if TYPE_CHECKING:
-    from vcrgen.config.server import ServerOptions
-    from vcrgen.dataset.pictures import Pictures, PictureSelection
+    from vcrgen.data.pictures import Pictures, PictureSelection
     from vcrgen.models.connection import Limits
+    from vcrgen.models.server_options import ServerOptions
 
 PictureFolder = Annotated[
     Path, typer.Argument(help="A dataset that vcrgen built, or the public part of a hidden test set.")
@@ -42,7 +42,7 @@ def default_out(dataset: Path, what: str) -> Path:
 
 def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> str:
     """Return the command that scores a file of outputs."""
-    from vcrgen.dataset.key import is_key
+    from vcrgen.data.key import is_key
 
     data, splits = str(pictures.dataset), pictures.dataset.splits
     if pictures.dataset.is_hidden:

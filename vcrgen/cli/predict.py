@@ -14,22 +14,22 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, ServerFile, default_out, limits_of, score_command
 from vcrgen.cli.root import app
-from vcrgen.config.base import validate_options
-from vcrgen.config.predict import PredictOptions
-from vcrgen.config.server import with_server
-from vcrgen.errors import ConfigError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.options import validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.models.predict.options import PredictOptions
+from vcrgen.models.server_options import with_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vcrgen.dataset.pictures import PictureSelection
-    from vcrgen.dataset.reader import Dataset
-    from vcrgen.dataset.views import View
+    from vcrgen.data.pictures import PictureSelection
+    from vcrgen.data.reader import Dataset
+    from vcrgen.data.views import View
     from vcrgen.models.base import Model
-    from vcrgen.predict.job import JobResult
-    from vcrgen.predict.prompts import Prompt
-    from vcrgen.predict.report import ReplyTally
+    from vcrgen.models.predict.job import JobResult
+    from vcrgen.models.predict.prompts import Prompt
+    from vcrgen.models.predict.report import ReplyTally
 
 UNFINISHED = 3  # exit code: some pictures have no reply
 
@@ -64,9 +64,9 @@ def predict(
     Exit code 3: some images have no reply; the same command asks for them again.
     """
     from vcrgen.cli.progress import ConsoleProgress
-    from vcrgen.predict import job
-    from vcrgen.predict.questions import open_selection
-    from vcrgen.tasks.opening import open_task_dataset
+    from vcrgen.data.tasks.opening import open_task_dataset
+    from vcrgen.models.predict import job
+    from vcrgen.models.predict.questions import open_selection
 
     chosen = validate_options(PredictOptions, with_server(PredictOptions, server, options))
     data = open_task_dataset(dataset)
@@ -104,11 +104,11 @@ def predict(
 
 def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
     """Return the selected pictures or questions of a dataset, and the prompt."""
-    from vcrgen.dataset.pictures import PictureSelection
-    from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS
-    from vcrgen.predict.prompts import make_choice_prompt, make_prompt
-    from vcrgen.predict.questions import QuestionSelection
-    from vcrgen.tasks import bloom
+    from vcrgen.data.pictures import PictureSelection
+    from vcrgen.data.tasks import bloom
+    from vcrgen.data.views import QUESTION_VIEWS, VIEWS
+    from vcrgen.models.predict.prompts import make_choice_prompt, make_prompt
+    from vcrgen.models.predict.questions import QuestionSelection
 
     asks_questions = data.kind.task == bloom.TASK
     views: Mapping[str, tuple[View, ...]] = QUESTION_VIEWS if asks_questions else VIEWS

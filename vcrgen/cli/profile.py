@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from vcrgen.analysis.options import AnalysisOptions
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.reports import Format, Out, report_format, write_report
 from vcrgen.cli.root import app
-from vcrgen.config.analysis import AnalysisOptions
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.errors import AnalysisError
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.options import drop_none, validate_options
 
 PAGE = Path("profile.html")  # the default of --out for HTML
 EXAMPLE = "bloom"  # the published scores of BloomBench

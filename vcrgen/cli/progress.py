@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from vcrgen.plurals import pluralize
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
 
 LINE_SECONDS = 10.0
 

@@ -11,8 +11,8 @@ import typer
 
 from vcrgen.cli import console
 from vcrgen.cli.options import out_option
-from vcrgen.errors import ConfigError
-from vcrgen.files import output_errors, write_text
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.files import output_errors, write_text
 
 if TYPE_CHECKING:
     from vcrgen.report.document import Document
@@ -77,8 +77,8 @@ def write_report_text(text: str, out: Path | None, written: Sequence[Path] = ())
 @contextmanager
 def report_folder(out: Path | None, form: str) -> Iterator[Callable[[Document, Mapping[str, str]], None]]:
     """Yield a function that prints a document, or writes it and further files to a folder that appears as ``out``."""
+    from vcrgen.core.folder import new_folder
     from vcrgen.report.document import SUFFIXES
-    from vcrgen.work.folder import new_folder
 
     if out is None:
         yield lambda document, files: write_report(document, form, None)

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from vcrgen.cli import console
 from vcrgen.cli.options import examples
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 
 
 class CommandRow(NamedTuple):
@@ -176,7 +176,7 @@ def _mistake(error: Exception) -> str | None:
     if isinstance(error, typer.TyperException):
         return _usage_mistake(error)
     if isinstance(error, OSError):
-        from vcrgen.files import DISK_FULL
+        from vcrgen.core.files import DISK_FULL
 
         where = f" of {error.filename}" if error.filename else ""
         full = f"The disk{where} is full; free some space and run the same command again."

@@ -13,17 +13,17 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of
 from vcrgen.cli.reports import Format, Out, check_targets, report_format, write_report, write_report_text
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.score import ScoreOptions
-from vcrgen.errors import ScoreError
-from vcrgen.files import output_errors, sha256_file, write_json
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import output_errors, sha256_file, write_json
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.scorer.options import ScoreOptions
 
 if TYPE_CHECKING:
+    from vcrgen.core.signature import Signature
     from vcrgen.scorer.comparison import Comparison
     from vcrgen.scorer.predictions import PredictionFile
     from vcrgen.scorer.results import RunResult
     from vcrgen.scorer.session import BaseScoringSession
-    from vcrgen.signature import Signature
 
 Files = Annotated[
     list[Path], typer.Argument(help="Files of model outputs; the format is recognised. - is standard input.")

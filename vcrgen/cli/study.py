@@ -16,13 +16,13 @@ from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format
 from vcrgen.cli.root import app
-from vcrgen.config.base import drop_none, validate_options
-from vcrgen.config.service import ServiceOptions
-from vcrgen.config.study import StudyOptions
-from vcrgen.errors import StudyError
-from vcrgen.extras import needs_extra
-from vcrgen.files import output_errors, write_text
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import StudyError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.files import output_errors, write_text
+from vcrgen.core.options import drop_none, validate_options
+from vcrgen.core.plurals import pluralize
+from vcrgen.study.options import StudyOptions
+from vcrgen.web.options import ServiceOptions
 
 if TYPE_CHECKING:
     from vcrgen.study.records import StudyDesign

@@ -12,7 +12,9 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.bloom import LETTERS
+from vcrgen.data.tasks.task import MCQ_TASK, TASKS, VCR_TASK
 from vcrgen.report.document import LIMITATIONS, LONG_TABLES_OMITTED, Document
 from vcrgen.report.escape import escape_terminal
 from vcrgen.report.table import Interval, NumberInterval, Table, TableCell, percent, show
@@ -26,8 +28,6 @@ from vcrgen.scorer.score_report import remarks, score_document
 from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, by_title, comparison_table
 from vcrgen.scorer.session import Validation
 from vcrgen.scorer.span_session import ScoredExample
-from vcrgen.tasks.bloom import LETTERS
-from vcrgen.tasks.task import MCQ_TASK, TASKS, VCR_TASK
 
 if TYPE_CHECKING:
     from vcrgen.scorer.mcq.session import ItemExample

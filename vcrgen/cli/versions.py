@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
 from vcrgen.builder.shards import SIGNED_PACKAGES, environment
-from vcrgen.extras import EXTRAS
+from vcrgen.core.extras import EXTRAS
 
 
 def version_lines() -> Iterator[str]:

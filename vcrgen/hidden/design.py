@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from vcrgen.core.records import Mode
+from vcrgen.core.rng import shuffled
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Mode
-from vcrgen.rng import shuffled
 
 MIN_WIDTH, MAX_WIDTH = 600, 1000  # px
 # Least and most width over font size: a line holds 44 to 56 letters, or half as many Han characters, in any width.

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vcrgen.dataset.key import ANSWERS, is_key, read_answers
-from vcrgen.dataset.tables import METADATA
-from vcrgen.errors import HiddenSetError
-from vcrgen.files import sha256_file
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.files import sha256_file
+from vcrgen.data.key import ANSWERS, is_key, read_answers
+from vcrgen.data.tables import METADATA
 from vcrgen.hidden.near import BITS, Bits
 from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS, Pixels, content_digest, image_name, read_pixels
 from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash

@@ -10,14 +10,14 @@ from typing import Any
 from vcrgen.builder.acceptance import Acceptance, Threshold
 from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts
 from vcrgen.builder.encode import encode_png
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
 from vcrgen.builder.rows import span_row
-from vcrgen.config.build import BuildConfig
-from vcrgen.dataset.canary import LINE
+from vcrgen.core.records import Item, Mode, Reject, RejectReason, Span
+from vcrgen.data.canary import LINE
 from vcrgen.hidden.design import MAX_EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
-from vcrgen.records import Item, Mode, Reject, RejectReason, Span
 from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.cover import CoverRule, Gray, measure_span, span_cells, with_seed
 from vcrgen.typeset.cover_kinds import ROWS

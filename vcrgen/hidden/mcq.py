@@ -27,21 +27,21 @@ from PIL import Image
 from vcrgen.builder.bands import Band
 from vcrgen.builder.encode import encode_png
 from vcrgen.builder.images import FORMATS, load_image
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.dataset.canary import LINE
-from vcrgen.dataset.key import FEEDBACK, FINAL, HIDDEN_SPLITS, REPORT, VERSION
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.errors import ConfigError, DatasetError, HiddenSetError, ImageProblem
-from vcrgen.files import canonical_json, output_errors
+from vcrgen.core.errors import ConfigError, DatasetError, HiddenSetError, ImageProblem
+from vcrgen.core.files import canonical_json, output_errors
+from vcrgen.core.folder import new_folder
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.signature import Signature
+from vcrgen.data.canary import LINE
+from vcrgen.data.key import FEEDBACK, FINAL, HIDDEN_SPLITS, REPORT, VERSION
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.bloom import LETTERS, SCENE_MAKER, TASK, ChoiceItem, item_of, languages_of
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.public import MAX_PIXELS, MCQ_FOLDERS, PublicFormat, image_name, is_complete, stamp, write_set
 from vcrgen.hidden.run import HiddenResult, check_private
 from vcrgen.hidden.secret import Secret, check_unused, open_secret, remember_set
-from vcrgen.plurals import pluralize
-from vcrgen.signature import Signature
-from vcrgen.tasks.bloom import LETTERS, SCENE_MAKER, TASK, ChoiceItem, item_of, languages_of
-from vcrgen.work.folder import new_folder
-from vcrgen.work.progress import ProgressListener
 
 _PAIR_OPTIONS = ("forms", "same_pairs", "fonts", "not_in")  # of hidden sets of pairs only
 MIN_PRIVATE_SEED = 1 << 128  # of built-in scenes: a smaller one may be found by trying

@@ -17,21 +17,21 @@ import numpy as np
 from markupsafe import Markup
 from PIL import Image
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import check_columns, iter_items, open_every_split
-from vcrgen.config.build import BuildConfig
-from vcrgen.dataset.key import is_key, read_answers
-from vcrgen.dataset.manifest import MANIFEST
-from vcrgen.errors import HiddenSetError
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.key import is_key, read_answers
+from vcrgen.data.manifest import MANIFEST
 from vcrgen.hidden.earlier import question_picture
 from vcrgen.hidden.near import MAX_DISTANCE, Bits, distances
 from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS
 from vcrgen.hidden.reference import Reference, difference_hash
-from vcrgen.plurals import pluralize
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Interval, Percent, Table
 from vcrgen.stats.intervals import wilson_interval
 from vcrgen.text.normalise import normalise_caption
-from vcrgen.work.progress import ProgressListener
 
 HEADS = ("Set", "", "Found", "Of", "Share", "95 % interval")
 SHOWN, SHOWN_WIDTH = 40, 220  # pictures on the page, and their width

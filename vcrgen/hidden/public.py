@@ -25,17 +25,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from vcrgen.dataset.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
-from vcrgen.dataset.manifest import MANIFEST
-from vcrgen.dataset.schema import STRING
-from vcrgen.dataset.tables import METADATA
-from vcrgen.dataset.views import View
-from vcrgen.errors import HiddenSetError, OutputError
-from vcrgen.files import canonical_json, indented_json, sha256_file, write_json, write_text
+from vcrgen.core.errors import HiddenSetError, OutputError
+from vcrgen.core.files import canonical_json, indented_json, sha256_file, write_json, write_text
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.signature import Signature
+from vcrgen.data.key import ANSWERS, KEY_FILE, REPORT, VERSION, KeyManifest, is_key, read_key
+from vcrgen.data.manifest import MANIFEST
+from vcrgen.data.schema import STRING
+from vcrgen.data.tables import METADATA
+from vcrgen.data.tasks.croissant import CROISSANT, croissant_of_public
+from vcrgen.data.views import View
 from vcrgen.hidden.secret import Secret
-from vcrgen.plurals import pluralize
-from vcrgen.signature import Signature
-from vcrgen.tasks.croissant import CROISSANT, croissant_of_public
 from vcrgen.text.languages import LANGUAGES
 
 # The image folders of a public part: of pairs, and of MCQ benchmarks.

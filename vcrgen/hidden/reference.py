@@ -8,9 +8,9 @@ import numpy as np
 from PIL import Image
 
 from vcrgen.builder.images import load_image
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import Source, check_columns, iter_items
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ImageProblem, SourceError
+from vcrgen.core.errors import ImageProblem, SourceError
 from vcrgen.hidden.near import Bits, NearIndex, has_near_duplicate
 from vcrgen.text.normalise import normalise_caption
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
-from vcrgen.records import Mode
+from vcrgen.core.records import Mode
+from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.text.languages import LANGUAGES
 
 Answer = Mapping[str, Any]

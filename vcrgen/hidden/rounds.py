@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from vcrgen.builder.sources import Source, items_at
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.errors import NoPairsError
+from vcrgen.core.errors import NoPairsError
+from vcrgen.core.ledger import Ledger
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.records import Item, Reject, RejectReason, Span
 from vcrgen.hidden.forms import FormBuilder, FormItem, PlannedItem
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.similarity import assign
-from vcrgen.plurals import pluralize
-from vcrgen.records import Item, Reject, RejectReason, Span
-from vcrgen.work.ledger import Ledger
-from vcrgen.work.progress import ProgressListener
 
 # Maximal number of rows that are read together, so that row groups are read rarely.
 READ_AHEAD = 64

@@ -19,15 +19,20 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from vcrgen.builder.options import load_build_config
 from vcrgen.builder.shards import byte_versions
 from vcrgen.builder.sources import SampleSource, check_columns, open_every_split, open_source
-from vcrgen.config.build import load_build_config
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.dataset.key import REPORT, VERSION
-from vcrgen.errors import ConfigError, NoPairsError, OutputError, SourceError
-from vcrgen.files import atomic_path, canonical_json, output_errors
+from vcrgen.core.errors import ConfigError, NoPairsError, OutputError, SourceError
+from vcrgen.core.files import atomic_path, canonical_json, output_errors
+from vcrgen.core.folder import WorkFolder
+from vcrgen.core.ledger import Ledger
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import DiskFolder
+from vcrgen.data.key import REPORT, VERSION
 from vcrgen.hidden.earlier import add_part, find_earlier_sets, part_digest
 from vcrgen.hidden.forms import FormBuilder, FormItem
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, is_complete, stamp, write_set
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import overlap_report, summary_report
@@ -35,15 +40,10 @@ from vcrgen.hidden.rounds import RoundSelector
 from vcrgen.hidden.secret import check_unused, open_secret, remember_set
 from vcrgen.hidden.similarity import similarity_report
 from vcrgen.hidden.splits import draw_splits
-from vcrgen.signature import Signature
-from vcrgen.storage import DiskFolder
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
 from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import Face, font_registry, resolve_font, text_faces
-from vcrgen.work.folder import WorkFolder
-from vcrgen.work.ledger import Ledger
-from vcrgen.work.progress import ProgressListener
 
 WORK = ".vcrgen-hidden"
 DECISIONS = "decisions.jsonl"

@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 from random import Random
 
-from vcrgen.errors import HiddenSetError
-from vcrgen.files import fsync
-from vcrgen.rng import secret_rng
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.files import fsync
+from vcrgen.core.rng import secret_rng
 
 SECRET_BYTES = 32
 MIN_BYTES = 16  # 128 bits

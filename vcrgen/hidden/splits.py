@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.hidden.secret import Secret
 
 ATTEMPTS = 64  # the most balanced one counts

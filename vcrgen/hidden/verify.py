@@ -17,12 +17,14 @@ import numpy as np
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
-from vcrgen.dataset.canary import is_canary
-from vcrgen.dataset.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
-from vcrgen.dataset.manifest import MANIFEST, check_task
-from vcrgen.dataset.tables import METADATA
-from vcrgen.errors import HiddenSetError
-from vcrgen.files import indented_json, sha256_file
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.files import indented_json, sha256_file
+from vcrgen.data.canary import is_canary
+from vcrgen.data.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
+from vcrgen.data.manifest import MANIFEST, check_task
+from vcrgen.data.tables import METADATA
+from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
+from vcrgen.data.tasks.croissant import CROISSANT
 from vcrgen.hidden.mcq import MCQ_FORMAT, draw_mcq_splits
 from vcrgen.hidden.public import (
     IMAGE_FOLDERS,
@@ -40,8 +42,6 @@ from vcrgen.hidden.public import (
 from vcrgen.hidden.reference import caption_start
 from vcrgen.hidden.secret import Secret
 from vcrgen.hidden.splits import draw_splits
-from vcrgen.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
-from vcrgen.tasks.croissant import CROISSANT
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import is_covered
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.disclosure import to_minute
 from vcrgen.leaderboard.records import Event, LadderFeedback, ModelCell, Submission, TeamPage
-from vcrgen.reading import encodable
 
 
 def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: LadderFeedback | None) -> dict[str, Any]:

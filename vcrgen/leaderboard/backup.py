@@ -18,9 +18,8 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, select, text
 
-from vcrgen.database.schema import Moment
-from vcrgen.errors import ConfigError, LeaderboardError, OutputError
-from vcrgen.files import atomic_path, canonical_json, output_errors
+from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
+from vcrgen.core.files import atomic_path, canonical_json, output_errors
 from vcrgen.leaderboard.board import (
     Board,
     check_database,
@@ -37,6 +36,7 @@ from vcrgen.leaderboard.store.log import check_log, read_log, record
 from vcrgen.leaderboard.store.results import check_scores
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
+from vcrgen.web.database.schema import Moment
 
 FORMAT = "vcrgen-board-backup-1"
 _HEAD = "backup.json"

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine
 
-from vcrgen.config.base import validate_options
-from vcrgen.database.engine import reading, writing
-from vcrgen.dataset.key import HIDDEN_SPLITS
-from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
+from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError, VcrgenError
+from vcrgen.core.options import validate_options
+from vcrgen.core.signature import Signature
+from vcrgen.data.key import HIDDEN_SPLITS
+from vcrgen.data.tasks.task import VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, SplitSize, TestSet
 from vcrgen.leaderboard.settings import FILE, SetSettings, Settings, read_settings, write_settings
 from vcrgen.leaderboard.store import reported_results
@@ -24,13 +25,12 @@ from vcrgen.leaderboard.store.engine import check_board, create_board, open_engi
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
-from vcrgen.reported_results.results import read_reported, shipped_tables
+from vcrgen.report.published.results import read_reported, shipped_tables
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.run import Options
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession
-from vcrgen.signature import Signature
-from vcrgen.tasks.task import VCR_TASK
+from vcrgen.web.database.engine import reading, writing
 
 MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
 NEW_LIFECYCLE = SetLifecycle(feedback=Feedback.LADDER)  # of a hidden set of which nothing else is said

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import IO, Any
 
-from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.model_facts import file_name
 from vcrgen.leaderboard.scoring import check_file

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.lock import locked
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.leaderboard.board import Board, maintainer
 from vcrgen.leaderboard.commands import score_or_wait
 from vcrgen.leaderboard.intake import selected_for_closing
@@ -17,8 +19,6 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.leaderboard.worker import MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of, update_shown_file
-from vcrgen.work.lock import locked
-from vcrgen.work.progress import ProgressListener
 
 LOCK = ".closing.lock"
 # The time at closing over that at intake, where the same file was read in both splits: it does not fail for its length.

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from vcrgen.errors import LeaderboardError, PredictionError
+from vcrgen.core.errors import LeaderboardError, PredictionError
+from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
 from vcrgen.leaderboard.model_facts import ModelFacts
@@ -21,10 +22,9 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
 from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, update_shown_file
-from vcrgen.plurals import pluralize
-from vcrgen.reported_results.fields import check_name
-from vcrgen.reported_results.human_baseline import HumanBaseline, read_human_baseline
-from vcrgen.reported_results.results import read_reported
+from vcrgen.report.published.fields import check_name
+from vcrgen.report.published.human_baseline import HumanBaseline, read_human_baseline
+from vcrgen.report.published.results import read_reported
 from vcrgen.scorer.records import UNSTATED
 
 MAX_REASON = 300

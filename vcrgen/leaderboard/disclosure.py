@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from vcrgen.leaderboard.records import Estimate, Estimates, PixelScore, TestSet
-from vcrgen.reported_results.human_baseline import HumanScore
+from vcrgen.report.published.human_baseline import HumanScore
 
 INSTANT_SENTENCE = (
     "Its scores are shown at once and for all of its key, so a team that has a few guesses for each text can read the "

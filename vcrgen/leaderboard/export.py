@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import write_text
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import write_text
+from vcrgen.core.folder import new_folder
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.pagemap import page_of
 from vcrgen.leaderboard.queries import BoardQueries
@@ -13,7 +14,6 @@ from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.tables import FORMATS, export
-from vcrgen.work.folder import new_folder
 
 SITE = "site"
 KINDS = (SITE, *FORMATS)

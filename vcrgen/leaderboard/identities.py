@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.store import teams
 from vcrgen.leaderboard.store.log import record
-from vcrgen.reported_results.fields import check_name
+from vcrgen.report.published.fields import check_name
 from vcrgen.text.lookalikes import skeleton
 
 

@@ -9,7 +9,8 @@ from typing import IO
 
 from sqlalchemy import Connection
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.model_facts import ModelFacts, file_name
 from vcrgen.leaderboard.records import Quota, Submission, SubmissionStatus, TestSet
@@ -18,7 +19,6 @@ from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.leaderboard.store.teams import add_team, key_of, sharing, turn_of
-from vcrgen.plurals import pluralize
 
 DAY = timedelta(hours=24)
 BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply

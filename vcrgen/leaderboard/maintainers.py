@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import canonical_json, write_text
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import canonical_json, write_text
 from vcrgen.leaderboard.board import Board, maintainer
 from vcrgen.leaderboard.commands import MAX_REASON
 from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
@@ -13,7 +13,7 @@ from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.reported_results.fields import check_name, show_size
+from vcrgen.report.published.fields import check_name, show_size
 from vcrgen.web.tokens import new_token, token_hash
 
 FILE = "maintainers.json"  # in the board's folder: hashes of tokens to the names of maintainers

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import canonical_json
-from vcrgen.reported_results.fields import Access, check_link, check_name, parse_date, parse_size, show_size
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import canonical_json
+from vcrgen.report.published.fields import Access, check_link, check_name, parse_date, parse_size, show_size
 from vcrgen.text.lookalikes import skeleton
 
 MAX_FILE_NAME = 100

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vcrgen.dataset.statistics import BitsSummary
-from vcrgen.errors import LeaderboardError, VcrgenError
+from vcrgen.core.errors import LeaderboardError, VcrgenError
+from vcrgen.data.statistics import BitsSummary
+from vcrgen.data.tasks.pixel_bits import read_pixel_bits
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard.board import protocol_of
 from vcrgen.leaderboard.records import PixelScore, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
@@ -13,8 +15,6 @@ from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.run import Options
 from vcrgen.scorer.span_session import Session
-from vcrgen.tasks.pixel_bits import read_pixel_bits
-from vcrgen.tasks.task import VCR_TASK
 
 
 def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:

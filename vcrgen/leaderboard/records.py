@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 
-from vcrgen.dataset.key import FEEDBACK, FINAL
-from vcrgen.dataset.views import View
+from vcrgen.data.key import FEEDBACK, FINAL
+from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
+from vcrgen.data.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.reported_results.human_baseline import HumanScore
-from vcrgen.reported_results.results import ReportedResult
-from vcrgen.tasks.task import VCR_TASK, ScoredTask
+from vcrgen.report.published.human_baseline import HumanScore
+from vcrgen.report.published.results import ReportedResult
 
 
 class Feedback(StrEnum):

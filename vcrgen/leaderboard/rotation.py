@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from vcrgen.dataset.key import KEY_FILE, MAX_KEY_BYTES, read_key
-from vcrgen.dataset.manifest import MANIFEST
-from vcrgen.dataset.views import View
-from vcrgen.errors import HiddenSetError, LeaderboardError
+from vcrgen.core.errors import HiddenSetError, LeaderboardError
+from vcrgen.core.folder import new_folder
+from vcrgen.data.key import KEY_FILE, MAX_KEY_BYTES, read_key
+from vcrgen.data.manifest import MANIFEST
+from vcrgen.data.tasks.task import TASKS
+from vcrgen.data.views import View
 from vcrgen.leaderboard.board import (
     Board,
     check_overall,
@@ -31,8 +33,6 @@ from vcrgen.leaderboard.settings import FILE, SetSettings
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
 from vcrgen.scorer.answers import hidden_folder
-from vcrgen.tasks.task import TASKS
-from vcrgen.work.folder import new_folder
 
 
 class SetChange(NamedTuple):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import PredictionError
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
-from vcrgen.plurals import pluralize
 from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions

@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 from pydantic import ConfigDict, Field, field_validator
 
-from vcrgen.config.base import Options, read_yaml, validate_options
-from vcrgen.files import write_text
+from vcrgen.core.files import write_text
+from vcrgen.core.options import Options, read_yaml, validate_options
 
 FILE = "board.yaml"
 

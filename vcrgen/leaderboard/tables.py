@@ -11,7 +11,9 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from typing import Any
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
+from vcrgen.data.tasks.wording import wording_of
+from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import in_points, to_minute
 from vcrgen.leaderboard.records import (
     BoardTable,
@@ -25,12 +27,10 @@ from vcrgen.leaderboard.records import (
 )
 from vcrgen.report.document import Document, Section, render
 from vcrgen.report.forms import LONG_ROWS
+from vcrgen.report.published.fields import Access, show_size
+from vcrgen.report.published.human_baseline import HumanScore
+from vcrgen.report.published.results import ReportedResult, reported_metrics
 from vcrgen.report.table import DASH, Interval, Number, Percent, Table, TableCell
-from vcrgen.reported_results.fields import Access, show_size
-from vcrgen.reported_results.human_baseline import HumanScore
-from vcrgen.reported_results.results import ReportedResult, reported_metrics
-from vcrgen.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
-from vcrgen.tasks.wording import wording_of
 
 SCHEMA = "vcrgen-board-1"
 FORMATS = ("md", "csv", "latex", "json")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import fsync
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import fsync
 
 FOLDER = "files"
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -25,9 +25,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import LeaderboardError, VcrgenError
-from vcrgen.files import DISK_FULL
+from vcrgen.core.errors import LeaderboardError, VcrgenError
+from vcrgen.core.files import DISK_FULL
+from vcrgen.core.lock import locked
+from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board, open_board, open_session, protocol_of, set_of
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
@@ -40,7 +41,6 @@ from vcrgen.leaderboard.store.sets import change_set, get_set
 from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.web.log import log_line
-from vcrgen.work.lock import locked
 
 LOCK = ".worker.lock"
 MAX_ATTEMPTS = 3

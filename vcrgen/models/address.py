@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.models.servers import SERVERS, Server, server_of_host
 
 REDACTED = "[key]"

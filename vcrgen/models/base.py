@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from vcrgen.files import canonical_json
-from vcrgen.work.progress import SILENT, ProgressListener
+from vcrgen.core.files import canonical_json
+from vcrgen.core.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 TokenLogprobs = tuple[tuple[str, float], ...]  # tokens of a text, each with the natural logarithm of its probability

@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vcrgen.errors import ConfigError, VcrgenError
-from vcrgen.media import media_type
+from vcrgen.core.errors import ConfigError, VcrgenError
+from vcrgen.core.media import media_type
+from vcrgen.core.reading import describe, encodable, parse_json
+from vcrgen.core.records import RejectReason
 from vcrgen.models.address import Address
 from vcrgen.models.base import Reply, Request, RequestProblem, TokenLogprobs
 from vcrgen.models.logprobs import NO_LOGPROBS, candidate_start, validate_labels, validate_tokens
-from vcrgen.reading import describe, encodable, parse_json
-from vcrgen.records import RejectReason
 
 MAX_REPLY_BYTES = 8 << 20
 MAX_NAME = 200  # characters of a name that a server gives

@@ -14,8 +14,8 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from vcrgen.errors import PipelineError
-from vcrgen.extras import needs_extra
+from vcrgen.core.errors import PipelineError
+from vcrgen.core.extras import needs_extra
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply

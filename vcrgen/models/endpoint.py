@@ -18,7 +18,9 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar
 
-from vcrgen.errors import ConfigError, EndpointError
+from vcrgen.core.errors import ConfigError, EndpointError
+from vcrgen.core.progress import SILENT, ProgressListener
+from vcrgen.core.rng import rng_for
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
@@ -28,8 +30,6 @@ from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
 from vcrgen.models.pace import Outage, RateLimiter
 from vcrgen.models.threads import answer_all
-from vcrgen.rng import rng_for
-from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from vcrgen.errors import EndpointError
+from vcrgen.core.errors import EndpointError
 from vcrgen.models.address import Address
 from vcrgen.models.base import Reply, Request
 from vcrgen.models.chat import CallError, Redact, clean_name, parse_object

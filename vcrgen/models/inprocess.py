@@ -18,15 +18,15 @@ from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any, TypeVar
 
-from vcrgen.errors import ConfigError, ModelError
+from vcrgen.core.errors import ConfigError, ModelError
+from vcrgen.core.progress import SILENT, ProgressListener
+from vcrgen.core.reading import encodable
+from vcrgen.core.rng import rng_for
 from vcrgen.models.base import Reply, Request, RequestProblem, Sampling, TokenLogprobs
 from vcrgen.models.chat import split_thinking
 from vcrgen.models.loading import LoadedModel, first_line, out_of_memory, silence_transformers
 from vcrgen.models.logprobs import BOUNDARY, SAME_START, candidate_start, validate_tokens
 from vcrgen.models.pictures import decode_image
-from vcrgen.reading import encodable
-from vcrgen.rng import rng_for
-from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 REFUSED, FAILED, TOO_LONG = "refused_by_processor", "model_failed", "too_long"

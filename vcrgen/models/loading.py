@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import ModelError, PipelineError
-from vcrgen.extras import needs_extra
-from vcrgen.files import sha256_file
+from vcrgen.core.errors import ModelError, PipelineError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.files import sha256_file
 from vcrgen.models.chat import plain_line
 
 CONFIG, ADAPTER_CONFIG, ADAPTER_WEIGHTS = "config.json", "adapter_config.json", "adapter_model.safetensors"

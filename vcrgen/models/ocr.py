@@ -11,11 +11,11 @@ from typing import Any
 
 from PIL import Image
 
-from vcrgen.errors import PipelineError
-from vcrgen.extras import needs_extra
+from vcrgen.core.errors import PipelineError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.records import RejectReason
 from vcrgen.models.base import Reply, Request, RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import RejectReason
 from vcrgen.text.languages import LANGUAGES
 
 PACKAGE = "rapidocr-onnxruntime"

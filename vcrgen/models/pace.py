@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.progress import ProgressListener
 
 _MINUTE = 60.0
 _FIRST_GUESS = 1500  # tokens of a request and its reply, until replies tell

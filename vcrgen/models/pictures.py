@@ -8,8 +8,8 @@ from functools import partial
 
 from PIL import Image
 
+from vcrgen.core.records import RejectReason
 from vcrgen.models.base import RequestProblem
-from vcrgen.records import RejectReason
 
 MAX_BYTES = 32 << 20
 # The largest image that a build makes: 4096 px wide and 16384 px high.

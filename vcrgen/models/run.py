@@ -7,11 +7,11 @@ from itertools import count
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from vcrgen.errors import OutputError
+from vcrgen.core.errors import OutputError
+from vcrgen.core.ledger import Ledger
+from vcrgen.core.lock import locked
+from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.models.base import Model, Reply, Request, RequestProblem
-from vcrgen.work.ledger import Ledger
-from vcrgen.work.lock import locked
-from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.models.base import Reply, Request, RequestProblem, VisionModel
-from vcrgen.work.progress import SILENT, ProgressListener
 
 T = TypeVar("T")
 R = TypeVar("R")

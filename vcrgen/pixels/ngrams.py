@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.errors import ConfigError
-from vcrgen.reading import check_file_size, decode
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.reading import check_file_size, decode
 from vcrgen.text.languages import language_row
 
 ORDERS = {True: 3, False: 4}  # length of the longest n-grams; True for words

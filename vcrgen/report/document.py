@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.report.escape import escape_latex, escape_markdown, one_line
 from vcrgen.report.forms import LONG_ROWS, as_csv, as_long_latex, as_markdown, as_narrow_latex
 from vcrgen.report.table import Interval, Number, NumberInterval, Percent, PValue, Table, TableCell, show

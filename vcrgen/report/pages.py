@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.escape import script_json
 
 
@@ -24,7 +24,7 @@ class Templates:
     They stand in the folder ``templates`` of the package, with its style sheet, which follows the common one, and its
     script, if any. Names of several packages, style sheets or scripts are separated by spaces. With ``forms`` a page
     may send a form to its service, with ``fetches`` its script may ask the service. Templates may also use the
-    ``names``, and :func:`vcrgen.plurals.counted`.
+    ``names``, and :func:`vcrgen.core.plurals.counted`.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from math import log2
 from random import Random
 
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.samples.facts import Facts
 from vcrgen.samples.template import Expansion, Node, Rule, TemplateParser
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from random import Random
 from typing import Any, TypeAlias
 
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 
 _NAME = r"[^\W\d]\w*"
 _PATH = rf"{_NAME}(?:\.{_NAME})?"

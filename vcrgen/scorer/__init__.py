@@ -5,10 +5,10 @@ The names below are loaded when they are first used; none needs an image library
 
 from typing import TYPE_CHECKING
 
-from vcrgen.lazy import attach
+from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.views import View
+    from vcrgen.data.views import View
     from vcrgen.scorer.answer_key import AnswerKey
     from vcrgen.scorer.answers import load_answers
     from vcrgen.scorer.api import match_span, match_spans
@@ -45,7 +45,7 @@ __all__ = [
 __getattr__, __dir__ = attach(
     __name__,
     {
-        "dataset.views": ["View"],
+        "data.views": ["View"],
         "scorer.answer_key": ["AnswerKey"],
         "scorer.answers": ["load_answers"],
         "scorer.api": ["match_span", "match_spans"],

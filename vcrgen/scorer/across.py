@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.dataset.key import HIDDEN_MODE
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.signature import Signature
+from vcrgen.data.key import HIDDEN_MODE
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.comparison import format_gap, holm_doubt, leading_metric, nothing_common
 from vcrgen.scorer.results import CellResult, Resamples, RunResult, signature_differences
-from vcrgen.signature import Signature
 from vcrgen.stats.arrays import Floats, Ints
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import difference_interval, difference_p
 from vcrgen.stats.paired import holm, paired_difference
-from vcrgen.tasks.task import ScoredTask
 
 OF_DATA = frozenset({"data", "split", "subset", "answers", "maker"})  # facts of signatures that say what was scored
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.across import AcrossResult

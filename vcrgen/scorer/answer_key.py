@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from vcrgen.files import canonical_json
+from vcrgen.core.files import canonical_json
 from vcrgen.scorer.key import BaseKey, QuestionTable, hash_id
 from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.stats.arrays import Ids, Ints

@@ -12,17 +12,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, is_key, read_answers, read_key
-from vcrgen.dataset.reader import Dataset, open_dataset
-from vcrgen.errors import AnswerError, ConfigError
-from vcrgen.reading import SURROGATE, as_id, as_texts, iter_json_lines
+from vcrgen.core.errors import AnswerError, ConfigError
+from vcrgen.core.reading import SURROGATE, as_id, as_texts, iter_json_lines
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import remote_url
+from vcrgen.data.key import HIDDEN_MODE, HIDDEN_SPLITS, HIDDEN_VIEWS, is_key, read_answers, read_key
+from vcrgen.data.reader import Dataset, open_dataset
+from vcrgen.data.tasks.pixel_bits import PixelBits, read_pixel_bits
+from vcrgen.data.tasks.vcr import VCR, has_white_rows
 from vcrgen.scorer.answer_key import AnswerKey, Questions
 from vcrgen.scorer.records import AnswerSpan, Question
 from vcrgen.scorer.subset import Subset
-from vcrgen.signature import Signature
-from vcrgen.storage import remote_url
-from vcrgen.tasks.pixel_bits import PixelBits, read_pixel_bits
-from vcrgen.tasks.vcr import VCR, has_white_rows
 from vcrgen.text.languages import LANGUAGES, guess_language
 
 _GUESSED_FROM = 1000  # questions whose answers tell the language
@@ -41,7 +41,7 @@ def load_answers(
     """Read the answers of a dataset.
 
     Args:
-        data: A dataset as :func:`vcrgen.dataset.reader.open_dataset` takes it, on a disk or in an object store; the key
+        data: A dataset as :func:`vcrgen.data.reader.open_dataset` takes it, on a disk or in an object store; the key
             of a hidden set; or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from vcrgen.errors import ScoreError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.plurals import pluralize
 from vcrgen.scorer.records import Outcome, SpanMatch
 from vcrgen.scorer.scorer import Scorer, make_scorer
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vcrgen.dataset.canary import canary_questions, read_canary, repeats_canary
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import VcrgenError
-from vcrgen.plurals import pluralize
-from vcrgen.reading import encodable
+from vcrgen.core.errors import VcrgenError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import encodable
+from vcrgen.data.canary import canary_questions, read_canary, repeats_canary
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import Table
 from vcrgen.scorer.predictions import receive
-from vcrgen.tasks.opening import open_task_dataset
 
 SCHEMA = "vcrgen-canary-1"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.report.table import percent
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.tasks.task import ScoredTask
 
 
 def citation(result: RunResult) -> str:

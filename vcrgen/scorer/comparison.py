@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.report.table import MINUS, percent
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, require_one_signature
 from vcrgen.scorer.statistics import differences
 from vcrgen.stats.paired import PairedDifference, discordant, holm, mcnemar, paired_difference
-from vcrgen.tasks.task import ScoredTask
 
 ALPHA = 0.05
 MAX_CONCLUSIONS = 12  # comparisons that each have a sentence of a report; of more, the table and JSON have all

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
-from vcrgen.files import atomic_path, output_errors
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import atomic_path, output_errors
+from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.records import Question, SpanMatch
-from vcrgen.tasks.task import VCR_TASK, ScoredTask
 
 SUFFIXES = (".parquet", ".jsonl")
 _BATCH = 8192  # rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
-from vcrgen.errors import DatasetError
+from vcrgen.core.errors import DatasetError
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.views import View
 from vcrgen.scorer.answer_key import AnswerKey
 
 MAX_BYTES = 4 << 20

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.stats.arrays import Ids, Ints
 
 if TYPE_CHECKING:
-    from vcrgen.dataset.reader import Dataset
+    from vcrgen.data.reader import Dataset
 
 
 def hash_id(text: str) -> int:

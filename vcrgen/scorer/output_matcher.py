@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.key import BaseKey
 from vcrgen.scorer.predictions import PredictionFile
 from vcrgen.scorer.records import UNSTATED, CellName, Prediction
-from vcrgen.tasks.task import VCR_TASK, ScoredTask
 
 # What can be odd about a file of outputs, in the order and the words of reports: of one, and of none or several.
 PROBLEMS: Mapping[str, str] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 
 UNSTATED = "-"  # the mode of outputs of which no file says whether they were easy or hard
 CellName = tuple[str, View]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.signature import Signature
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.key_letters import KeyLetter, letter_test
 from vcrgen.scorer.records import CellName
-from vcrgen.signature import Signature
 from vcrgen.stats.arrays import Floats, Ids, Ints, Records
-from vcrgen.tasks.task import ScoredTask
 
 if TYPE_CHECKING:
     from vcrgen.stats.bootstrap import BootstrapMean

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.key import read_key
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
+from vcrgen.data.key import read_key
+from vcrgen.data.tasks.bloom import TASK
+from vcrgen.data.tasks.opening import is_mcq_dataset
 from vcrgen.scorer.answers import hidden_folder
 from vcrgen.scorer.evidence import write_evidence
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.results import RunResult
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.scorer.span_session import Session
-from vcrgen.tasks.bloom import TASK
-from vcrgen.tasks.opening import is_mcq_dataset
 
 Options = ScoreOptions
 

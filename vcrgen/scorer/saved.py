@@ -21,19 +21,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from vcrgen.errors import ScoreError
-from vcrgen.files import canonical_json
-from vcrgen.reading import read_json
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import canonical_json
+from vcrgen.core.reading import read_json
+from vcrgen.core.signature import Signature
+from vcrgen.data.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
+from vcrgen.data.tasks.task import TASKS, ScoredTask
 from vcrgen.scorer.key_letters import UNREAD
 from vcrgen.scorer.output_matcher import PROBLEMS
 from vcrgen.scorer.results import SCHEMA, CellResult, Estimate, RunResult, as_named
 from vcrgen.scorer.statistics import contrasts, estimate_saved
-from vcrgen.signature import Signature
 from vcrgen.stats.arrays import Ids, Ints, Records
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
-from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, MIN_OPTIONS
-from vcrgen.tasks.task import TASKS, ScoredTask
 
 CHECKSUM = "sha256"
 MAX_UNITS = 1 << 22  # of a cell: 256 MiB of scores

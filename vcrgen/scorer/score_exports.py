@@ -16,14 +16,14 @@ from typing import Any
 
 import yaml
 
-from vcrgen.errors import ConfigError
-from vcrgen.files import indented_json, write_new
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.files import indented_json, write_new
+from vcrgen.data.tasks.task import TASKS
 from vcrgen.scorer.citation import leading_metric, size_of
 from vcrgen.scorer.results import CellResult
 from vcrgen.scorer.saved import SavedMeans, load_means
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import LEVEL, METHOD
-from vcrgen.tasks.task import TASKS
 
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 EVERY_EVAL_EVER = "0.3.0"  # of the schema

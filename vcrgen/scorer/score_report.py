@@ -9,9 +9,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from vcrgen.dataset.views import View
-from vcrgen.media import data_uri
-from vcrgen.plurals import pluralize
+from vcrgen.core.media import data_uri
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.views import View
 from vcrgen.report import document
 from vcrgen.report.charts import interval_bar, scatter
 from vcrgen.report.document import Chart, ChartRows, Document, Section, html_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.table import percent
 from vcrgen.scorer.citation import leading_metric
 from vcrgen.scorer.comparison import ALPHA, Comparison

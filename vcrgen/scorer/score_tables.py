@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.report.table import MINUS, Interval, Number, Percent, PValue, Table, TableCell
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.key_letters import by_letter, letter_test, shares
 from vcrgen.scorer.results import CellResult, Difference, Estimate, RunResult
 from vcrgen.scorer.statistics import MACRO
-from vcrgen.tasks.task import ScoredTask
 
 SCORES, KEY_LETTERS = "Scores, in percent", "By the letter of the key, in percent"
 Row: TypeAlias = tuple[TableCell, ...]

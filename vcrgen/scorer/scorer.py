@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vcrgen.errors import PipelineError, ScoreError
+from vcrgen.core.errors import PipelineError, ScoreError
 from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, Cleaned, clean, is_refusal
 from vcrgen.scorer.match import NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1

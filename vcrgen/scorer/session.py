@@ -8,30 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError, ScoreError
-from vcrgen.plurals import pluralize
-from vcrgen.reading import encodable
+from vcrgen.core.errors import PredictionError, ScoreError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import encodable
+from vcrgen.core.signature import Signature
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key import BaseKey
-from vcrgen.scorer.output_matcher import (
-    NOT_ASKED,
-    PROBLEMS,
-    STRICT,
-    MatchedOutput,
-    OutputMatcher,
-    describe_problem,
-)
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.output_matcher import NOT_ASKED, PROBLEMS, STRICT, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.predictions import PredictionFile, receive
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.statistics import contrasts, summarise
 from vcrgen.scorer.tally import Tally
-from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import RESAMPLES
 from vcrgen.stats.intervals import METHOD
-from vcrgen.tasks.task import ScoredTask
 
 Run = tuple[PredictionFile, ...]
 """The files of one run of one model."""

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.statistics import BitsSummary
-from vcrgen.dataset.views import View
-from vcrgen.errors import ScoreError
-from vcrgen.plurals import pluralize
-from vcrgen.records import is_mode
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.records import is_mode
+from vcrgen.data.statistics import BitsSummary
+from vcrgen.data.tasks.task import VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.evidence import EvidenceWriter, evidence_rows
 from vcrgen.scorer.groups import SpanBreakdowns
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.output_matcher import OutputMatcher
 from vcrgen.scorer.predictions.output import KNOWN_MODES
 from vcrgen.scorer.records import UNSTATED, Outcome, SpanMatch
@@ -25,7 +26,6 @@ from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.scorer import Scorer, make_scorer, unanswered
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
 from vcrgen.scorer.tally import Tally
-from vcrgen.tasks.task import VCR_TASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

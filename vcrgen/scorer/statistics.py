@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Difference, Estimate, GroupResult, Resamples
@@ -19,7 +20,6 @@ from vcrgen.stats.arrays import Bits, Floats, Ints, Records
 from vcrgen.stats.bootstrap import BootstrapMean, StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import deviation, sd_and_intervals
 from vcrgen.stats.paired import paired_difference
-from vcrgen.tasks.task import ScoredTask
 
 MACRO = "macro"  # what groups are by whose score is the mean of those of other groups
 

@@ -13,11 +13,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from vcrgen.dataset.key import HIDDEN_SPLITS
-from vcrgen.errors import AnswerError
-from vcrgen.files import canonical_json
-from vcrgen.plurals import pluralize
-from vcrgen.reading import check_file_size, iter_lines
+from vcrgen.core.errors import AnswerError
+from vcrgen.core.files import canonical_json
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import check_file_size, iter_lines
+from vcrgen.data.key import HIDDEN_SPLITS
 from vcrgen.scorer.key import ScoredQuestion
 
 _FIRST = re.compile(r"first([1-9][0-9]{0,8})")

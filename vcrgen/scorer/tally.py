@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.scorer.groups import Breakdowns
 from vcrgen.scorer.key import BaseKey
 from vcrgen.scorer.records import CellName, Outcome, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
 from vcrgen.stats.arrays import Bits, Codes, Ints, Records
-from vcrgen.tasks.task import ScoredTask
 
 NO_OUTCOME = 0xFF  # the outcome of a unit that a cell does not have: an item that its language lacks
 

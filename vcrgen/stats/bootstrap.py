@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vcrgen.rng import array_rng_for
+from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
 
 RESAMPLES = 1000

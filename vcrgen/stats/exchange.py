@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vcrgen.rng import array_rng_for
+from vcrgen.core.rng import array_rng_for
 
 DRAWS = 9_999
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from itertools import product
 from typing import NamedTuple
 
-from vcrgen.rng import rng_for, shuffled
+from vcrgen.core.rng import rng_for, shuffled
 
 
 class StepKind(StrEnum):

@@ -13,18 +13,18 @@ from typing import Any
 from vcrgen.bloom.audit.draw import FILE, Draw, read_draw
 from vcrgen.bloom.audit.rejected_items import question_views
 from vcrgen.bloom.audit.verdicts import MAX_NOTE, AuditVerdict, AuditVerdicts, collect_verdicts
-from vcrgen.config.study import StudyOptions
-from vcrgen.errors import StudyError
-from vcrgen.media import data_uri
+from vcrgen.core.errors import StudyError
+from vcrgen.core.media import data_uri
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.study.audit_texts import ITEM
 from vcrgen.study.grading import finished_steps
+from vcrgen.study.options import StudyOptions
 from vcrgen.study.records import RaterStep, Response, StudyItem
 from vcrgen.study.source import StudyQuestion, StudySource
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.items import read_picture, read_questions
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
-from vcrgen.tasks.opening import open_task_dataset
 
 FIELDS = 3
 NOTE = 2  # the field that may stay empty

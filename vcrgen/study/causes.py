@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from vcrgen.errors import StudyError
-from vcrgen.reading import check_file_size, read_csv
+from vcrgen.core.errors import StudyError
+from vcrgen.core.reading import check_file_size, read_csv
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Table
 from vcrgen.study.creation import check_source

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from vcrgen.config.study import StudyOptions
-from vcrgen.dataset.views import QUESTION_VIEWS, VIEWS, View
-from vcrgen.errors import StudyError
-from vcrgen.files import write_text
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import StudyError
+from vcrgen.core.files import write_text
+from vcrgen.core.folder import differences, new_folder
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
+from vcrgen.data.views import QUESTION_VIEWS, VIEWS, View
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.audit_study import audit_items, audit_study_item, open_draw
+from vcrgen.study.options import StudyOptions
 from vcrgen.study.page_texts import text_file, texts_for
 from vcrgen.study.parts import part_lengths, read_frames
 from vcrgen.study.records import Condition, StudyDesign, StudyItem
@@ -25,9 +27,7 @@ from vcrgen.study.source import McqSource, StudyQuestion, StudySource, open_sour
 from vcrgen.study.store.database import FILE, StudyStore
 from vcrgen.study.store.designs import add_maintainer, read_design, write_design
 from vcrgen.study.store.items import add_item, add_picture, add_question, save_frames
-from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 from vcrgen.web.tokens import new_token, token_hash
-from vcrgen.work.folder import differences, new_folder
 
 MAINTAINER = "vcrm_"
 _VCR_VIEWS = ("stacked", "tei", "both")

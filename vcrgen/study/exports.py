@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import verdict_lines

@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.scorer.mcq.key import KeyItem
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.study.assignment import StepKind

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from vcrgen.reported_results.human_baseline import HumanDifference, HumanScore
+from vcrgen.data.tasks.task import TASKS
+from vcrgen.report.published.human_baseline import HumanDifference, HumanScore
 from vcrgen.study import scoring
 from vcrgen.study.records import GradedResponse, StudyDesign
-from vcrgen.tasks.task import TASKS
 
 
 def baseline_scores(design: StudyDesign, graded: Sequence[GradedResponse]) -> Iterator[HumanScore]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vcrgen.config.score import ScoreOptions
 from vcrgen.scorer.mcq.session import ItemSession
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.scorer.span_session import Session
 from vcrgen.study.records import StudyDesign, StudyItem

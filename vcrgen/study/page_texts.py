@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study import audit_texts, mcq_texts, vcr_texts
 from vcrgen.study.records import StudyDesign
 from vcrgen.study.store.database import StudyStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.views import View
+from vcrgen.data.reader import Dataset
+from vcrgen.data.views import View
 from vcrgen.study.records import Condition, Frames
 from vcrgen.text.languages import LANGUAGES
 

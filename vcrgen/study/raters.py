@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study.assignment import ExtraSteps, Slot, Step, StepKind, assign, assign_passes, steps_for_rater
 from vcrgen.study.page_texts import texts_for
 from vcrgen.study.records import Invitation, Rater, RaterState, StudyDesign

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from vcrgen.bloom.audit.draw import Draw
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
+from vcrgen.data.views import View
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.study.assignment import Slot, Step, all_slots
-from vcrgen.tasks.task import MCQ_TASK, VCR_TASK
 
 Frames: TypeAlias = list[list[list[int]]]
 """For each field of a picture the frames of its covered part, one a line: left, top, right and bottom, in pixels."""
@@ -119,7 +119,7 @@ class StudyDesign:
     items: int
     training: int
     spans: int  # masked spans of all items but training
-    options: dict[str, Any]  # of :class:`vcrgen.config.study.StudyOptions`
+    options: dict[str, Any]  # of :class:`vcrgen.study.options.StudyOptions`
     task: str = VCR_TASK.name  # of the dataset
     draw: Draw | None = None  # of an audit
     example: int | None = None  # number of the item that is shown with its answers before the first step

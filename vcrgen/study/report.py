@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from vcrgen.bloom.audit.audit_report import audit_document, audit_page
 from vcrgen.bloom.audit.audit_statistics import audit_statistics, rejected_ids
-from vcrgen.errors import StudyError
-from vcrgen.media import data_uri
-from vcrgen.plurals import pluralize
+from vcrgen.core.errors import StudyError
+from vcrgen.core.media import data_uri
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.document import Document, Section, html_page, render
-from vcrgen.reported_results.human_baseline import HumanBaseline
+from vcrgen.report.published.human_baseline import HumanBaseline
 from vcrgen.study import report_tables, scoring
 from vcrgen.study.audit_study import rejected_item_views, study_verdicts
 from vcrgen.study.causes import cause_table, check_has_causes, errors_of, excuse, read_causes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean
 
+from vcrgen.data.tasks.task import TASKS
 from vcrgen.report.escape import one_line
 from vcrgen.report.table import MINUS, Interval, Number, Percent, Table, TableCell
 from vcrgen.study import scoring
@@ -12,7 +13,6 @@ from vcrgen.study.grading import question_of
 from vcrgen.study.model_answers import ModelAnswers
 from vcrgen.study.records import GradedResponse, Rater, StudyDesign, StudyItem
 from vcrgen.study.source import McqSource, StudySource
-from vcrgen.tasks.task import TASKS
 
 INTERVAL = "95 % interval"
 

@@ -15,12 +15,12 @@ from typing import NamedTuple, TypeVar
 
 from rapidfuzz.distance import Levenshtein
 
+from vcrgen.data.tasks.task import TASKS
 from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1, krippendorff_alpha
 from vcrgen.stats.two_way import TwoWayMean, two_way_bootstrap_difference, two_way_bootstrap_mean
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.grading import finished_steps, typed_form
 from vcrgen.study.records import Condition, GradedResponse, RaterStep, StudyDesign
-from vcrgen.tasks.task import TASKS
 
 Key = TypeVar("Key")
 One = TypeVar("One")

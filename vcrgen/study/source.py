@@ -14,22 +14,22 @@ from typing import Any
 from PIL import Image
 
 from vcrgen.bloom.audit.rejected_items import question_views
-from vcrgen.dataset.key import is_key
-from vcrgen.dataset.pictures import PictureSelection, open_pictures
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
-from vcrgen.errors import StudyError
-from vcrgen.files import canonical_json
+from vcrgen.core.errors import StudyError
+from vcrgen.core.files import canonical_json
+from vcrgen.core.storage import remote_url
+from vcrgen.data.key import is_key
+from vcrgen.data.pictures import PictureSelection, open_pictures
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.opening import open_task_dataset
+from vcrgen.data.views import View
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem
 from vcrgen.scorer.mcq.loading import load_items
 from vcrgen.scorer.records import UNSTATED, Question
 from vcrgen.scorer.run import is_mcq
-from vcrgen.storage import remote_url
 from vcrgen.study.records import Condition
-from vcrgen.tasks.opening import open_task_dataset
 
 StudyQuestion = Question | KeyItem
 MAX_BYTES = 32 << 20  # of an encoded picture

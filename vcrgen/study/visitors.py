@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.raters import LINK, end_participation
 from vcrgen.study.records import Invitation, Rater, RaterState, RaterStep

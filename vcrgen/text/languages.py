@@ -10,8 +10,8 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Literal
 
-from vcrgen.errors import ConfigError
-from vcrgen.records import Mode
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.records import Mode
 
 TARGET_BAND = 0.1  # share of ink on either side of a cover's target
 

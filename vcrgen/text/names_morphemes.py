@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vcrgen.resources import load_object
+from vcrgen.core.resources import load_object
 from vcrgen.text.eligibility import set_entities, set_word_parts
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import WordLists

@@ -12,9 +12,9 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from vcrgen.errors import PipelineError
-from vcrgen.extras import needs_extra
-from vcrgen.resources import load_object
+from vcrgen.core.errors import PipelineError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.resources import load_object
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.morphemes import MorphemeTokenizer
 

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from vcrgen.errors import PipelineError
-from vcrgen.resources import load_object
+from vcrgen.core.errors import PipelineError
+from vcrgen.core.resources import load_object
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.morphemes import SENTENCE_END, Analyser, with_white_space
 from vcrgen.text.pipelines import import_spacy, load_trained, packages_of, segmenter_version

@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from vcrgen.config.train import TrainOptions
-from vcrgen.errors import TrainError
-from vcrgen.files import atomic_path, write_json
+from vcrgen.core.errors import TrainError
+from vcrgen.core.files import atomic_path, write_json
 from vcrgen.models.loading import ADAPTER_CONFIG, ADAPTER_WEIGHTS, LoadedModel, load_adapter, silence_transformers
+from vcrgen.train.options import TrainOptions
 
 _NUMBER = re.compile(r"(?<=\\\.)\d+(?=\\\.)")  # of a layer, in a name that is escaped
 

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import OutputError
-from vcrgen.files import atomic_path, canonical_json
+from vcrgen.core.errors import OutputError
+from vcrgen.core.files import atomic_path, canonical_json
 
 CHECKPOINT = "checkpoint.safetensors"
 

@@ -9,23 +9,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.shards import MAX_SHARD, Task
-from vcrgen.config.base import spelling
-from vcrgen.config.build import BuildConfig
-from vcrgen.config.train import TrainOptions
-from vcrgen.dataset.manifest import MANIFEST
-from vcrgen.dataset.reader import Dataset, open_dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, DatasetError, ManyDatasetsError, SourceError, StreamError
+from vcrgen.builder.stream import VCRStream
+from vcrgen.builder.stream.order import Order
+from vcrgen.builder.stream.stream import FILE_FIELDS
+from vcrgen.core.errors import ConfigError, DatasetError, ManyDatasetsError, SourceError, StreamError
+from vcrgen.core.options import spelling
+from vcrgen.core.records import Mode
+from vcrgen.core.storage import open_folder
+from vcrgen.data.manifest import MANIFEST
+from vcrgen.data.reader import Dataset, open_dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.vcr import VCR, fill_metadata
+from vcrgen.data.views import View
 from vcrgen.models.base import RequestProblem
 from vcrgen.models.pictures import decode_image
-from vcrgen.records import Mode
-from vcrgen.storage import open_folder
-from vcrgen.stream import VCRStream
-from vcrgen.stream.order import Order
-from vcrgen.stream.stream import FILE_FIELDS
-from vcrgen.tasks.vcr import VCR, fill_metadata
+from vcrgen.train.options import TrainOptions
 
 # Fields of builds that are options of the training, or do not affect a stream.
 NOT_OF_STREAMS = {"mode", "seed", *FILE_FIELDS}
@@ -131,7 +131,7 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     Args:
         source: A dataset with a split ``train``, or pairs as of ``vcrgen build``.
         options: Mode, view and seed.
-        of_pairs: Fields of :class:`vcrgen.config.build.BuildConfig`, for pairs only.
+        of_pairs: Fields of :class:`vcrgen.builder.options.BuildConfig`, for pairs only.
 
     Raises:
         ConfigError: The dataset has no such split or mode, or options of pairs were given with it.

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import TrainError
+from vcrgen.builder.stream import answer_text, messages
+from vcrgen.core.errors import TrainError
 from vcrgen.models.loading import LoadedModel, first_line
-from vcrgen.stream import answer_text, messages
 
 IGNORED = -100  # label of tokens without loss
 MAX_TEMPLATE_BYTES = 1 << 20

@@ -15,15 +15,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.train import TrainOptions
-from vcrgen.errors import OutputError, TrainError
-from vcrgen.files import write_text
+from vcrgen.core.errors import OutputError, TrainError
+from vcrgen.core.files import write_text
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.reading import iter_json_lines
 from vcrgen.models.loading import first_line, out_of_memory
-from vcrgen.reading import iter_json_lines
 from vcrgen.train.checkpoint import Counts, load_checkpoint, save_checkpoint
 from vcrgen.train.data import TrainingData
 from vcrgen.train.encoding import IGNORED, Encoder
-from vcrgen.work.progress import ProgressListener
+from vcrgen.train.options import TrainOptions
 
 
 class Loop:

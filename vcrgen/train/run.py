@@ -17,21 +17,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.train import TrainOptions
-from vcrgen.errors import OutputError, PipelineError
-from vcrgen.extras import needs_extra
-from vcrgen.files import canonical_json, output_errors, write_json, write_text
+from vcrgen.core.errors import OutputError, PipelineError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.files import canonical_json, output_errors, write_json, write_text
+from vcrgen.core.folder import PLAN, WorkFolder
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.reading import read_json, without_marks
+from vcrgen.core.storage import DiskFolder, remote_url
 from vcrgen.models.loading import check_adapter, folder_digest, load_model
-from vcrgen.plurals import pluralize
-from vcrgen.reading import read_json, without_marks
-from vcrgen.storage import DiskFolder, remote_url
 from vcrgen.train.adapter import add_adapter, save_adapter
 from vcrgen.train.checkpoint import CHECKPOINT, Counts
 from vcrgen.train.data import open_training_data
 from vcrgen.train.encoding import Encoder, read_template
 from vcrgen.train.loop import Loop
-from vcrgen.work.folder import PLAN, WorkFolder
-from vcrgen.work.progress import ProgressListener
+from vcrgen.train.options import TrainOptions
 
 WORK = ".vcrgen-finetune"
 LOG, REPORT, CARD = "train.jsonl", "run.json", "README.md"
@@ -76,7 +76,7 @@ def finetune(
         source: A dataset with a split ``train``, or pairs as ``vcrgen build`` takes them.
         out: Folder of the adapter: new, empty, or of the same training.
         options: Options; all but :data:`FREE` have to stay the same in an unfinished training.
-        of_pairs: Fields of :class:`vcrgen.config.build.BuildConfig`, for pairs.
+        of_pairs: Fields of :class:`vcrgen.builder.options.BuildConfig`, for pairs.
         listener: Receives the progress.
 
     Raises:

@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from vcrgen.errors import FontError
-from vcrgen.records import NAMED_MODES, Mode
-from vcrgen.resources import load_object
+from vcrgen.core.errors import FontError
+from vcrgen.core.records import NAMED_MODES, Mode
+from vcrgen.core.resources import load_object
 from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import CoverRule, WhiteRows
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.records import Span
+from vcrgen.core.records import Span
 from vcrgen.text.graphemes import boundaries
 from vcrgen.typeset.patterns import PatternCover
 from vcrgen.typeset.records import WHITE, Box, Cover, Layout, Line, MaskedSpan

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 from vcrgen.text.languages import language_row
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.style import make_shaper

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageFilter
 
-from vcrgen.resources import load_object
+from vcrgen.core.resources import load_object
 from vcrgen.typeset.degradation_kinds import DEGRADATIONS
 
 Pixels = npt.NDArray[np.uint8]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPException
 from itertools import groupby
 
-from vcrgen.errors import ConfigError, FontError
-from vcrgen.files import atomic_path, sha256_file
+from vcrgen.core.errors import ConfigError, FontError
+from vcrgen.core.files import atomic_path, sha256_file
 from vcrgen.typeset.fonts import MAX_FONT_BYTES, FontEntry, find_font, font_registry
 
 MIRRORS = ("https://deb.debian.org/debian", "https://snapshot.debian.org/archive/debian/20250520T000000Z")

@@ -16,9 +16,9 @@ import numpy as np
 import regex
 from PIL import ImageFont
 
-from vcrgen.errors import FontError
-from vcrgen.files import sha256_file
-from vcrgen.resources import resource_dir
+from vcrgen.core.errors import FontError
+from vcrgen.core.files import sha256_file
+from vcrgen.core.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import SHAPED_SCRIPTS
 from vcrgen.typeset.records import Glyph

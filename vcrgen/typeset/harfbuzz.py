@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import uharfbuzz as hb
 
-from vcrgen.errors import FontError
+from vcrgen.core.errors import FontError
 from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.bidi import LEVEL_RULES, levels, visual_order
 from vcrgen.typeset.fonts import Face, FontChain

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.errors import FontError
+from vcrgen.core.errors import FontError
 from vcrgen.text.languages import LanguageRow
 from vcrgen.typeset.layout import line_units
 from vcrgen.typeset.records import Glyph

@@ -7,7 +7,7 @@ only operations that every machine rounds alike are used.
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.resources import load_object
+from vcrgen.core.resources import load_object
 from vcrgen.typeset.paper_kinds import PAPER_KINDS, read_colour
 from vcrgen.typeset.patterns import Floats, random_hills
 

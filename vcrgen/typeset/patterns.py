@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.resources import load_object
+from vcrgen.core.resources import load_object
 from vcrgen.typeset.cover_kinds import COVER_KINDS
 from vcrgen.typeset.records import Box, Cover
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.records import Span
+from vcrgen.core.records import Span
 
 WHITE = 255
 

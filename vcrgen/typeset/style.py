@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vcrgen.records import NAMED_MODES, Mode
+from vcrgen.core.records import NAMED_MODES, Mode
 from vcrgen.text.languages import LanguageRow
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.basic import BasicShaper

@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Scope
 
-from vcrgen.errors import VcrgenError
-from vcrgen.files import DISK_FULL
+from vcrgen.core.errors import VcrgenError
+from vcrgen.core.files import DISK_FULL
 from vcrgen.web import responses
 from vcrgen.web.guards import BodyRefused
 from vcrgen.web.log import log_line, raised_at

@@ -13,7 +13,7 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from starlette.datastructures import FormData, UploadFile
 
-from vcrgen.reading import encodable
+from vcrgen.core.reading import encodable
 from vcrgen.web.limits import FORM_BYTES, MAX_FIELD
 from vcrgen.web.responses import Refusal
 

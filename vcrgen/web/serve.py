@@ -14,11 +14,11 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from vcrgen.config.service import ServiceOptions
-from vcrgen.errors import ServiceError
+from vcrgen.core.errors import ServiceError
+from vcrgen.core.lock import locked
 from vcrgen.web.limits import HEADER_BYTES, IDLE_SECONDS, MAX_CONNECTIONS
 from vcrgen.web.log import log_library_warnings, log_line
-from vcrgen.work.lock import locked
+from vcrgen.web.options import ServiceOptions
 
 LOCK = ".service.lock"
 STOP_SECONDS = 10.0  # for a worker to stop

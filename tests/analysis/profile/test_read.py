@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vcrgen.analysis.profile import read_tables
 from vcrgen.analysis.profile.profiles import Category, ModelProfile, profile_of
 from vcrgen.analysis.profile.read_tables import read_profiles
-from vcrgen.errors import AnalysisError, VcrgenError
+from vcrgen.core.errors import AnalysisError, VcrgenError
 
 HEAD = "level,subcategory,leaf,count,a_en\n"
 

@@ -11,7 +11,7 @@ from vcrgen.analysis.profile.differences import pairs_by
 from vcrgen.analysis.profile.profile_report import profile_document
 from vcrgen.analysis.profile.profiles import Profiles, gap
 from vcrgen.analysis.profile.read_tables import read_profiles
-from vcrgen.errors import AnalysisError, ScoreError
+from vcrgen.core.errors import AnalysisError, ScoreError
 from vcrgen.scorer.saved import checksum
 
 

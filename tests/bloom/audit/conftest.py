@@ -9,9 +9,9 @@ import pytest
 
 from tests.bloom.conftest import PATHS, made_set, row
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_set
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.bloom.options import AuditOptions
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.opening import open_task_dataset
 
 Says = Callable[[DrawnItem, int], str]
 

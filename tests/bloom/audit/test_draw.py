@@ -11,10 +11,10 @@ import pytest
 from tests.bloom.conftest import made_set, row
 from tests.stats.test_strata import COUNTS
 from vcrgen.bloom.audit.draw import Draw, draw_items, draw_set, read_draw, write_draw
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.bloom.options import AuditOptions
+from vcrgen.core.errors import ConfigError, DatasetError
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.opening import open_task_dataset
 
 
 def test_the_published_counts() -> None:

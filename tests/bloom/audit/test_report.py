@@ -14,12 +14,12 @@ from vcrgen.bloom.audit.audit_report import write_report
 from vcrgen.bloom.audit.audit_statistics import audit_statistics
 from vcrgen.bloom.audit.draw import Draw, DrawnItem, draw_items, write_draw
 from vcrgen.bloom.audit.verdicts import AuditVerdicts, read_verdicts
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import DatasetError
-from vcrgen.rng import rng_for
-from vcrgen.tasks.bloom import LETTERS, read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.bloom.options import AuditOptions
+from vcrgen.core.errors import DatasetError
+from vcrgen.core.rng import rng_for
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import LETTERS, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 
 def test_the_rate_is_weighted_by_category(drawn: Draw, tmp_path: Path) -> None:

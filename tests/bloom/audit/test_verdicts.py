@@ -10,7 +10,7 @@ import pytest
 from tests.bloom.audit.conftest import line
 from vcrgen.bloom.audit.draw import Draw
 from vcrgen.bloom.audit.verdicts import MAX_BYTES, read_judge, read_verdicts
-from vcrgen.errors import DatasetError
+from vcrgen.core.errors import DatasetError
 
 
 def write(file: Path, *rows: Any) -> Path:

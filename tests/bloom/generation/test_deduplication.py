@@ -17,7 +17,7 @@ from vcrgen.bloom.generation.deduplication import (
 )
 from vcrgen.bloom.generation.item_records import Candidate, GeneratedItem, ItemSlot
 from vcrgen.bloom.rejects import ItemRejectReason
-from vcrgen.tasks.bloom import ChoiceQuestion
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 
 
 def slow(texts: Sequence[str], near: float) -> set[int]:

@@ -29,12 +29,12 @@ from tests.bloom.generation.test_generate_set import (
 )
 from tests.models.fault_server import Answer, Call, FaultServer
 from vcrgen.bloom.generation.generate_set import generate_set
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.errors import OutputError
+from vcrgen.bloom.options import BloomGenerationOptions
+from vcrgen.core.errors import OutputError
+from vcrgen.core.ledger import ledger_line
+from vcrgen.core.lock import locked
 from vcrgen.models.address import parse_address
 from vcrgen.models.endpoint import EndpointModel
-from vcrgen.work.ledger import ledger_line
-from vcrgen.work.lock import locked
 
 __all__ = ["categories"]  # a fixture of every test
 ROOT = Path(__file__).resolve().parents[3]

@@ -19,12 +19,12 @@ from tests.models.fault_server import Answer, Call, FaultServer, Held
 from tests.servers import with_file
 from vcrgen.bloom.generation.item_slots import read_themes
 from vcrgen.bloom.generation.stages import STAGES
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.ledger import ledger_line
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.samples.pairs import caption, picture
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
-from vcrgen.work.ledger import ledger_line
 
 Run = Callable[..., tuple[int, str, str]]
 CATEGORY_WORDS = ("--taxonomy", "categories.csv", "--out")

@@ -22,11 +22,11 @@ from tests.bloom.generation.test_generate_set import Run, categories, files
 from tests.models.fault_server import Answer, Call, FaultServer, generated
 from tests.servers import with_file
 from vcrgen.bloom.generation.cost_plan import plan_set
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
-from vcrgen.work.ledger import ledger_line
+from vcrgen.bloom.options import BloomGenerationOptions
+from vcrgen.core.ledger import ledger_line
+from vcrgen.data.manifest import read_manifest
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 WORDS = (
     *("bloom", "build", "--image-model", "I", "--model", "M", "--judge", "J"),

@@ -16,7 +16,7 @@ from vcrgen.bloom.generation.prompts import prompt_hashes, template
 from vcrgen.bloom.generation.stages import PROMPTS
 from vcrgen.bloom.numbers import folded_words
 from vcrgen.bloom.rejects import ItemRejected
-from vcrgen.tasks.bloom import ChoiceQuestion
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 
 Texts = tuple[str, Sequence[str]]
 EN: Texts = ("What stands left of the red boat?", ["a stone house", "a tall tree", "a small wall", "a wooden bench"])

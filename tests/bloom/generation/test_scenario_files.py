@@ -12,8 +12,8 @@ from tests.bloom.conftest import done
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.generation.scenario_files import read_scenarios
 from vcrgen.bloom.taxonomy import default_taxonomy
-from vcrgen.dataset.manifest import read_manifest
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.manifest import read_manifest
 
 NAMES = {
     "Create -_ Creative Generation - Poem": "create/creative generation/poem",

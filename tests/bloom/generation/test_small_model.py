@@ -21,8 +21,8 @@ from tests.bloom.small_server import SmallServer, read_prompt
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.generation.prompts import category_values, prompt
 from vcrgen.bloom.taxonomy import default_taxonomy
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.samples.pairs import caption, picture, scene_and_facts
-from vcrgen.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).resolve().parents[3]

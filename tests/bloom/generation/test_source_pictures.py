@@ -13,7 +13,7 @@ from PIL import Image
 
 from vcrgen.bloom.generation.item_records import Candidate, ItemSlot, LocalWork, OfferedPicture, PictureOffers, Scenario
 from vcrgen.bloom.generation.source_pictures import PictureSource, open_buckets
-from vcrgen.config.bloom import BloomGenerationOptions
+from vcrgen.bloom.options import BloomGenerationOptions
 
 WORDS = ("boat", "house", "tree", "bird", "wall", "field")
 

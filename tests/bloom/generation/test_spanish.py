@@ -14,9 +14,9 @@ from tests.bloom.spanish import answering, in_spanish, spanish
 from tests.models.fault_server import FaultServer
 from vcrgen.bloom.audit.draw import read_draw
 from vcrgen.bloom.checks import find_text_problems
+from vcrgen.data.tasks.bloom import ChoiceItem, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.scorer import score
-from vcrgen.tasks.bloom import ChoiceItem, read_items
-from vcrgen.tasks.opening import open_task_dataset
 
 Run = Callable[..., tuple[int, str, str]]
 BUILD = (

@@ -11,18 +11,18 @@ import pytest
 
 from tests.bloom.attribute_readers import credit_of
 from vcrgen.bloom.checks import RawItem, find_problems
+from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.rejects import RejectLog
 from vcrgen.bloom.scenes.generator import build_scene_set, generate_scene_items
 from vcrgen.bloom.scenes.solver import true_options
 from vcrgen.bloom.scenes.templates import TEMPLATES
 from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
 from vcrgen.bloom.taxonomy import default_taxonomy
-from vcrgen.config.bloom import BloomSceneOptions
+from vcrgen.data.tasks.bloom import ChoiceItem, item_of, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
+from vcrgen.data.tasks.text_reader import read_without_pictures
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.pairs import picture, scene_and_facts
-from vcrgen.tasks.bloom import ChoiceItem, item_of, read_items
-from vcrgen.tasks.opening import open_task_dataset
-from vcrgen.tasks.text_reader import read_without_pictures
 from vcrgen.text.languages import LANGUAGES
 
 ITEMS = 460  # 20 a category

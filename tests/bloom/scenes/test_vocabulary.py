@@ -11,7 +11,7 @@ import pytest
 
 import vcrgen
 from vcrgen.bloom.scenes.vocabulary import PAINTED, QUESTION_LANGUAGES, SCENE_PARTS, WORDS, fill_in, read_words
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.text.languages import LANGUAGES
 
 ENGLISH = """
@@ -93,7 +93,7 @@ def test_another_language_needs_a_file_and_nothing_else(tmp_path: Path) -> None:
         import json
         from vcrgen.bloom.rejects import RejectLog
         from vcrgen.bloom.scenes.generator import generate_scene_items
-        from vcrgen.config.bloom import BloomSceneOptions
+        from vcrgen.bloom.options import BloomSceneOptions
         made = generate_scene_items(BloomSceneOptions(items=50), RejectLog())
         print(json.dumps([row for _, rows in made for row in rows]))
     """

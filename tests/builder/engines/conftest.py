@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vcrgen.builder.run import build
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.progress import ProgressListener
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from vcrgen.builder import run
 from vcrgen.builder.engines import EngineChoice, Worker
 from vcrgen.builder.engines.local import run_local
 from vcrgen.builder.run import build
-from vcrgen.errors import ConfigError, EngineError
+from vcrgen.core.errors import ConfigError, EngineError
 
 Tree = Callable[[Path], dict[str, str]]
 

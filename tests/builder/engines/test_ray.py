@@ -15,9 +15,9 @@ from vcrgen.builder import run
 from vcrgen.builder.engines import Worker
 from vcrgen.builder.run import build
 from vcrgen.cli import app
-from vcrgen.errors import EngineError, SourceError
-from vcrgen.storage import DiskFolder
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.errors import EngineError, SourceError
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.storage import DiskFolder
 
 pytestmark = pytest.mark.extras
 

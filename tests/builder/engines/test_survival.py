@@ -17,8 +17,8 @@ import pytest
 
 from vcrgen.builder import run
 from vcrgen.builder.run import WORK, build
-from vcrgen.errors import WorkerError
-from vcrgen.work.progress import ProgressListener
+from vcrgen.core.errors import WorkerError
+from vcrgen.core.progress import ProgressListener
 
 pytest.importorskip("ray", reason="needs vcrgen[ray]")
 pytestmark = [

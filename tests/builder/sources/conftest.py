@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 from tests.making import add_member, encoded
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import iter_items, open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.records import Item
+from vcrgen.core.records import Item
 
 Pair = tuple[str, bytes, str]
 Writer = Callable[[Path, Sequence[Pair]], str]

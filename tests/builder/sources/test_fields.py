@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.builder.sources.conftest import items_of
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import items_at, iter_captions, limit_partitions, open_source
 from vcrgen.builder.sources.fields import matching_rows
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 IMAGE = {"bytes": b"png", "path": None}
 CAPTION = "wit_features.caption_reference_description"

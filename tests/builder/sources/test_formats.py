@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builder.sources.conftest import items_of
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.shards import divide_tasks, neighbours
 from vcrgen.builder.sources import items_at, iter_items, limit_partitions, open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 
 def test_round_trip(written: str, pairs: list[tuple[str, bytes, str]]) -> None:

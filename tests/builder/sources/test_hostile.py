@@ -13,10 +13,10 @@ import pytest
 
 from tests.builder.sources import conftest
 from tests.making import add_member, tar_of
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import iter_items, open_source, tabular, tar
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
-from vcrgen.records import Item
+from vcrgen.core.errors import SourceError
+from vcrgen.core.records import Item
 
 
 def items_of(path: Path, **options: Any) -> list[Item]:

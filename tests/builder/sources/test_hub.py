@@ -5,9 +5,9 @@ from typing import Any
 import huggingface_hub.errors
 import pytest
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ Tree = Callable[[Path], dict[str, str]]
 OPEN = """
 import json, sys
 from vcrgen.builder.sources import open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.errors import SourceError
 found = {}
 for text in sys.argv[1:]:
     try:
@@ -40,7 +40,7 @@ print(json.dumps(found))
 OPEN_ALL = """
 import json, sys
 from vcrgen.builder.sources import open_every_split
-from vcrgen.config.build import BuildConfig
+from vcrgen.builder.options import BuildConfig
 found = {}
 for text in sys.argv[1:]:
     every = open_every_split(BuildConfig(source=text))
@@ -52,7 +52,7 @@ CHANGE = """
 import sys
 from huggingface_hub import HfApi
 from vcrgen.builder.sources import open_source
-from vcrgen.config.build import BuildConfig
+from vcrgen.builder.options import BuildConfig
 sources = []
 for file in sys.argv[1:]:
     HfApi().upload_file(path_or_fileobj=file, path_in_repo="a.parquet", repo_id="me/new", repo_type="dataset")
@@ -66,7 +66,7 @@ STREAM = """
 import hashlib, sys
 import numpy as np
 from torch.utils.data import DataLoader
-from vcrgen.stream import VCRStream
+from vcrgen.builder.stream import VCRStream
 for source in sys.argv[1:]:
     split = {"source_split": "train"} if source == "me/pairs" else {}
     streams = [VCRStream(source, epochs=1, width=160, font_size=12, shard_size=3, **split) for _ in range(2)]

@@ -9,7 +9,7 @@ import pytest
 
 from vcrgen.builder.sources import images
 from vcrgen.builder.sources.images import image_bytes
-from vcrgen.errors import ImageProblem
+from vcrgen.core.errors import ImageProblem
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 60
 TEXT = base64.b64encode(PNG).decode()

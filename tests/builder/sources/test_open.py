@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import iter_items, open_source
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 
 def names(source: str, **options: Any) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_waiting

@@ -10,7 +10,7 @@ import oidc_provider_mock
 import pytest
 from starlette.testclient import TestClient
 
-from vcrgen.errors import ServiceError
+from vcrgen.core.errors import ServiceError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service import sign_in
 from vcrgen.leaderboard.service.app import make_app

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.pages import Page, Run, squeeze, succeed
+from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.scenes.generator import build_scene_set
-from vcrgen.config.bloom import BloomSceneOptions
-from vcrgen.tasks.bloom import read_items
-from vcrgen.tasks.opening import open_task_dataset
+from vcrgen.data.tasks.bloom import read_items
+from vcrgen.data.tasks.opening import open_task_dataset
 
 PAGES = Page("docs/bloom-answers.md"), Page("docs/bloom-scores.md")
 COMMANDS = [line for page in PAGES for line in page.commands]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
+from vcrgen.data.tasks.bloom import shown_option
 from vcrgen.scorer.mcq.grammar import PUBLISHED, Reading, ReadingKind, read_choice
-from vcrgen.tasks.bloom import shown_option
 
 ANIMALS = ("a cat", "a dog", "a horse", "a cow")
 ARABIC = ("قِطّة", "كلب", "حصان كبير", "بقرة")

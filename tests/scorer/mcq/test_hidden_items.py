@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.config.build import load_build_config
-from vcrgen.config.hidden import HiddenOptions
-from vcrgen.dataset.key import read_answers
-from vcrgen.errors import AnswerError, VcrgenError
+from vcrgen.builder.options import load_build_config
+from vcrgen.core.errors import AnswerError, VcrgenError
+from vcrgen.data.key import read_answers
+from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden.mcq import make_hidden_mcq
+from vcrgen.hidden.options import HiddenOptions
 from vcrgen.leaderboard.board import describe_set
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.scorer import score
 from vcrgen.scorer.run import Options, open_session
 from vcrgen.scorer.saved import as_saved
-from vcrgen.tasks.opening import open_task_dataset
 
 ITEMS = 24
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.errors import ConfigError, ScoreError, VcrgenError
+from vcrgen.core.errors import ConfigError, ScoreError, VcrgenError
 from vcrgen.scorer import score
 from vcrgen.scorer.mcq.judge import COMPARED
 from vcrgen.scorer.results import require_one_signature

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
 from vcrgen.scorer import render, score
 from vcrgen.scorer.key_letters import KeyLetter, key_letter_warnings, letter_test
 from vcrgen.scorer.saved import as_saved, load_saved

@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 
 from tests.bloom.conftest import made_set, png, row
 from vcrgen.cli import app
-from vcrgen.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.core.errors import PredictionError, ScoreError, VcrgenError
+from vcrgen.data.tasks.task import MCQ_TASK, TASKS
 from vcrgen.scorer import compare, render, score
 from vcrgen.scorer.results import CellResult, RunResult
 from vcrgen.scorer.run import Options, open_session
 from vcrgen.scorer.saved import as_saved, load_saved
 from vcrgen.scorer.score_report import score_page
-from vcrgen.tasks.task import MCQ_TASK, TASKS
 
 ITEMS, PICTURES = 48, 12
 COLOURS = [f"#{number:02x}4080" for number in range(0, 240, 20)]

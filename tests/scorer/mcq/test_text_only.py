@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from vcrgen.errors import DatasetError
+from vcrgen.core.errors import DatasetError
+from vcrgen.data.tasks.bloom import ChoiceItem, ChoiceQuestion
+from vcrgen.data.tasks.text_reader import READER
 from vcrgen.report.document import render
 from vcrgen.scorer.mcq.text_only import Outputs, TextOnlyAccuracy, text_only_accuracies, text_only_document
-from vcrgen.tasks.bloom import ChoiceItem, ChoiceQuestion
-from vcrgen.tasks.text_reader import READER
 
 QUESTION = ChoiceQuestion("Which of the two red boats is near the bridge?", ("a red boat", "the bridge", "it", "none"))
 
@@ -117,8 +117,8 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from vcrgen.bloom.options import BloomSceneOptions
     from vcrgen.bloom.scenes.generator import build_scene_set
-    from vcrgen.config.bloom import BloomSceneOptions
 
     out: Path = tmp_path_factory.mktemp("built") / "bloom"
     build_scene_set(BloomSceneOptions(items=50), out)

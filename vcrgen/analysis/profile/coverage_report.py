@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vcrgen.analysis.profile.example import MMMU_ITEMS, mmmu_table, published_lines
 from vcrgen.analysis.wording import said
 from vcrgen.bloom.coverage.classification import ITSELF, Classification, ClassifiedItem, ClassifiedSet
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
 from vcrgen.report.charts import interval_bar, strip
 from vcrgen.report.document import ChartRows, Document, Section
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell, percent

@@ -36,7 +36,7 @@ class PrintedCheck:
 
 
 def published_lines(name: str) -> list[dict[str, str]]:
-    """The lines of a CSV of ``vcrgen/reported_results/benchmarks/`` by column."""
+    """The lines of a CSV of ``vcrgen/report/published/benchmarks/`` by column."""
     heads, *lines = published_rows(name)
     return [dict(zip(heads, line, strict=True)) for line in lines]
 

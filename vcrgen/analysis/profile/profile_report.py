@@ -19,13 +19,13 @@ from vcrgen.analysis.profile.profiles import (
     gap,
 )
 from vcrgen.analysis.wording import said
-from vcrgen.plurals import pluralize
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.wording import LBS_WINDOW
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.document import Chart, ChartRows, Document, Section
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
 from vcrgen.stats.calibration import ReliabilityCurve
 from vcrgen.stats.ranking import pearson, spearman
-from vcrgen.tasks.wording import LBS_WINDOW
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vcrgen.data.tasks.task import MCQ_TASK
 from vcrgen.stats.arrays import Floats
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.calibration import ReliabilityCurve
 from vcrgen.stats.intervals import difference_interval, mean_interval
 from vcrgen.stats.paired import paired_difference
-from vcrgen.tasks.task import MCQ_TASK
 
 CHANCE = 0.25  # accuracy of random choices among four options
 LEVELS = ("remember", "understand", "apply", "analyze", "evaluate", "create")  # Bloom's, as revised in 2001

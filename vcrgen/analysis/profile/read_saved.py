@@ -10,8 +10,8 @@ import numpy as np
 
 from vcrgen.analysis.profile.profiles import CHANCE, METHODS, Category, ModelProfile, ShareEstimate
 from vcrgen.analysis.score_table import parse_name
-from vcrgen.errors import AnalysisError
-from vcrgen.files import sha256_file
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.files import sha256_file
 from vcrgen.scorer.results import CellResult, Estimate, RunResult, assign_titles, require_one_signature
 from vcrgen.scorer.saved import load_means, load_saved, reject_duplicate_files
 from vcrgen.scorer.statistics import MACRO

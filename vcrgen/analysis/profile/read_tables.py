@@ -16,10 +16,10 @@ from vcrgen.analysis.cells import check_size, read_cells
 from vcrgen.analysis.profile.profiles import METHODS, SHOWN, Category, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.read_saved import calibrations_of_run, load_runs, profiles_of_run
 from vcrgen.analysis.score_table import parse_name, parse_number
-from vcrgen.errors import AnalysisError
-from vcrgen.plurals import pluralize
-from vcrgen.reading import name_cells
-from vcrgen.tasks.bloom import level_note
+from vcrgen.core.errors import AnalysisError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import name_cells
+from vcrgen.data.tasks.bloom import level_note
 
 COLUMNS = ("level", "subcategory", "leaf", "count")
 MAX_CATEGORIES = 1000

@@ -17,16 +17,16 @@ from vcrgen.bloom.audit.audit_statistics import (
 from vcrgen.bloom.audit.draw import FILE, Draw, read_draw
 from vcrgen.bloom.audit.rejected_items import read_rejected_items
 from vcrgen.bloom.audit.verdicts import ERRORS, AuditVerdict, AuditVerdicts, read_judge, read_verdicts
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import DatasetError
-from vcrgen.files import indented_json, output_errors, write_text
-from vcrgen.plurals import pluralize
-from vcrgen.reading import read_json
+from vcrgen.core.errors import DatasetError
+from vcrgen.core.files import indented_json, output_errors, write_text
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.reading import read_json
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import LETTERS, read_items
 from vcrgen.report.document import Document, Section, html_page, render
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell
 from vcrgen.stats.intervals import wilson_interval
 from vcrgen.stats.strata import StratifiedMean
-from vcrgen.tasks.bloom import LETTERS, read_items
 
 REPORT, VALUES, WITHOUT, PAGE = "report.md", "report.json", "without.txt", "report.html"
 LIMITATION = (

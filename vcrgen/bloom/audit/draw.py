@@ -15,14 +15,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vcrgen.config.bloom import AuditOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import ConfigError, DatasetError
-from vcrgen.files import canonical_json, output_errors, write_json
-from vcrgen.reading import read_json
-from vcrgen.rng import rng_for, shuffled
+from vcrgen.bloom.options import AuditOptions
+from vcrgen.core.errors import ConfigError, DatasetError
+from vcrgen.core.files import canonical_json, output_errors, write_json
+from vcrgen.core.reading import read_json
+from vcrgen.core.rng import rng_for, shuffled
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import TASK, read_items
 from vcrgen.stats.strata import allocate
-from vcrgen.tasks.bloom import TASK, read_items
 
 FILE = "draw.json"  # in the folder of an audit
 FORM = "bloom-audit-3"  # of the file

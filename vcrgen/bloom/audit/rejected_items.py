@@ -7,11 +7,11 @@ from typing import Any
 
 from vcrgen.bloom.audit.audit_statistics import rejected_ids
 from vcrgen.bloom.audit.verdicts import AuditVerdicts
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.errors import DatasetError
-from vcrgen.media import data_uri, media_type
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, direction, item_of, languages_of
+from vcrgen.core.errors import DatasetError
+from vcrgen.core.media import data_uri, media_type
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion, direction, item_of, languages_of
 
 MAX_PICTURES = 24 << 20  # bytes of the pictures of a page, before they are written as text
 MAX_PICTURE = 16 << 20  # of one picture; a larger one is not shown

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.bloom.audit.draw import Draw
-from vcrgen.errors import DatasetError
-from vcrgen.reading import check_file_size, encodable, iter_json_lines
-from vcrgen.tasks.bloom import LETTERS
+from vcrgen.core.errors import DatasetError
+from vcrgen.core.reading import check_file_size, encodable, iter_json_lines
+from vcrgen.data.tasks.bloom import LETTERS
 
 T = TypeVar("T")
 MAX_BYTES = 64 << 20  # of a file

@@ -13,18 +13,18 @@ from vcrgen.bloom.generation.item_records import StageCoroutine
 from vcrgen.bloom.generation.scheduler import MissingReplies, MissingReply, RequestScheduler, UsageMeter
 from vcrgen.bloom.generation.stages import classify_item
 from vcrgen.bloom.importing import ID_COLUMNS
+from vcrgen.bloom.options import BloomCoverageOptions
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason
 from vcrgen.bloom.taxonomy import COLUMNS, Taxonomy
-from vcrgen.config.bloom import BloomCoverageOptions
-from vcrgen.errors import ConfigError
-from vcrgen.files import output_errors
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.files import output_errors
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.reading import check_file_size, read_csv
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.run import open_replies
-from vcrgen.reading import check_file_size, read_csv
 from vcrgen.report.escape import escape_formula
 from vcrgen.report.forms import as_csv
 from vcrgen.report.table import Table
-from vcrgen.work.progress import ProgressListener
 
 MAX_BYTES = 64 << 20  # of a list of categories
 SET = "set"  # the column of a list that names the set of an item

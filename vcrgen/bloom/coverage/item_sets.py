@@ -24,19 +24,19 @@ from vcrgen.bloom.importing import (
     texts_of,
     usable_picture,
 )
+from vcrgen.bloom.options import BloomCoverageOptions, BloomImportOptions
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason, RejectLog
 from vcrgen.bloom.summary import set_taxonomy
 from vcrgen.bloom.taxonomy import Taxonomy, default_taxonomy, load_taxonomy
 from vcrgen.builder.sources.base import PROBLEM
-from vcrgen.config.bloom import BloomCoverageOptions, BloomImportOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.tables import image_bytes
-from vcrgen.errors import ConfigError, ImageProblem, SourceError
-from vcrgen.reading import encodable
-from vcrgen.rng import rng_for, shuffled
-from vcrgen.storage import remote_url
-from vcrgen.tasks.bloom import read_item_rows
-from vcrgen.tasks.opening import is_mcq_dataset, open_task_dataset
+from vcrgen.core.errors import ConfigError, ImageProblem, SourceError
+from vcrgen.core.reading import encodable
+from vcrgen.core.rng import rng_for, shuffled
+from vcrgen.core.storage import remote_url
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tables import image_bytes
+from vcrgen.data.tasks.bloom import read_item_rows
+from vcrgen.data.tasks.opening import is_mcq_dataset, open_task_dataset
 
 MAX_TEXT = 20_000  # characters of a question and its options
 MAX_OPTIONS = 26  # that have a letter each

@@ -11,11 +11,11 @@ from vcrgen.bloom.generation.item_slots import assign_slots, read_themes
 from vcrgen.bloom.generation.prompts import PICTURE, category_values, prompt, template
 from vcrgen.bloom.generation.scenario_files import read_scenarios
 from vcrgen.bloom.generation.stages import STAGES, TRIES, SetSize
+from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.bloom.taxonomy import load_taxonomy
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import is_remote_source, open_source
 from vcrgen.builder.sources.fields import limit_partitions
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.config.build import BuildConfig
 
 PICTURE_TOKENS = 1_000  # of a photograph; models differ from 250 to 3,000
 _CHARS_OF_TOKEN = 4

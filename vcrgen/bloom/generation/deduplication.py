@@ -14,8 +14,8 @@ from vcrgen.bloom.generation.item_records import GeneratedItem
 from vcrgen.bloom.numbers import folded_words
 from vcrgen.bloom.rejects import ItemRejectReason
 from vcrgen.bloom.summary import right_by_length
+from vcrgen.core.rng import rng_for, shuffled
 from vcrgen.hidden.near import NearIndex
-from vcrgen.rng import rng_for, shuffled
 
 NEAR = 0.8  # the least Jaccard index of near-duplicates
 # Measured by scripts/measure_generation.py.

@@ -36,21 +36,21 @@ from vcrgen.bloom.generation.scheduler import MissingReplies, MissingReply, Requ
 from vcrgen.bloom.generation.set_card import card_notes
 from vcrgen.bloom.generation.source_pictures import PictureSource
 from vcrgen.bloom.generation.stages import PROMPTS, plan_scenarios
+from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason, RejectLog
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import Taxonomy, load_taxonomy
 from vcrgen.bloom.write import write_set
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.errors import ConfigError, NoPairsError
-from vcrgen.files import output_errors
+from vcrgen.core.errors import ConfigError, NoPairsError
+from vcrgen.core.files import output_errors
+from vcrgen.core.folder import check_free
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
+from vcrgen.data.manifest import Manifest
+from vcrgen.data.tasks.bloom import LETTERS
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.run import open_replies
-from vcrgen.plurals import pluralize
 from vcrgen.report.escape import escape_markdown, one_line
-from vcrgen.tasks.bloom import LETTERS
-from vcrgen.work.folder import check_free
-from vcrgen.work.progress import ProgressListener
 
 GENERATOR = "models-3"  # another number when the same replies give other items
 Pictures = PictureSource | GeneratedPictures

@@ -23,12 +23,12 @@ from vcrgen.bloom.generation.item_records import (
 )
 from vcrgen.bloom.generation.prompts import PICTURE, prompt
 from vcrgen.bloom.generation.source_pictures import offered_picture, sendable
+from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.errors import ImageProblem, OutputError
-from vcrgen.files import atomic_path
+from vcrgen.core.errors import ImageProblem, OutputError
+from vcrgen.core.files import atomic_path
+from vcrgen.core.rng import rng_for
 from vcrgen.models.base import ReplyOutcome, Request, Sampling
-from vcrgen.rng import rng_for
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _HALF = re.compile(r"\.[0-9a-f]{64}\.[0-9a-f]{32}\.tmp")  # a picture that is being written, by `atomic_path`

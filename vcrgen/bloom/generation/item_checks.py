@@ -9,7 +9,7 @@ from vcrgen.bloom.generation.prompts import template
 from vcrgen.bloom.generation.stages import PROMPTS
 from vcrgen.bloom.numbers import folded_words
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason
-from vcrgen.tasks.bloom import ChoiceQuestion
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 
 QUOTED_WORDS = 6  # consecutive words of a prompt
 _PART = 3  # of them, which are searched first

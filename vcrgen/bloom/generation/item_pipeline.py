@@ -16,7 +16,7 @@ from vcrgen.bloom.generation.item_records import (
 )
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason
 from vcrgen.bloom.write import option_order
-from vcrgen.tasks.bloom import ChoiceQuestion
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 
 FIRST_JUDGE = 1
 

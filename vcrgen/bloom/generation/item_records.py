@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 from vcrgen.models.base import Request
-from vcrgen.tasks.bloom import ChoiceQuestion
 
 T = TypeVar("T")
 AUTHOR = 0  # the role of the model that writes; those of the judges follow

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from vcrgen.bloom.generation.item_records import ItemSlot
 from vcrgen.bloom.taxonomy import Taxonomy
-from vcrgen.config.base import read_yaml
-from vcrgen.errors import ConfigError
-from vcrgen.rng import rng_for, shuffled
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.options import read_yaml
+from vcrgen.core.rng import rng_for, shuffled
 
 ANYWHERE = "anywhere"
 _MAX_THEMES = 50

@@ -16,9 +16,9 @@ from typing import Any
 from vcrgen.bloom.generation.item_records import Scenario
 from vcrgen.bloom.generation.stages import MAX_SCENE
 from vcrgen.bloom.taxonomy import Taxonomy
-from vcrgen.errors import ConfigError
-from vcrgen.files import canonical_json
-from vcrgen.reading import check_file_size, encodable, read_json
+from vcrgen.core.errors import ConfigError
+from vcrgen.core.files import canonical_json
+from vcrgen.core.reading import check_file_size, encodable, read_json
 
 _MAX_FILES, _MAX_BYTES, _MAX_SCENES = 10_000, 1 << 20, 1_000
 _STEP = re.compile(r" -[_>]? ")

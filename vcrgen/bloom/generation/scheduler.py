@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from vcrgen.bloom.generation.generated_pictures import PictureFolder
 from vcrgen.bloom.generation.item_records import LocalWork, StageCoroutine, StageRequest
+from vcrgen.bloom.options import JudgedOptions
 from vcrgen.bloom.rejects import ItemRejected
-from vcrgen.config.bloom import JudgedOptions
-from vcrgen.errors import EndpointError, OutputError
+from vcrgen.core.errors import EndpointError, OutputError
+from vcrgen.core.ledger import Ledger
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.progress import ProgressListener
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
 from vcrgen.models.threads import as_completed
-from vcrgen.plurals import pluralize
-from vcrgen.work.ledger import Ledger
-from vcrgen.work.progress import ProgressListener
 
 K = TypeVar("K")
 T = TypeVar("T")

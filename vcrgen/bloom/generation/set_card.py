@@ -11,8 +11,8 @@ from vcrgen.bloom.generation.item_records import GeneratedItem
 from vcrgen.bloom.generation.prompts import PICTURE, prompt_hashes
 from vcrgen.bloom.generation.scheduler import RequestScheduler
 from vcrgen.bloom.generation.stages import LEAST_FITNESS, PROMPTS
+from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.bloom.taxonomy import Taxonomy
-from vcrgen.config.bloom import BloomGenerationOptions
 from vcrgen.report.escape import escape_markdown
 from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1
 

@@ -31,16 +31,16 @@ from vcrgen.bloom.generation.item_records import (
     StageCoroutine,
 )
 from vcrgen.bloom.importing import PICTURE_LIMITS, usable_picture
+from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.builder.images import load_image
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import check_columns, items_at, iter_captions, limit_partitions, open_source
-from vcrgen.config.bloom import BloomGenerationOptions
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ImageProblem, NoPairsError
+from vcrgen.core.errors import ImageProblem, NoPairsError
+from vcrgen.core.media import media_type
+from vcrgen.core.records import RejectReason
+from vcrgen.core.rng import rng_for, shuffled
 from vcrgen.hidden.reference import HASH_WIDTH, difference_hash
-from vcrgen.media import media_type
-from vcrgen.records import RejectReason
 from vcrgen.report.escape import one_line
-from vcrgen.rng import rng_for, shuffled
 
 Numbers = npt.NDArray[np.int64]
 

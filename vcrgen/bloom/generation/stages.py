@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 from vcrgen.bloom.generation.item_records import AUTHOR, InvalidReply, Scenario, StageCoroutine, StageRequest
 from vcrgen.bloom.generation.prompts import category_values, language_name, prompt
 from vcrgen.bloom.rejects import ItemRejected, ItemRejectReason
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
+from vcrgen.core.reading import encodable, parse_json
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion
 from vcrgen.models.base import ReplyOutcome, Request, Sampling
-from vcrgen.reading import encodable, parse_json
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
 
 T = TypeVar("T")
 

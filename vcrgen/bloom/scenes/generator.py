@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vcrgen.bloom.options import BloomSceneOptions
 from vcrgen.bloom.rejects import ItemRejectReason, RejectLog
 from vcrgen.bloom.scenes.solver import true_options
 from vcrgen.bloom.scenes.templates import TEMPLATES, WHOLE, Draft
@@ -13,13 +14,12 @@ from vcrgen.bloom.scenes.vocabulary import QUESTION_LANGUAGES
 from vcrgen.bloom.shortcuts import ShortcutGate
 from vcrgen.bloom.taxonomy import default_taxonomy
 from vcrgen.bloom.write import option_order, write_set
-from vcrgen.config.bloom import BloomSceneOptions
-from vcrgen.dataset.manifest import Manifest
-from vcrgen.rng import rng_for
+from vcrgen.core.progress import ProgressListener
+from vcrgen.core.rng import rng_for
+from vcrgen.data.manifest import Manifest
+from vcrgen.data.tasks.bloom import FORM_NOTE, LETTERS, SCENE_MAKER, ChoiceItem, item_of
 from vcrgen.samples.facts import Facts
 from vcrgen.samples.pairs import picture, scene_and_facts
-from vcrgen.tasks.bloom import FORM_NOTE, LETTERS, SCENE_MAKER, ChoiceItem, item_of
-from vcrgen.work.progress import ProgressListener
 
 GENERATOR = f"{SCENE_MAKER}3"  # the forms of questions; another number when they make other items
 _APART = 1_000_000  # pictures between the first ones of two seeds

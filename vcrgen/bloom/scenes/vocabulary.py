@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from vcrgen.errors import VcrgenError
+from vcrgen.core.errors import VcrgenError
 from vcrgen.samples import facts as scenes
 from vcrgen.samples.facts import Facts
 from vcrgen.text.languages import LANGUAGES

@@ -8,7 +8,7 @@ from functools import partial
 from vcrgen.builder.engines.base import CrashedTasksError, Engine, Report, Worker
 from vcrgen.builder.engines.local import run_local
 from vcrgen.builder.engines.ray import ray_engine
-from vcrgen.errors import ConfigError
+from vcrgen.core.errors import ConfigError
 
 CLUSTER_PROCESSES = 64  # taken for the number of processes of a cluster, which may grow
 

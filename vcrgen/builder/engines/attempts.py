@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from vcrgen.builder.engines.base import CrashedTasksError
-from vcrgen.errors import VcrgenError, WorkerError
+from vcrgen.core.errors import VcrgenError, WorkerError
 
 CRASHES = 3  # of a task, before it is left
 WINDOW = 2  # tasks of a machine for each processor

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from vcrgen.builder.engines.base import Report, Worker
-from vcrgen.work.processes import process_pool
+from vcrgen.core.processes import process_pool
 
 POLL_SECONDS = 0.2
 ADVICE = "what it had finished is kept: run the same command again to go on, with fewer --workers if memory was short"

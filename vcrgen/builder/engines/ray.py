@@ -11,8 +11,8 @@ from typing import Any
 
 from vcrgen.builder.engines.attempts import Outcome, RayRun, alive, on_node
 from vcrgen.builder.engines.base import Engine, Report, Worker
-from vcrgen.errors import EngineError
-from vcrgen.extras import needs_extra
+from vcrgen.core.errors import EngineError
+from vcrgen.core.extras import needs_extra
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 120.0

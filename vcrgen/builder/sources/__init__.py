@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path, PurePosixPath
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source, choose_splits
 from vcrgen.builder.sources.fields import check_columns, items_at, iter_captions, iter_items, limit_partitions
@@ -11,9 +12,8 @@ from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hu
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
 from vcrgen.builder.sources.tar import TarSource
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import NoPairsError, SourceError
-from vcrgen.storage import DiskFolder, Folder, open_folder, remote_url
+from vcrgen.core.errors import NoPairsError, SourceError
+from vcrgen.core.storage import DiskFolder, Folder, open_folder, remote_url
 
 __all__ = [
     "Partition",

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, choose_splits, first_line
-from vcrgen.dataset.arrow_files import ParquetReader, checked_rows, open_stream
-from vcrgen.dataset.reader import saved_files
-from vcrgen.dataset.tables import TableFile
-from vcrgen.errors import DatasetError, SourceError
-from vcrgen.storage import DiskFolder, Folder
+from vcrgen.core.errors import DatasetError, SourceError
+from vcrgen.core.storage import DiskFolder, Folder
+from vcrgen.data.arrow_files import ParquetReader, checked_rows, open_stream
+from vcrgen.data.reader import saved_files
+from vcrgen.data.tables import TableFile
 
 BATCH_ROWS = 4  # decoded at a time: images may have many MB each
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)

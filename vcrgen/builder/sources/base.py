@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import NoPairsError, SourceError
-from vcrgen.storage import Folder
+from vcrgen.core.errors import NoPairsError, SourceError
+from vcrgen.core.storage import Folder
 
 Row = Mapping[str, Any]
 ColumnPath = tuple[str, ...]  # a column and its nested fields; lists have no name

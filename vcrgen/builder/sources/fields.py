@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Partition, Row, Source
 from vcrgen.builder.sources.images import image_bytes
-from vcrgen.config.build import BuildConfig
-from vcrgen.errors import ImageProblem, SourceError
-from vcrgen.records import Item
+from vcrgen.core.errors import ImageProblem, SourceError
+from vcrgen.core.records import Item
 
 # Id columns, by priority, if the configuration names none.
 ID_COLUMNS = ("id", "question_id", "__key__", "item_id")

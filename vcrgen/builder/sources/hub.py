@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from vcrgen.builder.sources.arrow import ParquetSource
 from vcrgen.builder.sources.base import choose_splits, first_line
-from vcrgen.errors import SourceError
-from vcrgen.storage import BucketFolder, DiskFolder
+from vcrgen.core.errors import SourceError
+from vcrgen.core.storage import BucketFolder, DiskFolder
 
 # org/name, org/name:config, org/name@revision, org/name:config@revision.
 HUB_ID = re.compile(r"((?:[\w.-]+/)?[\w.-]+)(?::([\w.+-]+))?(?:@([\w./-]+))?")

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES
-from vcrgen.errors import ImageProblem
-from vcrgen.records import RejectReason
+from vcrgen.core.errors import ImageProblem
+from vcrgen.core.records import RejectReason
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)

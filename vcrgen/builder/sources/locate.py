@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from vcrgen.errors import SourceError
-from vcrgen.storage import Folder, open_folder, remote_url
+from vcrgen.core.errors import SourceError
+from vcrgen.core.storage import Folder, open_folder, remote_url
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d{1,18})\.\.(\d{1,18})")

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, paths_of
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 _STRIDE = 256
 _SAMPLE_ROWS = 100

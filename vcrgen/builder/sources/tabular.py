@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 from vcrgen.builder.sources.base import MAX_TEXT_BYTES, PROBLEM, Row
 from vcrgen.builder.sources.scanned import Record, ScannedSource
-from vcrgen.errors import SourceError
-from vcrgen.reading import SURROGATE
+from vcrgen.core.errors import SourceError
+from vcrgen.core.reading import SURROGATE
 
 _SKIP_BYTES = 1 << 20
 _MAX_COLUMNS = 1000

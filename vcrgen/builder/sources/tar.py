@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES, MAX_TEXT_BYTES, PROBLEM, ColumnPath, Row, first_line
 from vcrgen.builder.sources.scanned import Record, ScannedSource
 from vcrgen.builder.sources.tabular import parse_object
-from vcrgen.errors import SourceError
+from vcrgen.core.errors import SourceError
 
 IMAGE_SUFFIXES = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff"})
 

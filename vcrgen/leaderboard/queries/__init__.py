@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from vcrgen.data.tasks.wording import wording_of
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import MAINTAINER
 from vcrgen.leaderboard.model_facts import lookalikes
@@ -17,7 +18,6 @@ from vcrgen.leaderboard.queries.rankings import RankingQueries
 from vcrgen.leaderboard.queries.state import SetRows as SetRows
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import last_event, read_log
-from vcrgen.tasks.wording import wording_of
 
 
 class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):

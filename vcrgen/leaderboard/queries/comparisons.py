@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
-from vcrgen.dataset.key import HIDDEN_MODE
-from vcrgen.dataset.views import View
+from vcrgen.core.records import NAMED_MODES
+from vcrgen.data.key import HIDDEN_MODE
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import disclose_differences
 from vcrgen.leaderboard.queries.state import VIEWS, BoardState, scorer_cell
 from vcrgen.leaderboard.records import BoardCell, Estimate
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import results
-from vcrgen.records import NAMED_MODES
 from vcrgen.scorer.comparison import conclude
 from vcrgen.stats.intervals import difference_interval, sd_and_intervals
 from vcrgen.stats.paired import PairedDifference, discordant, mcnemar, paired_difference
-from vcrgen.tasks.task import ScoredTask
 
 
 class ComparisonQueries(BoardState):

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from vcrgen.database.schema import AnyRow
-from vcrgen.dataset.key import FEEDBACK, FINAL
+from vcrgen.data.key import FEEDBACK, FINAL
+from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import set_rounding_step
 from vcrgen.leaderboard.intake import quota, selected_for_closing
@@ -18,7 +18,7 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.submissions import as_facts
 from vcrgen.stats.ranking import rank_range
-from vcrgen.tasks.task import ScoredTask
+from vcrgen.web.database.schema import AnyRow
 
 
 class ModelQueries(BoardState):

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from vcrgen.dataset.views import View
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.data.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.board import data_of
 from vcrgen.leaderboard.disclosure import disclose_human
@@ -15,11 +16,10 @@ from vcrgen.leaderboard.queries.state import VIEWS, BoardState
 from vcrgen.leaderboard.records import BoardCell, Estimates, RankedModel, Track
 from vcrgen.leaderboard.scoring import NO_MODE
 from vcrgen.leaderboard.store import baselines, reported_results, submissions
-from vcrgen.reported_results.human_baseline import HumanScore
-from vcrgen.reported_results.results import ReportedResult
+from vcrgen.report.published.human_baseline import HumanScore
+from vcrgen.report.published.results import ReportedResult
 from vcrgen.scorer.records import UNSTATED
 from vcrgen.stats.ranking import rank_range
-from vcrgen.tasks.task import ScoredTask
 
 
 class RankingQueries(BoardState):

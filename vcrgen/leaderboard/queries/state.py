@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlalchemy import Connection
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board, data_of
 from vcrgen.leaderboard.disclosure import disclose_pixels, set_rounding_step
 from vcrgen.leaderboard.records import BoardCell, BoardTable, PixelScore, TestSet, Track

@@ -11,8 +11,9 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
-from vcrgen.errors import DatabaseError, LeaderboardError
-from vcrgen.extras import needs_extra
+from vcrgen.core.errors import DatabaseError, LeaderboardError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.api import as_json, event_as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.queries import BoardQueries
@@ -24,7 +25,6 @@ from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
-from vcrgen.reading import encodable
 from vcrgen.web.app import guard_app, new_app
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.error_handlers import NOT_THERE

@@ -7,13 +7,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from starlette.datastructures import FormData
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.reading import encodable
 from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import MAINTAINER, Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
-from vcrgen.reading import encodable
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
 from vcrgen.web.forms import form_texts, open_form

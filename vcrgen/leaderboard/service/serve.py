@@ -7,9 +7,9 @@ import sys
 import time
 from functools import partial
 
-from vcrgen.config.service import ServiceOptions
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.service.app import make_app
+from vcrgen.web.options import ServiceOptions
 from vcrgen.web.serve import run_service, single_service
 
 LEFT_SECONDS = 3600  # after which an upload that was cut off is not going on

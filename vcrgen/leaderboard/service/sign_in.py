@@ -25,7 +25,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from starlette.datastructures import FormData
 
-from vcrgen.errors import LeaderboardError, ServiceError
+from vcrgen.core.errors import LeaderboardError, ServiceError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.identities import register_identity, token_of_identity
 from vcrgen.leaderboard.service.pages import LivePages

@@ -13,7 +13,8 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.datastructures import FormData, UploadFile
 from starlette.types import Scope
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.api import team_as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.checking import check_in_subprocess
@@ -26,7 +27,6 @@ from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.settings import absolute_url
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.store.teams import team_of
-from vcrgen.reading import encodable
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
 from vcrgen.web.forms import form_texts, open_form

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard.records import OverallScore, Site
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.listing import Listing, TableRequest
-from vcrgen.tasks.task import VCR_TASK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

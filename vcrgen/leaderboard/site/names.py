@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vcrgen.tasks.task import TASKS
+from vcrgen.data.tasks.task import TASKS
 
 if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Track

@@ -15,8 +15,8 @@ from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
 from vcrgen.leaderboard.tables import SETTLED, human_table, pixel_table
 from vcrgen.report import charts
 from vcrgen.report.pages import Templates, page_templates
-from vcrgen.reported_results.fields import MAX_LINK, MAX_NAME, Access, show_size
-from vcrgen.reported_results.results import reported_metrics
+from vcrgen.report.published.fields import MAX_LINK, MAX_NAME, Access, show_size
+from vcrgen.report.published.results import reported_metrics
 
 REFRESH_SECONDS = 3
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from vcrgen.dataset.views import View
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.views import View
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, Event, RankedModel, Ranking, Site, Track
 from vcrgen.leaderboard.site.listing import MAX_WORDS, Listing, RowTraits, TableRequest, list_rows
@@ -26,11 +27,10 @@ from vcrgen.leaderboard.site.texts import (
     reported_setting,
     web_address,
 )
-from vcrgen.plurals import pluralize
 from vcrgen.report.charts import interval_bar, scatter
+from vcrgen.report.published.fields import Access, show_size
+from vcrgen.report.published.results import ReportedResult
 from vcrgen.report.table import DASH, percent
-from vcrgen.reported_results.fields import Access, show_size
-from vcrgen.reported_results.results import ReportedResult
 
 MAX_FOUND = 20  # models that a reader chooses from
 

@@ -8,8 +8,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from vcrgen.dataset.key import FEEDBACK
-from vcrgen.dataset.views import View
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.key import FEEDBACK
+from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
+from vcrgen.data.tasks.wording import wording_of
+from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE, in_points
 from vcrgen.leaderboard.records import (
     Estimate,
@@ -22,12 +25,9 @@ from vcrgen.leaderboard.records import (
     TestSet,
     Track,
 )
-from vcrgen.plurals import pluralize
 from vcrgen.report.charts import reach
+from vcrgen.report.published.results import ReportedResult
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent
-from vcrgen.reported_results.results import ReportedResult
-from vcrgen.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
-from vcrgen.tasks.wording import wording_of
 from vcrgen.text.languages import LANGUAGES
 
 VIEW_NOTES = {

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, delete, insert, select
 from vcrgen.leaderboard.records import PixelScore
 from vcrgen.leaderboard.store.schema import human_baselines as people
 from vcrgen.leaderboard.store.schema import pixel_baselines as pixels
-from vcrgen.reported_results.human_baseline import HumanBaseline, HumanScore
+from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
 
 Score = TypeVar("Score", HumanScore, PixelScore)
 

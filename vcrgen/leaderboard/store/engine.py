@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from vcrgen.database.engine import open_sqlite, open_url, shown
-from vcrgen.database.schema import check_tables, create_tables
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata
+from vcrgen.web.database.engine import open_sqlite, open_url, shown
+from vcrgen.web.database.schema import check_tables, create_tables
 
 SQLITE_FILE = "board.sqlite3"
 

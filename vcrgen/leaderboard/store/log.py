@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, insert, select
 
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import canonical_json
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import canonical_json
 from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.schema import events
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, fields
 
 from sqlalchemy import Connection, insert, select
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 from vcrgen.leaderboard.store.schema import reported as table
-from vcrgen.reported_results.fields import Access
-from vcrgen.reported_results.results import ReportedResult
+from vcrgen.report.published.fields import Access
+from vcrgen.report.published.results import ReportedResult
 
 
 def add(connection: Connection, rows: Sequence[ReportedResult]) -> int:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, func, insert, select, update
 
-from vcrgen.database.schema import AnyRow
-from vcrgen.dataset.views import View
-from vcrgen.errors import LeaderboardError
-from vcrgen.files import canonical_json
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.core.files import canonical_json
+from vcrgen.core.signature import Signature
+from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import disclose_all, disclose_differences, set_rounding_step
 from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import BoardCell, Estimate, Event, TestSet
@@ -22,9 +22,9 @@ from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.submissions import as_facts
-from vcrgen.signature import Signature
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
+from vcrgen.web.database.schema import AnyRow
 
 MAX_IN_QUERY = 10_000  # runs that one statement names; a database takes some 30,000
 

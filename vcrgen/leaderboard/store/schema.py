@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import Column, Table
 
-from vcrgen.database.schema import Moment, columns, new_metadata
+from vcrgen.web.database.schema import Moment, columns, new_metadata
 
 SCHEMA_VERSION = 4  # a board of another version is rejected
 metadata = new_metadata()

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import TypeAdapter
 from sqlalchemy import Connection, func, insert, select, update
 
-from vcrgen.errors import LeaderboardError
+from vcrgen.core.errors import LeaderboardError
+from vcrgen.data.tasks.task import TASKS
 from vcrgen.leaderboard.records import SetLifecycle, TestSet
 from vcrgen.leaderboard.store.schema import sets
-from vcrgen.tasks.task import TASKS
 
 _LIFECYCLE = TypeAdapter(SetLifecycle)
 

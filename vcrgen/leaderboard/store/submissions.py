@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
-from vcrgen.database.schema import AnyRow
 from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.leaderboard.store.teams import key_of, turn_of
-from vcrgen.reported_results.fields import Access
+from vcrgen.report.published.fields import Access
+from vcrgen.web.database.schema import AnyRow
 
 # States in which a file counts as one that is scored.
 COUNTED_STATUSES = (

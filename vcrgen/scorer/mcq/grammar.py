@@ -24,12 +24,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from vcrgen.errors import ScoreError
+from vcrgen.core.errors import ScoreError
+from vcrgen.data.tasks.bloom import shown_option
 from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, clean, is_refusal
 from vcrgen.scorer.mcq.clauses import Claim, Level, read_claims
 from vcrgen.scorer.mcq.open_answers import match_open
 from vcrgen.scorer.mcq.tokens import LABEL_LETTERS, tokens_of
-from vcrgen.tasks.bloom import shown_option
 
 GRAMMAR, PUBLISHED, OPEN = "bloom-v4", "bloom-code", "bloom-open"  # the protocols
 
@@ -57,7 +57,7 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
     Args:
         output: What the model wrote.
         options: The texts of the options in the dataset's order.
-        rotation: The order in which it saw them, as of :func:`vcrgen.tasks.bloom.shown_option`.
+        rotation: The order in which it saw them, as of :func:`vcrgen.data.tasks.bloom.shown_option`.
         protocol: ``bloom-v4`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
             one of the digits 1 to 4, or as many as there are options, in the whole output is the label; with none or
             several, nothing is chosen. With ``bloom-open`` the model saw no options, and the output is matched to their

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.errors import ScoreError
-from vcrgen.files import output_errors
+from vcrgen.core.errors import ScoreError
+from vcrgen.core.files import output_errors
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion, shown_option
 from vcrgen.models.base import Model, Request, Sampling
 from vcrgen.models.run import open_replies, read_reply, send
-from vcrgen.plurals import pluralize
 from vcrgen.report.table import percent
 from vcrgen.scorer.clean import clean
 from vcrgen.scorer.mcq.grammar import GRAMMAR, OPEN, Reading, ReadingKind, read_choice
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.stats.intervals import wilson_interval
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion, shown_option
 
 # The protocols with a judge, by those without; another prompt or another choice of outputs is another one.
 JUDGED = {GRAMMAR: "bloom-v4-judge-1", OPEN: "bloom-open-judge-1"}

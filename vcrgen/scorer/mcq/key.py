@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.files import canonical_json
+from vcrgen.core.files import canonical_json
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
 from vcrgen.scorer.groups import NO_LABEL, Breakdown
 from vcrgen.scorer.key import BaseKey, QuestionTable, hash_id
 from vcrgen.stats.arrays import Ids, Ints
-from vcrgen.tasks.bloom import LETTERS, ChoiceItem, ChoiceQuestion
 
 TAXONOMY_DEPTHS = ("level", "subcategory", "category")  # breakdowns: by the first, the first two or all parts of a path
 MAX_ITEMS = 1 << 20

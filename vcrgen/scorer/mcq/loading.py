@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from vcrgen.dataset.key import HIDDEN_SPLITS, KeyManifest, read_answers, read_key
-from vcrgen.dataset.reader import Dataset
-from vcrgen.errors import AnswerError
-from vcrgen.reading import parse_csv_cells
+from vcrgen.core.errors import AnswerError
+from vcrgen.core.reading import parse_csv_cells
+from vcrgen.core.storage import StorageError
+from vcrgen.data.key import HIDDEN_SPLITS, KeyManifest, read_answers, read_key
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, level_note, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
+from vcrgen.data.tasks.task import MCQ_TASK
 from vcrgen.scorer.answers import choose_split, hidden_folder
 from vcrgen.scorer.mcq.key import MAX_ITEMS, ItemKey, ItemTable, KeyItem
 from vcrgen.scorer.subset import Subset
-from vcrgen.storage import StorageError
-from vcrgen.tasks.bloom import TAXONOMY_FILE, item_of, languages_of, level_note, read_items
-from vcrgen.tasks.opening import open_task_dataset
-from vcrgen.tasks.task import MCQ_TASK
 
 MAX_TAXONOMY = 4 << 20  # bytes
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from vcrgen.data.tasks.bloom import shown_option
 from vcrgen.scorer.mcq.tokens import ARABIC_LETTERS, CLOSING, END, MARK, OPENING, Token, place_of
 from vcrgen.scorer.mcq.verb_forms import is_first_person, is_third_person
-from vcrgen.tasks.bloom import shown_option
 
 STOPS = frozenset(".!?؟;؛。！？")
 COMMAS = frozenset(",،、")

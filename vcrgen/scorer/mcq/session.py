@@ -11,9 +11,11 @@ from pathlib import Path
 from statistics import median_low
 from typing import NamedTuple
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError, ScoreError
+from vcrgen.core.errors import PredictionError, ScoreError
+from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion
+from vcrgen.data.tasks.task import MCQ_TASK
+from vcrgen.data.tasks.wording import LBS_WINDOW
+from vcrgen.data.views import View
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
 from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
@@ -22,14 +24,12 @@ from vcrgen.scorer.mcq.judge import JUDGED, Judgement, Output, judge_outputs, le
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem, item_breakdowns
 from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logprobs, parse_logprobs
 from vcrgen.scorer.mcq.loading import categories_of, load_items
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.output_matcher import NOT_ASKED, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
 from vcrgen.scorer.tally import NO_OUTCOME, Cell, Tally
-from vcrgen.tasks.bloom import LETTERS, ChoiceQuestion
-from vcrgen.tasks.task import MCQ_TASK
-from vcrgen.tasks.wording import LBS_WINDOW
 
 # Options that say how free texts are read.
 _OF_TEXTS = ("pixels", "mode", "normalise", "segmenter", "strip_thinking", "max_output_tokens", "refusals")

@@ -18,18 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vcrgen.config.score import ScoreOptions
-from vcrgen.dataset.reader import Dataset
-from vcrgen.dataset.views import View
-from vcrgen.errors import ConfigError, DatasetError
+from vcrgen.core.errors import ConfigError, DatasetError
+from vcrgen.data.reader import Dataset
+from vcrgen.data.tasks.bloom import ChoiceItem, read_items
+from vcrgen.data.tasks.text_reader import MIN_ITEMS, READER, read_texts
+from vcrgen.data.views import View
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import Interval, Percent, Table, TableCell
 from vcrgen.scorer.mcq.grammar import read_choice
 from vcrgen.scorer.mcq.session import ItemSession
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means
 from vcrgen.stats.intervals import sd_and_intervals
-from vcrgen.tasks.bloom import ChoiceItem, read_items
-from vcrgen.tasks.text_reader import MIN_ITEMS, READER, read_texts
 
 _MAX_LEVELS = 8  # columns of levels in a table; the JSON has all
 Outputs = Mapping[tuple[str, str], str]  # question id and language to what a model wrote

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from vcrgen.tasks.bloom import LETTERS, MAX_OPTIONS, shown_option
+from vcrgen.data.tasks.bloom import LETTERS, MAX_OPTIONS, shown_option
 
 # Letters and digits by the place of the label. Arabic letters are in the order of lists, not of the alphabet.
 ARABIC_LETTERS = "أبجدهوزحطي"

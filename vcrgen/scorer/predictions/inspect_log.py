@@ -1,17 +1,17 @@
-"""Logs of Inspect AI (``.eval``), of the tasks of :mod:`vcrgen.inspecting`; read by inspect_ai itself."""
+"""Logs of Inspect AI (``.eval``), of the tasks of :mod:`vcrgen.scorer.inspect`; read by inspect_ai itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
-from vcrgen.extras import needs_extra
-from vcrgen.reading import as_id, encodable
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.extras import needs_extra
+from vcrgen.core.reading import as_id, encodable
+from vcrgen.data.tasks.bloom import MAX_OPTIONS
+from vcrgen.data.views import View
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view
 from vcrgen.scorer.records import Prediction
-from vcrgen.tasks.bloom import MAX_OPTIONS
 
 _CUT = ("max_tokens", "model_length")  # reasons to stop at the model's limit of tokens
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import IMAGE_VIEWS
-from vcrgen.errors import PredictionError
-from vcrgen.reading import describe, read_json
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import describe, read_json
+from vcrgen.data.views import IMAGE_VIEWS
 from vcrgen.scorer.predictions.jsonlines import lmms_prediction
 from vcrgen.scorer.predictions.output import read_output, row_number
 from vcrgen.scorer.predictions.tables import read_rows

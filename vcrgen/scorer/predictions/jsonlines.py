@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import PredictionError
-from vcrgen.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
-from vcrgen.records import is_mode
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import as_id, as_texts, describe, encodable, iter_json_lines, parse_json
+from vcrgen.core.records import is_mode
+from vcrgen.data.tasks.bloom import MAX_OPTIONS
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction
-from vcrgen.tasks.bloom import MAX_OPTIONS
 
 
 def read_canonical(file: Path) -> Iterator[Prediction]:

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from vcrgen.dataset.views import View
+from vcrgen.data.views import View
 
 _VLMEVALKIT = re.compile(
     r"(?P<model>.*?)_?VCR_[A-Z]{2,3}_(?P<mode>EASY|HARD|INK-0\.\d\d|BITS-\d+)(?P<tei>_TEI)?(?:_.*)?"

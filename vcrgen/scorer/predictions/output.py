@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
-from vcrgen.reading import SURROGATE, describe, encodable
-from vcrgen.records import is_mode
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import SURROGATE, describe, encodable
+from vcrgen.core.records import is_mode
+from vcrgen.data.views import View
 
 KNOWN_MODES = "easy, hard and levels such as ink-0.20"
 

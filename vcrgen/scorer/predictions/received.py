@@ -22,7 +22,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from vcrgen.errors import PredictionError
+from vcrgen.core.errors import PredictionError
 from vcrgen.scorer.predictions.recognise import SUFFIXES, PredictionFile, open_predictions
 
 STDIN = Path("-")

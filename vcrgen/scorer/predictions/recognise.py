@@ -9,15 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vcrgen.dataset.views import View
-from vcrgen.errors import PredictionError
-from vcrgen.reading import (
-    MAX_JSON_BYTES,
-    MAX_JSON_VALUES,
-    iter_lines,
-    parse_json,
-    read_json,
-)
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import MAX_JSON_BYTES, MAX_JSON_VALUES, iter_lines, parse_json, read_json
+from vcrgen.data.views import View
 from vcrgen.scorer.predictions.inspect_log import read_inspect_log
 from vcrgen.scorer.predictions.jsonfiles import (
     REPOSITORY_KEYS,

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from vcrgen.errors import PredictionError
-from vcrgen.reading import as_id, read_csv
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import as_id, read_csv
 from vcrgen.scorer.predictions.jsonlines import read_target
 from vcrgen.scorer.predictions.output import read_mode, read_output, read_view, row_number
 from vcrgen.scorer.records import Prediction

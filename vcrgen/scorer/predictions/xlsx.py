@@ -19,8 +19,8 @@ from string import ascii_uppercase
 from typing import IO, Any
 from xml.parsers import expat
 
-from vcrgen.errors import PredictionError
-from vcrgen.reading import MAX_LINE_BYTES, SURROGATE
+from vcrgen.core.errors import PredictionError
+from vcrgen.core.reading import MAX_LINE_BYTES, SURROGATE
 from vcrgen.scorer.predictions.tables import MISSING_VALUES, read_rows
 from vcrgen.scorer.records import Prediction
 

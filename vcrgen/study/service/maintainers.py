@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from starlette.datastructures import FormData
 
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.report.pages import Templates
 from vcrgen.study.grading import finished_steps
 from vcrgen.study.progress import live_agreement

@@ -18,8 +18,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import Connection
 
-from vcrgen.media import data_uri
-from vcrgen.plurals import pluralize
+from vcrgen.core.media import data_uri
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.bloom import LETTERS, direction
 from vcrgen.report.pages import Templates
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_answered
@@ -34,7 +35,6 @@ from vcrgen.study.store.items import read_frames, read_items, read_picture, read
 from vcrgen.study.store.raters import find_rater, now, save_consent, update_rater
 from vcrgen.study.store.steps import read_step, read_steps, save_response
 from vcrgen.study.visitors import claim_place, completion_code, has_place, is_wanted, open_visit
-from vcrgen.tasks.bloom import LETTERS, direction
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.responses import Refusal

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vcrgen.config.service import ServiceOptions
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study.page_texts import read_text, texts_for, unwritten_consents
 from vcrgen.study.service.app import make_app
 from vcrgen.study.store.database import StudyStore
 from vcrgen.study.store.designs import read_design
+from vcrgen.web.options import ServiceOptions
 from vcrgen.web.serve import run_service, single_service
 
 

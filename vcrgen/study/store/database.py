@@ -11,10 +11,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from vcrgen.database.engine import checkpoint, open_sqlite, reading, writing
-from vcrgen.database.schema import check_tables, create_tables
-from vcrgen.errors import StudyError
+from vcrgen.core.errors import StudyError
 from vcrgen.study.store.tables import VERSION, metadata
+from vcrgen.web.database.engine import checkpoint, open_sqlite, reading, writing
+from vcrgen.web.database.schema import check_tables, create_tables
 
 FILE = "study.sqlite3"
 

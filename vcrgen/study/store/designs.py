@@ -7,8 +7,8 @@ import json
 from sqlalchemy import Connection, insert, select
 
 from vcrgen.bloom.audit.draw import draw_from_json, draw_to_json
-from vcrgen.dataset.views import View
-from vcrgen.files import canonical_json
+from vcrgen.core.files import canonical_json
+from vcrgen.data.views import View
 from vcrgen.study.records import Condition, StudyDesign
 from vcrgen.study.store import tables
 

@@ -7,9 +7,9 @@ import hashlib
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
+from vcrgen.data.tasks.bloom import ChoiceQuestion
 from vcrgen.study.records import Frames, StudyItem
 from vcrgen.study.store import tables
-from vcrgen.tasks.bloom import ChoiceQuestion
 
 
 def add_item(connection: Connection, item: StudyItem) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, false, func, insert, select, update
 
-from vcrgen.database.schema import AnyRow
 from vcrgen.study.assignment import Slot, Step, StepKind
 from vcrgen.study.records import RaterStep, Response, StudyDesign
 from vcrgen.study.store.tables import returned, steps
+from vcrgen.web.database.schema import AnyRow
 
 _SLOT = (steps.c.item, steps.c.condition, steps.c.turn)
 

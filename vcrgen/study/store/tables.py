@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import ForeignKeyConstraint, Index, Integer, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
-from vcrgen.database.schema import columns, new_metadata
 from vcrgen.study.assignment import StepKind
+from vcrgen.web.database.schema import columns, new_metadata
 
 VERSION = 6
 metadata = new_metadata()

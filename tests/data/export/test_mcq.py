@@ -1,0 +1,125 @@
+"""MCQ benchmarks in the formats of other tools, and their preview."""
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from tests.bloom.conftest import made_set, row
+from tests.browsing import shown_at
+from vcrgen.bloom.importing import import_questions
+from vcrgen.bloom.options import BloomImportOptions
+from vcrgen.core.errors import ConfigError
+from vcrgen.data.export import export_dataset
+from vcrgen.data.tasks.bloom import ChoiceItem, read_items
+from vcrgen.data.tasks.opening import open_task_dataset
+from vcrgen.view.preview import write_preview
+
+HOSTILE = "</script><script>alert(1)</script> \"'`<img src=x onerror=alert(2)> \u202e &lt;b&gt; {{data}}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [row(number) for number in range(10)]
+    rows[4] |= {"question_ar": "", "options_ar": ["", "", "", ""]}
+    rows[7] |= {"trap": "", "question_en": 'How many "boats"?\tAnd\nwhere?'}
+    return made_set(tmp_path_factory.mktemp("questions") / "set", rows)
+
+
+def of_language(items: list[ChoiceItem], lang: str) -> list[tuple[Any, ...]]:
+    return [
+        (item.question_id, item.path, item.picture, item.questions[lang], item.answer, item.trap)
+        for item in items
+        if lang in item.questions
+    ]
+
+
+@pytest.mark.parametrize(("to", "ending"), [("vlmevalkit", "tsv"), ("lmms-eval", "parquet")])
+def test_what_is_exported_is_read_back_equal(made: Path, tmp_path: Path, to: str, ending: str) -> None:
+    result = export_dataset(made, to=to, out=tmp_path / "out")
+    assert result.rows == 19
+    there = list(read_items(open_task_dataset(made)))
+    for lang in ("en", "ar"):
+        (file,) = (path for path in (tmp_path / "out").rglob(f"*.{ending}") if f"_{lang}_" in path.name.lower())
+        import_questions(file, BloomImportOptions(lang=lang), tmp_path / lang)
+        assert of_language(list(read_items(open_task_dataset(tmp_path / lang))), lang) == of_language(there, lang)
+
+
+def test_a_table_of_vlmevalkit(made: Path, tmp_path: Path) -> None:
+    export_dataset(made, to="vlmevalkit", out=tmp_path / "out")
+    (file,) = (tmp_path / "out").glob("BLOOM_EN_test_*.tsv")
+    with file.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle, delimiter="\t"))
+    assert len({each["index"] for each in rows}) == len(rows) == 10
+    first = rows[0]
+    assert (first["answer"], first["l2-category"], first["lang"], first["view"]) == ("A", "remember", "en", "image")
+    assert first["category"] == "remember/core object recognition/clothing & accessories"
+    assert re.search(r"--data BLOOM_EN_test_[0-9a-f]{8} ", (tmp_path / "out" / "README.md").read_text("utf-8"))
+
+
+def test_a_task_of_lmms_eval(made: Path, tmp_path: Path) -> None:
+    export_dataset(made, to="lmms-eval", out=tmp_path / "out")
+    (file,) = (tmp_path / "out").glob("bloom_ar_*.yaml")
+    task = yaml.safe_load(file.read_text("utf-8"))
+    table = pq.read_table(tmp_path / "out" / task["dataset_kwargs"]["data_files"]["test"])
+    first = table.to_pylist()[0]
+    assert {task["doc_to_visual"], task["doc_to_text"], task["doc_to_target"], "category"} <= set(table.column_names)
+    assert first["prompt"].splitlines()[1:5] == ["A. واحد", "B. اثنان", "C. ثلاثة", "D. أربعة"]
+    assert first[task["doc_to_target"]] == "A" and table.num_rows == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"to": "webdataset"}, "Unknown format 'webdataset'. Known: vlmevalkit, lmms-eval, croissant"),
+        ({"to": "vlmevalkit", "mode": "easy"}, "has no modes"),
+        ({"to": "vlmevalkit", "split": "train"}, "nothing of split 'train'"),
+    ],
+)
+def test_what_cannot_be_exported(made: Path, tmp_path: Path, options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        export_dataset(made, out=tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_page_marks_keys_and_escapes_texts(tmp_path: Path) -> None:
+    rows = [row(0, question_en=HOSTILE, options_en=[HOSTILE, "b", "c", "d"], source=HOSTILE), row(1)]
+    shown = write_preview([made_set(tmp_path / "set", rows)], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert shown == "2 items" and page.count("<article>") == 2
+    assert "<script" not in page and "<img src=x" not in page and page.count("&lt;img src=x") == 2
+    assert page.count('class="key"') == 4 and page.count('class="trap"') == 4
+    assert page.count('lang="ar" dir="rtl"') == 2 and page.count('lang="en" dir="ltr"') == 2
+
+
+def test_a_page_says_how_many_items_it_shows(made: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, _ = run("preview", str(made), "--out", "page-2.html", "--limit", "4")
+    assert code == 0 and "shows 4 items" in out
+
+
+def test_two_kinds_of_data_are_not_on_one_page(
+    made: Path, chinese: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    for datasets in ([made, chinese], [chinese, made]):
+        code, _, err = run("preview", *datasets, "--out", "page.html")
+        assert code == 2 and "write one page of each" in err and not Path("page.html").exists()
+
+
+@pytest.mark.browser
+def test_the_page_in_a_browser(made: Path, tmp_path: Path, browser: Any) -> None:
+    write_preview([made], tmp_path / "page.html")
+    for width in (1200, 360):
+        with shown_at(browser, width):
+            browser.get((tmp_path / "page.html").as_uri())
+            size = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+            page, window = browser.execute_script(size)
+            assert page <= window == width
+    arabic = browser.find_element("css selector", "[lang='ar'] p")
+    assert arabic.value_of_css_property("direction") == "rtl"
+    letter, option = browser.find_elements("css selector", "[lang='ar'] li > *")[:2]
+    assert letter.location["x"] > option.location["x"]  # its letter stands at the right of an option

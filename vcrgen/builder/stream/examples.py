@@ -1,0 +1,103 @@
+"""Examples from pairs and spans: cover, view and pixels, without encoding."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from vcrgen.builder.acceptance import Accepted
+from vcrgen.builder.bands import stack_bands
+from vcrgen.builder.options import BuildConfig
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import PairImages, PreparedItem
+from vcrgen.builder.stream.difficulty import Difficulty
+from vcrgen.core.records import Mode, Reject, Span
+from vcrgen.core.rng import rng_for
+from vcrgen.data.views import View
+from vcrgen.text.sample import calibration_sample
+from vcrgen.typeset.calibrate import Calibration, Calibrator, make_calibrator
+from vcrgen.typeset.render import glyph_boxes
+
+_IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
+"""The image of a composition that shows a view."""
+
+INK_DIGITS = 2  # covers hide whole rows, so finer shares would give the same ones
+
+
+class Examples:
+    """Builder of the examples of one configuration; ``views`` are drawn from."""
+
+    def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
+        self.pipeline = Pipeline(config)
+        self._difficulty, self._views = difficulty, views
+        self._covers: dict[float, Calibration] = {}
+
+    def make(self, prepared: PreparedItem, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any] | Reject:
+        """Build one example from a pair and its spans; a Reject if they cannot be covered.
+
+        Random choices depend on the epoch, and a schedule on ``step``, the pair's number in the stream.
+        """
+        pair, language = prepared.keys.pair, self.pipeline.language
+        seed = self.pipeline.config.seed
+        level = self._difficulty.draw(step, rng_for(seed, f"stream cover {epoch}", pair))
+        cover = prepared.style.calibrations[level] if isinstance(level, Mode) else self._cover(level)
+        chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
+        view = self._views[int(chosen)]
+        when = f" of stream {epoch}"
+        threshold = self.pipeline.threshold(cover.rule, level if isinstance(level, Mode) else None)
+        accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], when)
+        if isinstance(accepted, Reject):
+            return accepted
+        parts = self.pipeline.draw_parts(prepared, accepted)
+        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, accepted, when)
+        if isinstance(composed, Reject):
+            return composed
+        shown = View(view)
+        return {
+            "question_id": pair,
+            "image": stack_bands(getattr(composed, _IMAGES[shown])),
+            "question": language.question,
+            "answers": [span.text for span in accepted],
+            "caption": prepared.layout.text,
+            "view": view,
+            "mode": str(level) if isinstance(level, Mode) else "ink",
+            "ink": cover.target,
+            "visible_ink": [covered.visible_ink for covered in composed.spans],
+            "epoch": epoch,
+            "step": step,
+            "source_id": prepared.item.source_id,
+            **_hidden_pixels(composed, shown),
+            **_pixel_bits(accepted.values()),
+            **self._glyph_boxes(prepared, composed, shown),
+        }
+
+    def _glyph_boxes(self, prepared: PreparedItem, composed: PairImages[Any], view: View) -> dict[str, Any]:
+        """Return the box of every glyph in the image of a view, where they are asked for."""
+        if not self.pipeline.config.glyph_boxes:
+            return {}
+        down = {View.STACKED: composed.strip_y, View.TEI: composed.only_it_strip_y, View.STRIP: 0}[view]
+        return {"glyph_boxes": [glyph.as_row(down) for glyph in glyph_boxes(prepared.layout)]}
+
+    @cached_property
+    def _calibrator(self) -> Calibrator:
+        language = self.pipeline.language
+        style = self.pipeline.style
+        return make_calibrator(style.shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
+
+    def _cover(self, ink: float) -> Calibration:
+        """Return a cover that leaves a share of ink, balanced like the language's own covers."""
+        ink = round(ink, INK_DIGITS)
+        if ink not in self._covers:
+            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover_target(Mode.of_ink(ink)))
+        return self._covers[ink]
+
+
+def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:
+    """Return the mask of covers that are not boxes."""
+    mask = composed.mask(_IMAGES[view])
+    return {} if mask is None else {"cover_mask": mask}
+
+
+def _pixel_bits(accepted: Iterable[Accepted]) -> dict[str, Any]:
+    """Return the bits that the pixels of each span leave at least, where covers go by bits."""
+    bits = [round(cover.bits[0], 2) for cover in accepted if cover.bits]
+    return {"pixel_bits": bits} if bits else {}

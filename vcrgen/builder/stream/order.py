@@ -1,0 +1,82 @@
+"""The order of a stream through a source, epoch by epoch, independent of workers."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
+
+from vcrgen.builder.shards import Task
+from vcrgen.core.rng import rng_for, shuffled
+
+T = TypeVar("T")
+REMEMBERED = 4  # cached epochs: workers may be in neighbouring ones
+
+
+class Epoch(NamedTuple):
+    """The windows of one epoch."""
+
+    windows: Sequence[Sequence[int]]  # indexes of the runs of each window, in order
+    before: Sequence[int]  # rows of the epoch before each window
+
+
+class Order:
+    """An endless sequence of windows of a source's rows. Every row is in one window of each epoch.
+
+    Windows and rows (steps) are numbered from 0 over all epochs. Both depend on source and seed alone.
+
+    Args:
+        tasks: Runs of neighbouring rows, in source order.
+        seed: Of the order.
+        shuffle: Runs are put into windows at random, and rows are permuted inside of a window.
+        runs: Number of the runs of a window; the last one of an epoch may have fewer.
+    """
+
+    def __init__(self, tasks: Sequence[Task], *, seed: int, shuffle: bool, runs: int = 1) -> None:
+        self._tasks, self._seed, self._shuffle, self._runs = tasks, seed, shuffle, runs
+        self._epochs: dict[int, Epoch] = {}
+        self.windows = -(-len(tasks) // runs)  # of an epoch
+        self.rows = sum(task.stop - task.start for task in tasks)  # of an epoch
+
+    def epoch(self, window: int) -> int:
+        """Return the epoch of a window."""
+        return window // self.windows
+
+    def runs(self, window: int) -> list[Task]:
+        """Return the runs of a window."""
+        epoch, place = divmod(window, self.windows)
+        return [self._tasks[index] for index in self._order(epoch).windows[place]]
+
+    def size(self, window: int) -> int:
+        """Return the number of rows of a window."""
+        return sum(run.stop - run.start for run in self.runs(window))
+
+    def step(self, window: int, row: int) -> int:
+        """Return the step of a row of a window."""
+        epoch, place = divmod(window, self.windows)
+        return epoch * self.rows + self._order(epoch).before[place] + row
+
+    def find(self, step: int) -> tuple[int, int]:
+        """Return the window of a step and its row in it."""
+        epoch, row = divmod(step, self.rows)
+        before = self._order(epoch).before
+        place = bisect_right(before, row) - 1
+        return epoch * self.windows + place, row - before[place]
+
+    def shuffled_rows(self, window: int, values: Sequence[T]) -> Sequence[T]:
+        """Return the content of a window, run by run, in the order of its epoch."""
+        if not self._shuffle:
+            return values
+        rng = rng_for(self._seed, f"stream rows {self.epoch(window)}", str(self.runs(window)[0].index))
+        return shuffled(rng, values)
+
+    def _order(self, epoch: int) -> Epoch:
+        if epoch not in self._epochs:
+            while len(self._epochs) >= REMEMBERED:
+                del self._epochs[min(self._epochs)]
+            tasks: Sequence[int] = range(len(self._tasks))
+            if self._shuffle:
+                tasks = shuffled(rng_for(self._seed, "stream windows", str(epoch)), tasks)
+            windows = [tasks[start : start + self._runs] for start in range(0, len(tasks), self._runs)]
+            sizes = (sum(self._tasks[index].stop - self._tasks[index].start for index in one) for one in windows)
+            self._epochs[epoch] = Epoch(windows, [0, *accumulate(sizes)][:-1])
+        return self._epochs[epoch]

@@ -1,1 +1,0 @@
-"""Options of all commands as validated models, one module for each package."""

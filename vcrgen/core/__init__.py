@@ -1,0 +1,1 @@
+"""What every package stands on: errors, records, files, storage, random numbers; ledgers and locks of long jobs."""

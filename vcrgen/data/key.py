@@ -1,0 +1,127 @@
+"""The key of a hidden test set: written by ``vcrgen hidden``, read for scoring.
+
+    key/key.json        description, hashes of the files, and a seal made with the maintainer's secret
+    key/answers.jsonl   one item a line, with its split
+    key/report.json     statistics of the items
+
+The public part has a commitment: the SHA-256 of the key's description, which holds the hashes of all files and a random
+nonce. It proves later that the key was not changed, and answers cannot be tested against it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.files import canonical_json, sha256_file
+from vcrgen.core.signature import Signature
+from vcrgen.data.views import View
+
+VERSION = "vcrgen-hidden-2"
+HIDDEN_MODE = "mixed"  # of every question; the modes of its spans are in the key
+HIDDEN_VIEWS = (View.STACKED, View.TEI)
+# The splits of a hidden set, in the field `part` of the key: scored during the open phase, or at the end.
+FEEDBACK, FINAL = HIDDEN_SPLITS = ("feedback", "final")
+KEY_FILE, ANSWERS, REPORT = "key.json", "answers.jsonl", "report.json"
+MAX_KEY_BYTES = 1 << 20
+MAX_LINE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyManifest:
+    """The content of ``key.json``."""
+
+    version: str  # :data:`VERSION`
+    language: str  # language code; several with ``+`` between them
+    items: int  # questions in the set
+    canary: str  # the line that every file of the public part carries
+    nonce: str  # random digits that keep the commitment from being guessed
+    fingerprint: str  # of source, options, versions and secret
+    signature: str  # the signature of scores against this key
+    files: Mapping[str, str]  # the key's other files, each with its SHA-256 in hex
+    public: str  # SHA-256 over names and hashes of the public images and questions, in hex
+    seal: str = ""  # HMAC-SHA256 of all that by the maintainer's secret, in hex
+    task: str | None = None  # the task of the questions, as in a dataset's manifest
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise ValueError(f"version {str(self.version)[:40]!r} is not {VERSION}")
+        texts = (
+            self.language,
+            self.canary,
+            self.nonce,
+            self.fingerprint,
+            self.signature,
+            self.public,
+            self.seal,
+            self.task or "",
+        )
+        if not isinstance(self.files, Mapping) or set(self.files) != {ANSWERS, REPORT} or type(self.items) is not int:
+            raise ValueError("not the description of a key")
+        "".join(texts).encode()  # raises where one is no text, or holds half a character, which cannot be hashed
+        Signature.parse(self.signature)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the content of the file, without an empty task."""
+        return {name: value for name, value in asdict(self).items() if name != "task" or value is not None}
+
+    @property
+    def sealed(self) -> bytes:
+        """Return the bytes that are sealed and committed to."""
+        return canonical_json({name: value for name, value in self.values.items() if name != "seal"}).encode()
+
+    @property
+    def commitment(self) -> str:
+        """Return the commitment in the public part, a SHA-256 in hex."""
+        return hashlib.sha256(self.sealed).hexdigest()
+
+
+def is_key(folder: Path) -> bool:
+    """Return True if a folder is the key of a hidden set."""
+    return (folder / KEY_FILE).is_file()
+
+
+def read_key(folder: Path) -> KeyManifest:
+    """Read the description of a key and check the hashes of its files.
+
+    Raises:
+        HiddenSetError: The folder is no key, its description is damaged, or a file is missing or was changed.
+    """
+    file = folder / KEY_FILE
+    try:
+        if file.stat().st_size > MAX_KEY_BYTES:
+            raise HiddenSetError(f"{file} is larger than {MAX_KEY_BYTES >> 20} MiB, so it is not a key.")
+        key = KeyManifest(**json.loads(file.read_text("utf-8")))
+    except OSError:
+        raise HiddenSetError(f"{folder} is not the key of a hidden set (it has no {KEY_FILE}).") from None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise HiddenSetError(f"{file} is damaged, or of another version of vcrgen.") from None
+    for name, digest in key.files.items():
+        try:
+            same = sha256_file(folder / name) == digest
+        except OSError:
+            same = False
+        if not same:
+            raise HiddenSetError(f"{folder / name} is missing or was changed after the set was made.")
+    return key
+
+
+def read_answers(folder: Path) -> Iterator[dict[str, Any]]:
+    """Stream the items of a key as JSON objects.
+
+    Raises:
+        HiddenSetError: A line is no item or longer than 4 MiB. The message has the line's number, never its text.
+    """
+    with (folder / ANSWERS).open("rb") as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(MAX_LINE_BYTES + 1), b""), start=1):
+            try:
+                item = json.loads(line.decode("utf-8")) if len(line) <= MAX_LINE_BYTES else None
+            except (ValueError, RecursionError):
+                item = None
+            if not isinstance(item, dict):
+                raise HiddenSetError(f"{folder / ANSWERS}, line {number}: not an item of a key.")
+            yield item

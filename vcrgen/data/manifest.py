@@ -1,0 +1,144 @@
+"""The manifest of a finished dataset: ``manifest.json``."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vcrgen.core.errors import DatasetError
+from vcrgen.core.signature import Signature
+from vcrgen.core.storage import Folder, StorageError, open_folder
+
+MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 256 << 20
+DATA_FOLDER = "data"  # of the files of a task without modes
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFile:
+    """One Parquet file.
+
+    Attributes:
+        path: Path inside of the dataset's folder, with ``/``.
+        mode: Mode such as ``"easy"``, or None for a task without modes.
+        split: Name of the split.
+        rows: Pairs in it.
+        bytes: Its size.
+        sha256: Hash of its bytes, in hex.
+    """
+
+    path: str
+    mode: str | None
+    split: str
+    rows: int
+    bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        numbers = (self.rows, self.bytes)
+        texts = (self.path, self.mode or "", self.split, self.sha256)
+        if not all(type(n) is int and n >= 0 for n in numbers) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{self.path!r} is not described as a data file")
+        # A path from a file is not trusted: it has to be exactly MODE/NAME, or data/NAME.
+        mode, _, name = self.path.partition("/")
+        expected = DATA_FOLDER if self.mode is None else self.mode
+        if mode != expected or not name or {"/", "\\", "\0"} & set(name) or {mode, name} & {".", ".."}:
+            raise ValueError(f"{self.path!r} is not a file of mode {self.mode!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The content of ``manifest.json``.
+
+    Attributes:
+        fingerprint: Hash of everything that decided the bytes.
+        signature: Signature of the dataset.
+        source: One line on where the pairs come from.
+        config: The configuration, without names of local files.
+        read: Pairs read.
+        rejected: Number of rejected pairs by reason.
+        files: All data files.
+        task: The task of its rows; None for Visual Caption Restoration.
+        languages: Language codes of multilingual rows, in column order.
+    """
+
+    fingerprint: str
+    signature: Signature
+    source: str
+    config: Mapping[str, Any]
+    read: int
+    rejected: Mapping[str, int]
+    files: tuple[DatasetFile, ...]
+    task: str | None = None
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_task(self.task, self.languages)
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Return the modes, in file order."""
+        return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Return the splits, in file order."""
+        return tuple(dict.fromkeys(file.split for file in self.files))
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of all data files, sixteen hex digits."""
+        return hashlib.sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()[:16]
+
+    @property
+    def pairs(self) -> int:
+        """Return the number of pairs; each is a row in every mode."""
+        return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
+
+
+def check_task(task: object, languages: Sequence[object]) -> None:
+    """Raise a ValueError for an invalid task or language codes, which name columns."""
+    codes = [code for code in languages if isinstance(code, str) and _LANGUAGE.fullmatch(code)]
+    if not isinstance(task, str | None) or len(set(codes)) != len(languages) or (task is None) != (not languages):
+        raise ValueError("not a task and its languages")
+
+
+def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
+    """Write the manifest into a dataset's folder atomically."""
+    values = asdict(manifest) | {"signature": str(manifest.signature)}
+    if manifest.task is None:
+        del values["task"], values["languages"]
+    open_folder(dataset).write_json(MANIFEST, values)
+
+
+def read_manifest(dataset: str | Path | Folder) -> Manifest:
+    """Read the manifest of a dataset's folder.
+
+    Raises:
+        DatasetError: The folder is not a finished dataset of vcrgen, or its manifest is damaged.
+    """
+    folder = open_folder(dataset)
+    file = f"{folder}/{MANIFEST}"
+    try:
+        if (folder.size(MANIFEST) or 0) > MAX_MANIFEST_BYTES:
+            raise DatasetError(f"{file} is larger than {MAX_MANIFEST_BYTES >> 20} MiB, so it is not a manifest.")
+        values = json.loads(folder.read_text(MANIFEST))
+    except StorageError as error:
+        raise DatasetError(f"The dataset cannot be read: {error}.") from None
+    except OSError:
+        raise DatasetError(f"{folder} is not a dataset that vcrgen finished (it has no {MANIFEST}).") from None
+    except (ValueError, RecursionError):
+        raise DatasetError(f"{file} is damaged (not JSON); build the dataset again.") from None
+    try:
+        signature = Signature.parse(values.pop("signature"))
+        files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
+        languages = tuple(values.pop("languages", ()))
+        return Manifest(**values, signature=signature, files=files, languages=languages)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise DatasetError(
+            f"{file} is damaged or of another version (keys missing or unknown); build the dataset again."
+        ) from None

@@ -1,1 +1,0 @@
-"""Finished datasets: manifest, schema, rows, pictures, statistics, key of a hidden set."""

@@ -1,4 +1,0 @@
-"""Inspect AI: vcrgen's datasets as tasks ``vcrgen/vcr`` and ``vcrgen/bloom``, with its prompts and its scores.
-
-Inspect AI finds ``vcrgen.inspecting.tasks`` by the entry point of the package. Nothing else imports it.
-"""

@@ -1,1 +1,0 @@
-"""Outputs of a finished dataset: pages to look at, and the forms that other tools read."""

@@ -1,0 +1,1 @@
+"""Pages on this machine, to look at a dataset."""

@@ -1,1 +1,0 @@
-"""Long jobs that survive interruptions: lock, plan, ledger, atomic folders, progress."""
