@@ -29,6 +29,7 @@ from vcrgen.core.folder import PLAN
 from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.records import RejectReason
 from vcrgen.core.storage import DiskFolder, Folder
+from vcrgen.text.sample import calibration_sample
 
 Tree = Callable[[Path], dict[str, str]]
 Run = Callable[..., tuple[int, str, str]]
@@ -298,6 +299,13 @@ def test_an_output_in_the_way(tmp_path: Path, kind: str) -> None:
     with pytest.raises(OutputError, match="choose"):
         build(SAMPLES, out=out)
     assert (out if kind == "file" else out / "thesis.txt").read_text() == "mine"
+
+
+def test_a_language_without_a_sample_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vcrgen.text.sample.files", lambda package: tmp_path)
+    calibration_sample.cache_clear()
+    with pytest.raises(ConfigError, match=r"^English has no text to calibrate covers on; write .*en/sample\.txt"):
+        build("samples:2", out=tmp_path / "out")
 
 
 def test_nothing_usable(tmp_path: Path) -> None:

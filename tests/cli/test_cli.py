@@ -160,6 +160,7 @@ def test_fonts(run: Run) -> None:
     code, out, _ = run("fonts", "check", "\U000131a0")
     assert code == 1 and "no glyph" in out
     korean = run("fonts", "--lang", "ko")[1]
+    assert "Without questions.txt, no questions" in korean
     assert "nanum-gothic" in korean and "liberation-sans" not in korean
     assert "Unknown language 'xx'; known: en, zh" in run("fonts", "--lang", "xx")[2]
 

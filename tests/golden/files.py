@@ -199,14 +199,19 @@ def golden_of_other_languages() -> None:
 
 
 def language(lang: str) -> Any:
-    """Built-in pairs of a language: lines, spans, boxes, and of every token whether it may be covered."""
+    """Pairs of a language: lines, spans, boxes, and of every token whether it may be covered.
+
+    Their captions are the built-in ones, or texts of the calibration sample of a language without.
+    """
     from vcrgen.builder.options import BuildConfig
     from vcrgen.builder.pipeline import Pipeline
     from vcrgen.core.records import Item
-    from vcrgen.samples.pairs import caption
+    from vcrgen.samples.pairs import caption, has_captions
+    from vcrgen.text.sample import calibration_sample
 
     config = {"lang": lang, "seed": 11}
-    items = [Item(source_id=f"pair-{at}", image=picture(at), caption=caption(lang, at)) for at in range(8)]
+    texts = [caption(lang, at) for at in range(8)] if has_captions(lang) else calibration_sample(lang)[:8]
+    items = [Item(source_id=f"pair-{at}", image=picture(at), caption=text) for at, text in enumerate(texts)]
     return {
         "signature": normal(str(Pipeline(BuildConfig(**config)).signature)),
         "pairs": drawn(config, items),

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +14,15 @@ from tests.text.language_data import FOLDER, language_data
 from vcrgen.text.eligibility import ineligible_reason, selectable_ngrams
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.lexicons import read_lexicon
+from vcrgen.text.lexicons_zh import ChineseLists
+from vcrgen.text.names_capitals import CapitalsLists
+from vcrgen.text.names_morphemes import MorphemeLists
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.text.sample import calibration_sample
 
 ANNOTATED = [code for code in LANGUAGES if "annotated" in language_data(code)]
 FREQUENT = [code for code in LANGUAGES if "frequent_names" in language_data(code)]
+MORPHEMES = [code for code, row in LANGUAGES.items() if "morphemes" in row.pipeline]
 CAPITALS = [code for code, row in LANGUAGES.items() if "capitals" in row.pipeline]
 # Characters of several scripts, with marks, ties, numbers and odd case rules, so that rules meet each other.
 PIECES = [
@@ -44,6 +51,17 @@ PIECES = [
     *("的", "中国", "王", "《", "・", "三", "月", "が", "가", "ال", "बिल्ली", "\n", '"', "\u200b", "😀"),
 ]
 TEXTS = st.one_of(*(st.text(max_size=60), *(st.lists(st.sampled_from(PIECES)).map(gap.join) for gap in ("", " "))))
+
+
+def lists_of(code: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the lists of a language: name, comments, entries; comments on top of a file count for all its lists."""
+    for file in (FOLDER.parents[2] / "vcrgen" / "text" / code / "lexicons").glob("*.txt"):
+        parts = re.split("^## (.+)$", file.read_text("utf-8"), flags=re.MULTILINE)
+        top = [line for line in parts[0].splitlines() if line.startswith("#")]
+        for name, text in zip([file.stem, *parts[1::2]], parts[::2], strict=True):
+            lines = text.strip("\n").splitlines()
+            head = " ".join(line for line in [*top, *lines] if line.startswith("#"))
+            yield name, head, [line for line in lines if not line.startswith("#")]
 
 
 def eligible_text(lang: str, text: str) -> str:
@@ -107,10 +125,16 @@ def test_any_text_is_read_and_read_alike_again(lang: str, text: str) -> None:
         assert len({token.sent.start for token in span}) == 1
 
 
-def test_languages_of_one_pipeline_have_the_same_lists() -> None:
-    folders = {code: FOLDER.parents[2] / "vcrgen" / "text" / code / "lexicons" for code in CAPITALS}
-    assert len({frozenset(file.name for file in folder.iterdir()) for folder in folders.values()}) == 1
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_list_that_no_rule_reads_is_a_mistake(code: str) -> None:
+    by_rules = {CapitalsLists: CAPITALS, MorphemeLists: MORPHEMES, ChineseLists: ("zh",)}
+    (kind,) = [kind for kind, codes in by_rules.items() if code in codes]
+    known = {field.name for field in fields(kind)} | OTHER_LISTS
+    assert {name for name, _, _ in lists_of(code)} <= known
 
+
+# Lists that other code reads than the classes of lists.
+OTHER_LISTS = {"inflections", "name_quotes", "plain_numbers", "pointing", "sensitive", "units"}
 
 # Lists of words beside names, which are compared as they are written: with a capital, if nouns have one.
 AS_WRITTEN = ("geographic", "institutions", "bodies", "bodies_first")
@@ -118,12 +142,9 @@ AS_WRITTEN = ("geographic", "institutions", "bodies", "bodies_first")
 
 @pytest.mark.parametrize("code", CAPITALS)
 def test_lists_have_a_source_and_each_entry_once(code: str) -> None:
-    for file in (FOLDER.parents[2] / "vcrgen" / "text" / code / "lexicons").glob("*.txt"):
-        lines = file.read_text("utf-8").splitlines()
-        head = " ".join(line for line in lines if line.startswith("#"))
-        assert file.stem == "sensitive" or ("Source: " in head and "Licence" in head), file.name
-        entries = [line for line in lines if not line.startswith("#")]
-        assert len(set(entries)) == len(entries) and all(entry == entry.strip() != "" for entry in entries), file.name
-        capital_nouns = file.stem in AS_WRITTEN and code == "de"
-        if not capital_nouns and file.stem not in ("plain_capitals", "sensitive"):
-            assert all(entry == entry.lower() for entry in entries), file.name
+    for name, head, entries in lists_of(code):
+        assert name == "sensitive" or ("Source: " in head and "Licence" in head), name
+        assert len(set(entries)) == len(entries) and all(entry == entry.strip() != "" for entry in entries), name
+        capital_nouns = name in AS_WRITTEN and code == "de"
+        if not capital_nouns and name not in ("plain_capitals", "sensitive"):
+            assert all(entry == entry.lower() for entry in entries), name

@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 import vcrgen
+from tests.text.language_data import language_data
 from vcrgen.text.languages import LANGUAGES, guess_language
+from vcrgen.text.optional_files import absent_files
 from vcrgen.text.pipelines import load_pipeline
+from vcrgen.text.sample import calibration_sample
 from vcrgen.text.segmenters import load_segmenter
 from vcrgen.typeset.fonts import font_registry
 
@@ -19,7 +22,12 @@ def test_a_row_has_all_that_it_names(code: str) -> None:
     assert load_segmenter(code).name == load_pipeline(code).segmenter
     assert load_pipeline(code).eligibility == row.eligibility
     assert set(row.fonts) <= set(font_registry())
-    assert (PACKAGE / "text" / code / "lexicons" / "sensitive.txt").is_file()
+    assert language_data(code) and calibration_sample(code)
+
+
+def test_what_a_language_goes_without_is_said() -> None:
+    assert absent_files("en") == []
+    assert absent_files("ko") == ["Without questions.txt, no questions are made of built-in scenes."]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -142,8 +142,8 @@ class Build:
 
     def run(self) -> BuildResult:
         """Build what is missing and return the dataset."""
+        plan, source, pipeline = plan_build(self._config, self._listener)
         with output_errors(self._out):
-            plan, source, pipeline = plan_build(self._config, self._listener)
             manifest = self._finished(plan)
             was_complete = manifest is not None
             if manifest is None:

@@ -26,8 +26,9 @@ def list_fonts(
         str | None, typer.Option("--lang", "-l", help="Only fonts of this language.", show_default="all")
     ] = None,
 ) -> None:
-    """List the known fonts; their names can be given wherever a font file can."""
+    """List the known fonts, whose names can be given wherever a font file can; with --lang, what a language lacks."""
     from vcrgen.text.languages import language_row
+    from vcrgen.text.optional_files import absent_files
     from vcrgen.typeset.fonts import font_registry
 
     if context.invoked_subcommand:
@@ -41,6 +42,8 @@ def list_fonts(
         about = (entry.role, ", ".join(entry.languages), entry.license, "" if entry.is_installed else "to fetch")
         table.add_row(entry.name, "; ".join(filter(None, about)))
     console.out.print(table)
+    for sentence in absent_files(lang) if lang is not None else ():
+        console.out.print(sentence, soft_wrap=True)
 
 
 @fonts.command(epilog=examples("vcrgen fonts check '甲骨文 oracle bones' --lang zh"))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from io import BytesIO
 from random import Random
 from typing import Any
@@ -36,7 +37,7 @@ def sample_pair(lang: str, index: int) -> SamplePair:
         index: Any number from 0.
 
     Raises:
-        ValueError: For an unknown language or a negative index.
+        ValueError: For a language without built-in captions, or a negative index.
     """
     return SamplePair(id=f"{lang}-{index:06d}", caption=caption(lang, index), image=picture(index))
 
@@ -58,10 +59,19 @@ def caption(lang: str, index: int) -> str:
     """Return the caption of a pair without drawing its picture.
 
     Raises:
-        ValueError: For an unknown language or a negative index.
+        ValueError: For a language without built-in captions, or a negative index.
     """
     scene, facts = scene_and_facts(index)
     return captions(lang).render(scene.kind, facts, _rng(f"{lang}/{index}"), index // len(SCENES))
+
+
+def has_captions(lang: str) -> bool:
+    """Return true if a language has built-in captions."""
+    return _captions_file(lang).is_file()
+
+
+def _captions_file(lang: str) -> Traversable:
+    return files("vcrgen.text") / lang / "captions.txt"
 
 
 @cache
@@ -69,14 +79,13 @@ def captions(lang: str) -> Captions:
     """Return the captions of a language.
 
     Raises:
-        ValueError: For an unknown language.
+        ValueError: The language has no built-in captions.
     """
-    texts = {folder.name: folder / "captions.txt" for folder in files("vcrgen.text").iterdir() if folder.is_dir()}
-    texts = {code: file for code, file in sorted(texts.items()) if file.is_file()}
-    if lang not in texts:
-        raise ValueError(f"no sample pairs in language {lang!r}; there are: {', '.join(texts)}")
+    if not has_captions(lang):
+        raise ValueError(f"there are no built-in captions in language {lang!r}")
     kinds = {scene.kind: scene.facts for scene in SCENES}
-    return Captions(texts[lang].read_text(encoding="utf-8"), kinds, file=f"vcrgen/text/{lang}/captions.txt")
+    file = _captions_file(lang)
+    return Captions(file.read_text(encoding="utf-8"), kinds, file=f"vcrgen/text/{lang}/captions.txt")
 
 
 def picture(index: int) -> bytes:

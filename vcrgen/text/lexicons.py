@@ -1,39 +1,50 @@
 """The word lists of a language: ``vcrgen/text/CODE/lexicons/*.txt``, one entry a line, comments after ``#``.
 
-The first lines of each file give its purpose, source and license.
+A file holds the list of its name. After a line ``## NAME`` begins the list of that name. The comments of a list give
+its purpose, source and license. A list that a language does not have is empty; ``optional_files.py`` says what follows.
 """
 
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
 from importlib.resources import files
 
 
-class WordLists:
-    """The word lists of a language as attributes with the names of their files: ``lists.months`` is ``months.txt``.
-
-    A list is read when it is first used.
+def read_lexicon(code: str, name: str) -> list[str]:
+    """Return the entries of a list, in its order; none if the language has no such list.
 
     Args:
+        code: Code of the language.
+        name: Name of the list.
+    """
+    return list(_read_lists(code).get(name, ()))
+
+
+def read_fields(kind: type, code: str, *, by_words: bool = False) -> dict[str, frozenset[str]]:
+    """Return the lists that have the names of a dataclass's fields, for its constructor; without absent ones.
+
+    Args:
+        kind: The dataclass, with a default for each field.
         code: Code of the language.
         by_words: True if a line has several entries, separated by white space.
     """
-
-    def __init__(self, code: str, *, by_words: bool = False) -> None:
-        self._code, self._by_words = code, by_words
-
-    def __getattr__(self, name: str) -> frozenset[str]:
-        if name.startswith("_"):  # special names, as when Python makes a copy
-            raise AttributeError(name)
-        entries = read_lexicon(self._code, name)
-        words = frozenset(word for entry in entries for word in (entry.split() if self._by_words else (entry,)))
-        setattr(self, name, words)
-        return words
+    lists = _read_lists(code)
+    return {
+        field.name: frozenset(word for line in lists[field.name] for word in (line.split() if by_words else (line,)))
+        for field in fields(kind)
+        if field.name in lists
+    }
 
 
-def read_lexicon(code: str, name: str) -> list[str]:
-    """Return the entries of a list, in its order.
-
-    Args:
-        code: Code of the language.
-        name: Name of the list: its file without ``.txt``.
-    """
-    text = (files("vcrgen.text") / code / "lexicons" / f"{name}.txt").read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
+@cache
+def _read_lists(code: str) -> Mapping[str, list[str]]:
+    lists: dict[str, list[str]] = {}
+    folder = files("vcrgen.text") / code / "lexicons"
+    for file in folder.iterdir() if folder.is_dir() else ():
+        entries = lists.setdefault(file.name.removesuffix(".txt"), [])
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                entries = lists.setdefault(line.removeprefix("## "), [])
+            elif line and not line.startswith("#"):
+                entries.append(line)
+    return lists

@@ -15,6 +15,7 @@ name no language; its words are in ``vcrgen/text/CODE/lexicons``.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, pairwise
 
@@ -24,7 +25,7 @@ from spacy.tokens import Doc
 
 from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
-from vcrgen.text.lexicons import WordLists, read_lexicon
+from vcrgen.text.lexicons import read_fields, read_lexicon
 from vcrgen.text.normalise import lookup_key
 
 NAME = "NAME"
@@ -44,12 +45,52 @@ MAX_QUOTE = 6  # tokens between quotes
 MAX_LINK = 4  # words: "parc [naturel régional de la] Brière"
 
 
-class NameLists(WordLists):
-    """The word lists of a language; the first lines of ``vcrgen/text/CODE/lexicons/*.txt`` give the purpose of each."""
+@dataclass(eq=False)
+class CapitalsLists:
+    """The sets of words of these rules, in lower case; comments in the files of the lists say what each is for."""
+
+    attached: frozenset[str] = frozenset()
+    bodies: frozenset[str] = frozenset()
+    bodies_first: frozenset[str] = frozenset()
+    capital_nouns: frozenset[str] = frozenset()
+    caption_openers: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
+    compound_links: frozenset[str] = frozenset()
+    connectors: frozenset[str] = frozenset()
+    demonyms: frozenset[str] = frozenset()
+    first_names: frozenset[str] = frozenset()
+    geographic: frozenset[str] = frozenset()
+    heads: frozenset[str] = frozenset()
+    institutions: frozenset[str] = frozenset()
+    months: frozenset[str] = frozenset()
+    months_after_day: frozenset[str] = frozenset()
+    noun_links: frozenset[str] = frozenset()
+    number_links: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    office_links: frozenset[str] = frozenset()
+    offices: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
+    participle_endings: frozenset[str] = frozenset()
+    particles: frozenset[str] = frozenset()
+    percent: frozenset[str] = frozenset()
+    phrases: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    plain_capitals: frozenset[str] = frozenset()
+    plain_numbers: frozenset[str] = frozenset()
+    possessives: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = frozenset()
+    tail_endings: frozenset[str] = frozenset()
+    units: frozenset[str] = frozenset()
+    verb_endings: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+
+
+class NameLists(CapitalsLists):
+    """The word lists of a language, and what the rules derive from them."""
 
     def __init__(self, language: LanguageRow, stop_words: set[str]) -> None:
         """Combine lists; spaCy's stop words of the language count as common words."""
-        super().__init__(language.code)
+        super().__init__(**read_fields(CapitalsLists, language.code))
         self.script = language.script
         self.stop_words = stop_words
         self.common_words = self.common | self.openers | self.caption_openers | stop_words | self.capital_nouns

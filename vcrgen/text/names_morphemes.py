@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vcrgen.core.resources import load_object
 from vcrgen.text.eligibility import set_entities, set_word_parts
 from vcrgen.text.languages import LANGUAGES, LanguageRow
-from vcrgen.text.lexicons import WordLists
+from vcrgen.text.lexicons import read_fields
 from vcrgen.text.morphemes import Analyser, MorphemeTokenizer, Role
 
 if TYPE_CHECKING:
@@ -39,6 +39,20 @@ MAX_REST = 4  # words between a name and its head
 MIN_COMPOUND = 3  # common nouns of a name whose last one is a kind of institution
 
 
+@dataclass(frozen=True, slots=True)
+class MorphemeLists:
+    """The sets of words of these rules; comments in the files of the lists say what each is for."""
+
+    counters: frozenset[str] = frozenset()
+    dates: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
+    towns: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class LabelledWords:
     """The tokens of one document, and the labels that the rules give them."""
@@ -47,7 +61,7 @@ class LabelledWords:
     roles: list[Role]  # of each for the rules
     tied: list[bool]  # true for tokens without white space before them
     labels: list[str]  # an OntoNotes label or NAME for each, "" for none
-    lists: WordLists  # of the language
+    lists: MorphemeLists  # of the language
 
     def is_name(self, index: int) -> bool:
         """Return true if there is a token at the index and it was taken for a name."""
@@ -187,7 +201,7 @@ RULES: tuple[Callable[[LabelledWords], None], ...] = (
 )
 
 
-def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool], lists: WordLists) -> list[str]:
+def label_words(words: Sequence[str], roles: Sequence[Role], tied: Sequence[bool], lists: MorphemeLists) -> list[str]:
     """Run all rules.
 
     Args:
@@ -212,7 +226,7 @@ def _analyser(language: LanguageRow) -> Analyser:
 
 def _name_marker(language: LanguageRow) -> Callable[[Doc], Doc]:
     """The component: it sets ``token.pos_`` of common nouns, ``doc.ents``, and words of several tokens."""
-    analyser, lists = _analyser(language), WordLists(language.code)
+    analyser, lists = _analyser(language), MorphemeLists(**read_fields(MorphemeLists, language.code))
 
     def mark_names(doc: Doc) -> Doc:
         roles = [analyser.role(token.tag_) for token in doc]

@@ -3,6 +3,9 @@
 from functools import cache
 from importlib.resources import files
 
+from vcrgen.core.errors import ConfigError
+from vcrgen.text.languages import LANGUAGES
+
 
 @cache
 def calibration_sample(lang: str) -> tuple[str, ...]:
@@ -13,6 +16,15 @@ def calibration_sample(lang: str) -> tuple[str, ...]:
 
     Args:
         lang: Code of a language of :data:`vcrgen.text.languages.LANGUAGES`.
+
+    Raises:
+        ConfigError: The language has no such file yet.
     """
-    text = (files("vcrgen.text") / lang / "sample.txt").read_text(encoding="utf-8")
+    file = files("vcrgen.text") / lang / "sample.txt"
+    if not file.is_file():
+        raise ConfigError(
+            f"{LANGUAGES[lang].name} has no text to calibrate covers on; write vcrgen/text/{lang}/sample.txt, "
+            "60 lines or more of varied prose, before any dataset is built."
+        )
+    text = file.read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if not line.startswith("#"))

@@ -14,6 +14,7 @@ from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
 from vcrgen.builder.sources.tar import TarSource
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.core.storage import DiskFolder, Folder, open_folder, remote_url
+from vcrgen.text.languages import LANGUAGES
 
 __all__ = [
     "Partition",
@@ -171,7 +172,12 @@ def _on_hub(text: str) -> re.Match[str] | None:
 
 def _open_samples(lang: str, count: str | None) -> Source:
     from vcrgen.samples import BUILTIN_COUNT
+    from vcrgen.samples.pairs import has_captions
 
+    if not has_captions(lang):
+        raise SourceError(
+            f"There are no built-in captions in {LANGUAGES[lang].name}; name a source of pairs, not `samples`."
+        )
     if count is not None and not re.fullmatch(r"[0-9]{1,12}", count):
         raise SourceError(f"`samples:{count[:50]}` names no count; write for example samples:500.")
     rows = BUILTIN_COUNT if count is None else int(count)
