@@ -64,6 +64,9 @@ def test_unreadable_files(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes("lang: é".encode("latin-1"))
     with pytest.raises(ConfigError, match="is not UTF-8"):
         load_build_config(tmp_path / "latin.yaml", {})
+    (tmp_path / "date.yaml").write_text("opens: 2026-13-01\n")
+    with pytest.raises(ConfigError, match=r"date\.yaml has a value that is none: month must be in 1\.\.12\."):
+        load_build_config(tmp_path / "date.yaml", {})
     (tmp_path / "large.yaml").write_bytes(b"#" * (2 << 20))
     with pytest.raises(ConfigError, match="is larger than"):
         load_build_config(tmp_path / "large.yaml", {})

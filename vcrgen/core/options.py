@@ -119,6 +119,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         at = f" at line {line + 1}" if line is not None else ""
         raise ConfigError(f"The configuration file {file} is not valid YAML{at}.") from None
+    except ValueError as error:  # of a date such as 2026-13-01, for which YAML names no line
+        raise ConfigError(f"The configuration file {file} has a value that is none: {error}.") from None
     if not isinstance(loaded, dict) or not all(isinstance(key, str) for key in loaded):
         raise ConfigError(f"The configuration file {file} must hold `key: value` lines.")
     return loaded
