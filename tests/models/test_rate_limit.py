@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.models.pace import RateLimiter
+from vcrgen.models.connection import RateLimiter
 
 
 class Clock(selectors.DefaultSelector):  # type: ignore[misc]

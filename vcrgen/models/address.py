@@ -25,16 +25,12 @@ class Address:
 
     url: str
     host: str  # ``127.0.0.1:8000``: the part that may be shown and stored
-    profile: str  # the kind of server
+    profile: str  # name of the kind of server
+    kind: Server
     is_encrypted: bool
     is_local: bool  # this machine
     is_private: bool  # a private network
     option: str  # the option that gave it, for messages
-
-    @property
-    def kind(self) -> Server:
-        """Return the kind of server."""
-        return SERVERS[self.profile]
 
     @property
     def key_option(self) -> str:
@@ -114,20 +110,22 @@ def parse_address(
         raise ConfigError(
             f"{option} may hold no user, password or parameters; name a key's variable by {_key_option(option)}."
         )
-    kind = profile or server_of_host(host)
-    end = SERVERS[kind].image_path if pictures else SERVERS[kind].path
+    profile = profile or server_of_host(host)
+    kind = SERVERS[profile]
+    end = kind.image_path if pictures else kind.path
     end = end.format(model=quote(model, safe=""))
     path = parts.path.rstrip("/")
     for known in ("/chat/completions", "/images/generations"):
         path = path.removesuffix(known)
-    query = parts.query or SERVERS[kind].query
+    query = parts.query or kind.query
     shown = f"[{host}]" if ":" in host else host
     place = f"{shown}:{port}" if port is not None else shown
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
     return Address(
         url=url,
         host=place,
-        profile=kind,
+        profile=profile,
+        kind=kind,
         is_encrypted=parts.scheme == "https",
         is_local=_is_local(host),
         is_private=_is_private(host),

@@ -61,6 +61,7 @@ class CallError(Exception):
         wait: Seconds of pause that the server asks for, or None.
         unknown: Parameters that the server does not know.
         usage: Tokens of a reply that cannot be used, by kind.
+        in_outage: Whether the server is away, and that is still waited out; the connection says so.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class CallError(Exception):
         super().__init__(detail)
         self.kind, self.detail, self.retryable, self.refused = kind, detail, retryable, refused
         self.wait, self.unknown, self.usage = wait, unknown, usage or {}
+        self.in_outage = False
 
 
 class _NotJson(VcrgenError):

@@ -1,9 +1,14 @@
-"""Connections to one server: the bytes of a request go there, and a reply or an error of a known type comes back."""
+"""Connections to one server: the bytes of a request go there, and a reply or an error of a known type comes back.
+
+Requests keep to the server's limits a minute and to the pauses that it asks for. An outage of a server that has
+answered before is waited out by time, not by a number of tries.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import email.utils
+import math
 import os
 import socket
 import ssl
@@ -16,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from vcrgen.core.errors import PipelineError
 from vcrgen.core.extras import needs_extra
+from vcrgen.core.progress import ProgressListener
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
 from vcrgen.models.base import Reply
 from vcrgen.models.chat import CallError
-from vcrgen.models.pace import Outage
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport, Response
@@ -31,6 +36,10 @@ IDLE_SECONDS = 4.0
 LONGEST_WAIT = 120.0  # seconds that a server may ask for
 BUSY = 429
 _TRIED_AGAIN = {408, 409, 425, BUSY}
+_AWAY = {502, 503, 504, 529}  # of a server that is away, or of a proxy before it
+_OUTAGE_KINDS = {"connect", "reset", *(f"http_{status}" for status in _AWAY)}
+_MINUTE = 60.0
+_FIRST_GUESS = 1500  # tokens of a request and its reply, until replies tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,89 @@ class Limits:
     patience: float = 600.0  # seconds of an outage that are waited out, once the server has answered
 
 
+class RateLimiter:
+    """Spreads requests evenly over a minute, without bursts after a pause.
+
+    Args:
+        rpm: Requests a minute, or None.
+        tpm: Tokens a minute, of requests and replies together, or None.
+    """
+
+    def __init__(self, *, rpm: float | None = None, tpm: float | None = None) -> None:
+        self._rpm, self._tpm = rpm, tpm
+        self._turn = asyncio.Lock()
+        self._next = 0.0  # when requests go by `rpm`
+        self._tokens_next = 0.0  # when requests go by `tpm`
+        self._paused_until = 0.0
+        self._guess = float(_FIRST_GUESS)
+
+    async def wait(self) -> None:
+        """Wait until the next request may be sent; the caller sends it."""
+        clock = asyncio.get_running_loop().time
+        async with self._turn:
+            while (left := max(self._next, self._tokens_next, self._paused_until) - clock()) > 0:
+                await asyncio.sleep(left)
+            if self._rpm is not None:
+                self._next = clock() + _MINUTE / self._rpm
+            if self._tpm is not None:
+                self._tokens_next = clock() + self._guess * _MINUTE / self._tpm
+
+    def record_usage(self, tokens: int) -> None:
+        """Record the tokens of a request and its reply; 0 if they are not counted."""
+        if self._tpm is not None and tokens:
+            self._tokens_next += (tokens - self._guess) * _MINUTE / self._tpm
+            self._guess = 0.9 * self._guess + 0.1 * tokens
+
+    def pause(self, seconds: float) -> None:
+        """Send nothing for some seconds."""
+        self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + seconds)
+
+
+class _Outage:
+    """Tells whether a server is away, and for how long that is waited out.
+
+    Args:
+        host: The server, for people.
+        patience: Seconds of an outage that are waited out.
+        listener: Is told of its beginning and its end.
+
+    Attributes:
+        responses: Number of the server's responses but for those that stand for an outage.
+    """
+
+    def __init__(self, host: str, patience: float, listener: ProgressListener) -> None:
+        self._host, self._patience, self._listener = host, patience, listener
+        self._since: float | None = None
+        self.responses = 0
+
+    def note_response(self, status: int) -> None:
+        """Take the status of a response."""
+        if status not in _AWAY:
+            self.responses += 1
+            if self._since is not None:
+                self._since = None
+                self._listener.stage("")
+
+    def is_waited_out(self, kind: str, responses: int) -> bool:
+        """Return whether a failed call is one of an outage that is still waited out.
+
+        A call that fails while others get answers is not: it may be the request that breaks the connection.
+
+        Args:
+            kind: Type of the error.
+            responses: The number of responses when the call began.
+        """
+        if kind not in _OUTAGE_KINDS or not self._patience or not self.responses or self.responses > responses:
+            return False
+        now = asyncio.get_running_loop().time()
+        if self._since is None:
+            self._since = now
+            words = f"{self._host} is away ({kind}); waiting for it, {_duration(self._patience)} at most"
+            self._listener.warn(f"{words}.")
+            self._listener.stage(words)
+        return now < self._since + self._patience
+
+
 class Connection:
     """The connections to one server, for use in one event loop.
 
@@ -51,14 +143,18 @@ class Connection:
         address: The server.
         key: The key to it, if it needs one.
         limits: Limits of requests.
+        listener: Is told of outages.
 
     Attributes:
+        rate: When requests may be sent.
         reached: Whether the server ever answered, whatever it was.
     """
 
-    def __init__(self, address: Address, key: Key | None, limits: Limits) -> None:
+    def __init__(self, address: Address, key: Key | None, limits: Limits, listener: ProgressListener) -> None:
         httpx2 = load_httpx()
+        self.rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
         self.reached = False
+        self._outage = _Outage(address.host, limits.patience, listener)
         self._address, self._limits = address, limits
         self._redact = key.redact if key else lambda text: text
         self._headers = httpx2.Headers(_headers(address, key))
@@ -90,17 +186,25 @@ class Connection:
         finally:
             self._idle.append(transport)
 
-    async def call(self, body: bytes, *, picture: bool, outage: Outage) -> tuple[Reply, bytes]:
-        """Send the bytes of a request once; return the reply and its bytes.
+    async def call(self, body: bytes, *, picture: bool) -> tuple[Reply, bytes]:
+        """Send the bytes of a request once, when its turn has come; return the reply and its bytes.
 
         Args:
             body: The bytes.
             picture: Whether a picture is requested.
-            outage: Receives the status of the response.
 
         Raises:
             CallError: There is no reply.
         """
+        await self.rate.wait()
+        responses = self._outage.responses
+        try:
+            return await self._call(body, picture)
+        except CallError as error:
+            error.in_outage = self._outage.is_waited_out(error.kind, responses)
+            raise
+
+    async def _call(self, body: bytes, picture: bool) -> tuple[Reply, bytes]:
         import httpx2
 
         protocol: Any = image_generation if picture else chat
@@ -125,7 +229,7 @@ class Connection:
         except httpx2.TransportError:
             raise CallError("reset", "the connection was broken off") from None
         self.reached = True
-        outage.note_answer(response.status_code)
+        self._outage.note_response(response.status_code)
         if response.status_code != 200:
             if filtered := chat.filtered_reply(data, self._address.host):
                 return filtered, data
@@ -227,3 +331,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         if seconds == seconds:  # not NaN
             return min(max(seconds, 0.0), LONGEST_WAIT)
     return None
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{math.ceil(seconds / 60):,} min"

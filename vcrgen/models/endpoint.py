@@ -28,7 +28,6 @@ from vcrgen.models.chat import CallError
 from vcrgen.models.connection import BUSY, LONGEST_WAIT, Connection, Limits, load_httpx
 from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
 from vcrgen.models.loop import LoopThread
-from vcrgen.models.pace import Outage, RateLimiter
 from vcrgen.models.threads import answer_all
 
 T = TypeVar("T")
@@ -139,12 +138,12 @@ class _Tries:
     other: int = 0
     jitter: Random | None = None
 
-    def pause_after(self, error: CallError, *, in_outage: bool) -> float | None:
+    def pause_after(self, error: CallError) -> float | None:
         """Count a failed try; return the seconds until the next one, or None if there is none."""
         if error.kind == f"http_{BUSY}" and error.retryable:
             self.busy += 1
             number, most = self.busy, float(_BUSY_TRIES)
-        elif in_outage:
+        elif error.in_outage:
             self.away += 1
             number, most = self.away, math.inf
         else:
@@ -169,9 +168,7 @@ class _Calls:
         listener: ProgressListener,
     ) -> None:
         self._address, self._model = address, model
-        self._connection = Connection(address, key, limits)
-        self._rate = RateLimiter(rpm=limits.rpm, tpm=limits.tpm)
-        self._outage = Outage(address.host, limits.patience, listener)
+        self._connection = Connection(address, key, limits, listener)
         self._proven = proven  # whether the server ever gave a reply
         self._served = ""  # what the server calls the model
         self._in_vain = 0  # requests in a row that got no reply
@@ -258,10 +255,8 @@ class _Calls:
         body = self._body(request, candidate, without)
         tries = _Tries(request)
         while True:
-            await self._rate.wait()
-            answers = self._outage.answers
             try:
-                reply, data = await self._connection.call(body, picture=request.picture, outage=self._outage)
+                reply, data = await self._connection.call(body, picture=request.picture)
                 self._check_name(reply)
             except CallError as error:
                 self._stop_if_dead(error)
@@ -271,7 +266,7 @@ class _Calls:
                     without |= new
                     body = self._body(request, candidate, without)
                     continue
-                pause = tries.pause_after(error, in_outage=self._outage.is_waited_out(error.kind, answers))
+                pause = tries.pause_after(error)
                 if pause is None:
                     raise self._problem(error, effort.retries) from None
                 effort.retries[error.kind] += 1
@@ -279,13 +274,13 @@ class _Calls:
             else:
                 self._in_vain, self._proven = 0, True
                 effort.used.update(reply.usage)
-                self._rate.record_usage(reply.usage.get("input", 0) + reply.usage.get("output", 0))
+                self._connection.rate.record_usage(reply.usage.get("input", 0) + reply.usage.get("output", 0))
                 return reply, data
 
     async def _pause(self, error: CallError, pause: float) -> None:
         """Pause before another try: this request, or all requests to a busy server."""
         if error.wait is not None or error.kind == f"http_{BUSY}":
-            self._rate.pause(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
+            self._connection.rate.pause(min(pause if error.wait is None else error.wait, LONGEST_WAIT))
         else:
             await asyncio.sleep(pause)
 
