@@ -92,9 +92,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "leaderboard",
-        "a full disk counts as a file's attempts",
-        "                tried = False\n",
-        "",
+        "what a killed worker left counts as an attempt",
+        "where(interrupted).values(status=SubmissionStatus.QUEUED.value)",
+        "where(interrupted).values(status=SubmissionStatus.QUEUED.value, attempts=table.c.attempts + 1)",
         "tests/leaderboard/test_worker.py",
     ),
     M("work", "a folder of something else is replaced", "not any(out.iterdir()) or", "True or", "tests/core"),

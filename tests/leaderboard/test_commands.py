@@ -33,7 +33,7 @@ def test_a_file_finds_its_set_and_is_scored(
             name,
             SubmissionStatus.SCORED,
             "command line",
-            1,
+            0,
         )
     assert [line.actor for line in events(board, "accepted")] == [maintainer()] * 2
 

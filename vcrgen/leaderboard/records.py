@@ -139,7 +139,7 @@ class Submission:
     channel: str  # "api", "page" or "command line"
     received: datetime  # when it was accepted
     status: SubmissionStatus = SubmissionStatus.QUEUED
-    attempts: int = 0  # how often scoring it was begun
+    attempts: int = 0  # how often the process that scored it ended badly
     finished: datetime | None = None  # when it was scored or failed
     problems: tuple[str, ...] = ()  # why it failed, sentence by sentence
     removed: str = ""  # why a maintainer took it off the board; empty if nobody did

@@ -43,10 +43,7 @@ from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.web.log import log_line
 
 LOCK = ".worker.lock"
-MAX_ATTEMPTS = 3
-MAX_INTERRUPTIONS = (
-    20  # attempts, when the worker itself was killed each time: few enough for one file not to stop the board
-)
+MAX_ATTEMPTS = 3  # of a file whose scoring process ends badly each time
 POLL_SECONDS = 0.2
 LOGGED_ID_DIGITS = 8  # digits in the log: a whole id is the key to a submission's page
 RETRY_SECONDS = 60.0  # until a set that could not be read is tried again
@@ -83,12 +80,11 @@ class Worker:
         self._held: list[HeldOutcome] | None = [] if holds else None
 
     @contextmanager
-    def exclusive(self, *, wait: float, tried: bool = True) -> Iterator[None]:
-        """Hold the board's lock; what was left half done waits again.
+    def exclusive(self, *, wait: float) -> Iterator[None]:
+        """Hold the board's lock; what a killed worker left half done waits again.
 
         Args:
             wait: Seconds to wait for the lock.
-            tried: Whether that counts as an attempt: what a killed worker left may be what it died of.
 
         Raises:
             LeaderboardError: Another worker holds it for longer than ``wait`` seconds.
@@ -96,7 +92,7 @@ class Worker:
         busy = LeaderboardError(f"Another process scores for {self._board.folder} already; stop it first.")
         with locked(self._board.folder / LOCK, busy, wait=wait):
             with self._board.writing() as connection:
-                interrupted = submissions.requeue(connection, tried=tried)
+                interrupted = submissions.requeue(connection)
             if interrupted:
                 self._say("interrupted before", submissions=interrupted)
             yield
@@ -120,31 +116,26 @@ class Worker:
         try:
             self._score(submission, stop)
         except BaseException:  # a stop or a fault of ours: not the submission's
-            self._requeue(submission, tried=False)
+            self._requeue(submission)
             raise
         return True
 
     def _score(self, submission: Submission, stop: Callable[[], bool]) -> None:
-        shown = {"submission": submission.id[:LOGGED_ID_DIGITS], "set": submission.set}
-        if submission.attempts >= MAX_INTERRUPTIONS:
-            problem = f"Scoring was interrupted {MAX_INTERRUPTIONS} times; please tell the maintainers."
-            finish(self._board, submission, ScoringOutcome(problems=(problem,)))
-            self._say("given up", **shown)
-            return
         try:
             known = self._set(submission.set)
         except LeaderboardError as problem:
             self._say("set cannot be used", set=submission.set, reason=str(problem))
             self._broken[submission.set] = time.monotonic() + RETRY_SECONDS
-            self._requeue(submission, tried=False)
+            self._requeue(submission)
             return
         began = time.monotonic()
         outcome = score_in_subprocess(self._task(submission, known), seconds=self._board.settings.seconds, stop=stop)
-        if outcome is None and submission.attempts + 1 < MAX_ATTEMPTS:
-            self._say("scoring broke off", submission=submission.id[:LOGGED_ID_DIGITS], attempt=submission.attempts + 1)
-            self._requeue(submission, tried=True)
-            return
         if outcome is None:
+            attempts = self._count_attempt(submission)
+            if attempts < MAX_ATTEMPTS:
+                self._say("scoring broke off", submission=submission.id[:LOGGED_ID_DIGITS], attempt=attempts)
+                self._requeue(submission)
+                return
             outcome = ScoringOutcome(
                 problems=(f"Scoring broke off {MAX_ATTEMPTS} times; please tell the maintainers.",)
             )
@@ -168,7 +159,7 @@ class Worker:
         """Let the submissions with held outcomes wait again, for the next worker."""
         held, self._held = self._held, []  # none of them is finished later, even if the disk is full now
         for one in held or ():
-            self._requeue(one.submission, tried=False)
+            self._requeue(one.submission)
 
     def _finish(self, submission: Submission, outcome: ScoringOutcome, seconds: float) -> None:
         finish(self._board, submission, outcome)
@@ -196,9 +187,16 @@ class Worker:
             memory=self._board.settings.memory_mb << 20,
         )
 
-    def _requeue(self, submission: Submission, *, tried: bool) -> None:
+    def _requeue(self, submission: Submission) -> None:
         with self._board.writing() as connection:
-            submissions.requeue(connection, submission.id, tried=tried)
+            submissions.requeue(connection, submission.id)
+
+    def _count_attempt(self, submission: Submission) -> int:
+        """Count that the process which scored a submission ended badly; a stop of the worker or a full disk is none."""
+        attempts = submission.attempts + 1
+        with self._board.writing() as connection:
+            submissions.change(connection, submission.id, attempts=attempts)
+        return attempts
 
     def _set(self, name: str) -> TestSet:
         """A set, with its answers in memory; that it has changed since it was read last is written down."""
@@ -385,12 +383,10 @@ def serve(board: Board, *, parent: int) -> None:
         worker.finish_due()
         return is_asked_to_stop()
 
-    tried = True
     while True:
         try:
-            with suppress(WorkerStopped), worker.exclusive(wait=30, tried=tried):
+            with suppress(WorkerStopped), worker.exclusive(wait=30):
                 log_line("worker ready")
-                tried = False
                 try:
                     while not stop():
                         if not worker.score_next(stop=stop):

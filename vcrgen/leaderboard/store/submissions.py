@@ -115,20 +115,16 @@ def claim(
         return None
     mine = waits & (table.c.team_key == min(turns)[2])
     row = connection.execute(select(*_SHOWN).where(mine).order_by(table.c.received, table.c.id).limit(1)).one()
-    change(connection, row.id, status=SubmissionStatus.SCORING.value, attempts=row.attempts + 1)
+    change(connection, row.id, status=SubmissionStatus.SCORING.value)
     return as_submission(row)
 
 
-def requeue(connection: Connection, submission_id: str | None = None, *, tried: bool) -> int:
-    """Let a submission that was being scored wait again, or all of them if no id is given.
-
-    With ``tried`` the attempt counts as one that was made. Returns how many submissions wait again.
-    """
+def requeue(connection: Connection, submission_id: str | None = None) -> int:
+    """Let a submission that was being scored wait again, or all of them if no id is given; returns how many."""
     interrupted = table.c.status == SubmissionStatus.SCORING.value
     if submission_id is not None:
         interrupted &= table.c.id == submission_id
-    attempts = table.c.attempts if tried else table.c.attempts - 1
-    changed = update(table).where(interrupted).values(status=SubmissionStatus.QUEUED.value, attempts=attempts)
+    changed = update(table).where(interrupted).values(status=SubmissionStatus.QUEUED.value)
     return connection.execute(changed).rowcount
 
 
