@@ -1460,15 +1460,15 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "hidden figures not rounded",
-        "return Estimate(round(value) / each,",
+        "return Estimate(round(value) / steps,",
         "return Estimate(estimate.value,",
         "board",
     ),
     M(
         "leaderboard",
         "hidden intervals narrower",
-        "math.floor(low + 1e-9) / each",
-        "math.ceil(low - 1e-9) / each",
+        "math.floor(low + 1e-9) / steps",
+        "math.ceil(low - 1e-9) / steps",
         "board",
     ),
     M(

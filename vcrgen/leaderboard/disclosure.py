@@ -25,19 +25,19 @@ SPANS_A_STEP = 2
 
 
 def rounding_step(*, hidden: bool, spans: int) -> float:
-    """Return the rounding step of a set's scores, as a share; 0 for a public set, which is not rounded."""
+    """The smallest step, as a share, that is worth two spans; 0 for a public set, whose scores are not rounded."""
     if not hidden:
         return 0.0
     return next((step for step in STEPS if step * spans >= SPANS_A_STEP), STEPS[-1])
 
 
-def set_rounding_step(one: TestSet) -> float:
-    """Return the rounding step of the scores of a set that are shown now: of the whole set, or of a split."""
-    return rounding_step(hidden=one.hidden, spans=one.shown.spans)
+def set_rounding_step(test_set: TestSet) -> float:
+    """The rounding step of the scores that a set discloses now: by the spans of the whole set, or of a split."""
+    return rounding_step(hidden=test_set.hidden, spans=test_set.shown.spans)
 
 
 def to_minute(at: datetime) -> datetime:
-    """Return a moment as it is shown: how long scoring took tells in which split a long output is."""
+    """A time without its seconds, as pages show it: how long scoring took tells in which split a long output is."""
     return at.replace(second=0, microsecond=0)
 
 
@@ -51,41 +51,41 @@ def disclose(estimate: Estimate, step: float) -> Estimate:
     """The figure as it is shown: the mean to the nearest step, the interval widened to whole steps."""
     if not step:
         return estimate
-    each = round(1 / step)
-    value, low, high = estimate.value * each, estimate.low * each, estimate.high * each
+    steps = round(1 / step)  # from 0 to 100 %
+    value, low, high = estimate.value * steps, estimate.low * steps, estimate.high * steps
     # Bounds that are whole steps but for the error of floating point stay where they are.
-    return Estimate(round(value) / each, math.floor(low + 1e-9) / each, math.ceil(high - 1e-9) / each)
+    return Estimate(round(value) / steps, math.floor(low + 1e-9) / steps, math.ceil(high - 1e-9) / steps)
 
 
 def disclose_all(values: Mapping[str, Sequence[float]], step: float) -> Estimates:
-    """Return stored figures as they are shown, by metric."""
+    """Disclose stored estimates (value, low, high), by metric."""
     return {metric: disclose(Estimate(*triple), step) for metric, triple in values.items()}
 
 
 def disclose_human(score: HumanScore, *, hidden: bool) -> HumanScore:
-    """A score of people as it is shown: of a hidden set rounded by the texts that they saw, and nothing else of it."""
+    """Disclose a human baseline: of a hidden set without its SD, rounded by the spans that the raters saw."""
     step = rounding_step(hidden=hidden, spans=score.spans)
     if not step:
         return score
-    shown = disclose(Estimate(score.exact, score.low, score.high), step)
-    return replace(score, exact=shown.value, low=shown.low, high=shown.high, sd=None)
+    rounded = disclose(Estimate(score.exact, score.low, score.high), step)
+    return replace(score, exact=rounded.value, low=rounded.low, high=rounded.high, sd=None)
 
 
 def disclose_pixels(score: PixelScore, step: float) -> PixelScore:
-    """The template baseline's score as it is shown; anybody can compute the bits from the public images."""
-    shown = disclose(Estimate(score.exact, score.low, score.high), step)
-    return replace(score, exact=shown.value, low=shown.low, high=shown.high)
+    """Disclose the template baseline's score; its bits stay, as anybody can compute them from the public images."""
+    rounded = disclose(Estimate(score.exact, score.low, score.high), step)
+    return replace(score, exact=rounded.value, low=rounded.low, high=rounded.high)
 
 
 def ladder_step(score: float, best: float | None, step: float) -> float | None:
-    """Return the score of a file that a ladder discloses to its team (Blum and Hardt 2015, section 3).
+    """The rounded score of a file that a ladder discloses to its team (Blum and Hardt 2015, section 3).
 
     Example: with steps of 5 points and a best of 40 %, a file with 46 % shows 45 %, and one with 44 % shows nothing.
 
     Args:
         score: Exact match on the feedback split, as a share, not rounded.
         best: The highest step that the team was shown before; None if it was shown none.
-        step: That of :func:`step_of`.
+        step: That of `set_rounding_step`.
 
     Returns:
         The score to the nearest step if it is the team's first one, or better than its best by a step or more; or None.
@@ -96,18 +96,22 @@ def ladder_step(score: float, best: float | None, step: float) -> float | None:
 
 
 def disclose_difference(a: Estimate, b: Estimate, paired: Estimate, step: float) -> Estimate:
-    """The difference of two disclosed figures; for a hidden set it tells nothing that they do not tell.
+    """The difference of two disclosed estimates; for a hidden set it tells nothing that they do not tell.
 
-    ``paired`` is their difference with its paired interval, not rounded; ``step`` is that of :func:`disclose`.
+    Args:
+        a: The first estimate, rounded.
+        b: The second one, rounded.
+        paired: Their difference with its paired interval, not rounded.
+        step: The rounding step, as a share; 0 to disclose ``paired`` as it is.
     """
     if not step:
         return paired
-    each = round(1 / step)
-    value = round((a.value - b.value) * each) / each
+    steps = round(1 / step)
+    value = round((a.value - b.value) * steps) / steps
     rounded = disclose(paired, step)
     return Estimate(value, min(rounded.low, value), max(rounded.high, value))
 
 
 def disclose_differences(a: Estimates, b: Estimates, paired: Estimates, step: float) -> Estimates:
-    """Return the differences of disclosed figures, by metric; see :func:`disclose_difference`."""
+    """The differences of disclosed estimates, by metric, as `disclose_difference` makes them."""
     return {metric: disclose_difference(a[metric], b[metric], estimate, step) for metric, estimate in paired.items()}
