@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.builder.options import BuildConfig, find_recipe, load_build_config, parse_splits
 from vcrgen.core.errors import ConfigError
-from vcrgen.core.options import Options, validate_options
+from vcrgen.core.options import Options, option, validate_options
 from vcrgen.core.records import Mode
 from vcrgen.core.resources import resource_dir
 from vcrgen.hidden.options import HiddenOptions
@@ -137,6 +137,15 @@ def test_the_hash_is_of_the_choices() -> None:
     )  # rows do not depend on their split
     assert one.content_hash() != BuildConfig(seed=1).content_hash()
     assert "source" not in one.public_fields()
+
+
+def test_a_signature_goes_by_the_legacy_value_of_a_field_and_not_by_its_default() -> None:
+    class LaterBuild(BuildConfig):
+        cover: str = option("stain", "", legacy="rows")
+
+    assert "cover" not in LaterBuild(cover="rows").public_fields()
+    assert LaterBuild().public_fields()["cover"] == "stain"
+    assert LaterBuild(cover="rows").content_hash() == BuildConfig().content_hash()
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,15 @@ from typing import Any
 
 import yaml
 
-from vcrgen.builder.options import OMIT_WHEN_DEFAULT, BuildConfig
+from vcrgen.builder.options import BuildConfig
+from vcrgen.core.options import legacy_values
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import without_marks
 from vcrgen.data.manifest import Manifest
 from vcrgen.data.tasks.vcr import VCR, SplitStatistics, has_white_rows
 from vcrgen.text.languages import LANGUAGES, TARGET_BAND, LanguageRow
+from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.paper_kinds import BLACK, PLAIN
 
 # The Hub's size classes: for fewer rows than 10 to the power of 3, 4 ...
 CLASSES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B")
@@ -80,13 +83,13 @@ def pixels_note(manifest: Manifest) -> str:
 
 
 def has_threshold(config: Mapping[str, Any]) -> bool:
-    """Tell whether covers were accepted by the bits that they leave."""
-    return bool(config.get("least_bits", OMIT_WHEN_DEFAULT["least_bits"])) or config["mode"].startswith("bits=")
+    """Covers were accepted by the bits that they leave."""
+    return bool(config.get("least_bits")) or config["mode"].startswith("bits=")
 
 
 def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of a dataset of one configuration with their descriptions."""
-    built = BuildConfig(**{name: config[name] for name in OMIT_WHEN_DEFAULT if name in config})
+    built = BuildConfig(**{name: config[name] for name in legacy_values(BuildConfig) if name in config})
     notes = {"ink": LEVELS_NOTE, "bits": BITS_NOTE}
     changed = {"mode": note} if (note := notes.get(config["mode"].partition("=")[0])) else {}
     if built.is_warped:
@@ -100,17 +103,20 @@ def column_notes(config: Mapping[str, Any]) -> dict[str, str]:
 
 def describe_covers(config: Mapping[str, Any]) -> str:
     """Return the end of a sentence on covers, and sentences on distractors and degradation."""
-    names = ("cover", "distractors", "degrade", "least_bits", "paper", "ink_colour")
-    cover, distractors, degraded, least_bits, *printed = (config.get(name, OMIT_WHEN_DEFAULT[name]) for name in names)
-    how = "so that only their top and bottom pixels are left" if cover == "rows" else f"by covers of the kind `{cover}`"
+    built = {**legacy_values(BuildConfig), **config}
+    how = "so that only their top and bottom pixels are left"
+    if built["cover"] != ROWS:
+        how = "by covers of the kind `{cover}`".format(**built)
     if has_threshold(config):
-        levels = config["mode"].removeprefix("bits=") if config["mode"].startswith("bits=") else f"{least_bits:g}"
+        levels = config["mode"].partition("bits=")[2] or f"{built['least_bits']:g}"
         how += f", accepted if the visible pixels of a span leave at least {levels} bits"
-    if distractors:
-        how += f". {distractors} more covers of a pair hide no text"
-    if printed != [OMIT_WHEN_DEFAULT["paper"], OMIT_WHEN_DEFAULT["ink_colour"]]:
-        how += ". Captions are printed on `{}` paper in the colour `{}`".format(*printed)
-    return how + (f". The images with a strip were then degraded: `{degraded}`" if degraded else "")
+    if built["distractors"]:
+        how += ". {distractors} more covers of a pair hide no text".format(**built)
+    if (built["paper"], built["ink_colour"]) != (PLAIN, BLACK):
+        how += ". Captions are printed on `{paper}` paper in the colour `{ink_colour}`".format(**built)
+    if built["degrade"]:
+        how += ". The images with a strip were then degraded: `{degrade}`".format(**built)
+    return how
 
 
 def statistics_table(statistics: Statistics) -> str:

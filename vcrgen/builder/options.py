@@ -17,6 +17,7 @@ from vcrgen.core.options import (
     PANEL_SOURCE,
     PANEL_TEXT,
     drop_none,
+    legacy_values,
     option,
     read_yaml,
     validate_options,
@@ -35,12 +36,6 @@ RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs, in which something is searched
-# Fields of builds that earlier versions did not have, with the value that builds as those did.
-OMIT_WHEN_DEFAULT: dict[str, Any] = {
-    **{"cover": "rows", "distractors": 0, "degrade": None},
-    **{"least_bits": 0.0, "least_ink": 0.25, "split_seed": None},
-    **{"paper": PLAIN, "ink_colour": BLACK, "glyph_boxes": False},
-}
 # Fields that decide which split a pair is in, and nothing of the pair.
 SPLIT_FIELDS = ("splits", "split_seed")
 
@@ -80,35 +75,51 @@ class BuildConfig(SourceOptions):
     min_side: int = option(16, "Images with a shorter side are rejected, in pixels.", ge=1, panel=PANEL_IMAGES)
     max_pixels: int = option(89_478_485, "Images of more pixels are rejected undecoded.", ge=1, panel=PANEL_IMAGES)
 
-    cover: str = option("rows", f"Cover that hides the spans: {', '.join(COVER_KINDS)}.", panel=PANEL_IMAGES)
+    cover: str = option(
+        "rows", f"Cover that hides the spans: {', '.join(COVER_KINDS)}.", legacy="rows", panel=PANEL_IMAGES
+    )
     least_bits: float = option(
         0.0,
         "Least bits that the visible pixels of a span leave; its cover is drawn again until they do.",
         ge=0,
         le=MAX_BITS,
+        legacy=0.0,
         panel=PANEL_IMAGES,
     )
     least_ink: float = option(
-        0.25, "Least visible ink of a span whose cover goes by bits, as a share.", ge=0, le=MAX_INK, panel=PANEL_IMAGES
+        0.25,
+        "Least visible ink of a span whose cover goes by bits, as a share.",
+        ge=0,
+        le=MAX_INK,
+        legacy=0.25,
+        panel=PANEL_IMAGES,
     )
     distractors: int = option(
         0,
         "Covers of the same kind where no text is, on the picture and on blank paper.",
         ge=0,
         le=20,
+        legacy=0,
         panel=PANEL_IMAGES,
     )
-    paper: str = option(PLAIN, f"Paper that the caption is printed on: {', '.join(PAPER_KINDS)}.", panel=PANEL_IMAGES)
+    paper: str = option(
+        PLAIN, f"Paper that the caption is printed on: {', '.join(PAPER_KINDS)}.", legacy=PLAIN, panel=PANEL_IMAGES
+    )
     ink_colour: str = option(
-        BLACK, "Colour of the printed caption: red, green and blue in hex, as 1f3a6e.", panel=PANEL_IMAGES
+        BLACK, "Colour of the printed caption: red, green and blue in hex, as 1f3a6e.", legacy=BLACK, panel=PANEL_IMAGES
     )
     degrade: str | None = option(
         None,
         "Worsen the finished images, in this order, as jpeg=40,blur=1.2,lowres=0.5,camera=0.3,skew=2,perspective=0.1.",
+        legacy=None,
         panel=PANEL_IMAGES,
     )
     glyph_boxes: bool = option(
-        False, "Add a column with the box of every glyph in the strip.", names="--glyph-boxes", panel=PANEL_IMAGES
+        False,
+        "Add a column with the box of every glyph in the strip.",
+        names="--glyph-boxes",
+        legacy=False,
+        panel=PANEL_IMAGES,
     )
     image_format: Literal["png", "webp"] = option(
         "png", "Format of the written images, png or webp; both are lossless.", panel=PANEL_IMAGES
@@ -117,7 +128,13 @@ class BuildConfig(SourceOptions):
         "train=...", "NAME=COUNT, NAME=SHARE (0.1) or NAME=... for the rest, by commas.", panel=PANEL_RUN
     )
     split_seed: int | None = option(
-        None, "Seed of the splits, if another than --seed.", ge=0, lt=1 << 63, shown="that of --seed", panel=PANEL_RUN
+        None,
+        "Seed of the splits, if another than --seed.",
+        ge=0,
+        lt=1 << 63,
+        shown="that of --seed",
+        legacy=None,
+        panel=PANEL_RUN,
     )
     shard_size: int | None = option(
         None, "Pairs a shard; if not given, a 32nd of the source, 16 to 512.", ge=1, le=10_000, panel=PANEL_RUN
@@ -197,46 +214,40 @@ class BuildConfig(SourceOptions):
         return read_modes(self.mode)
 
     def public_fields(self) -> dict[str, Any]:
-        """The fields as JSON values, without names of local files.
-
-        Fields that came later are left out where they say nothing, so that a dataset stays the same bytes.
-        """
+        """The fields as JSON values, without names of local files and without legacy values (see `option`)."""
         values = self.model_dump(mode="json", exclude=BY_CONTENT)
         values["n"] = values.pop("ngram_size")  # the name in every dataset that was written
-        return {
-            name: value
-            for name, value in values.items()
-            if name not in OMIT_WHEN_DEFAULT or value != OMIT_WHEN_DEFAULT[name]
-        }
+        legacy = legacy_values(type(self))
+        return {name: value for name, value in values.items() if name not in legacy or value != legacy[name]}
 
     @property
     def is_selective(self) -> bool:
-        """Return whether covers are accepted by the bits that they leave."""
+        """Covers are accepted by the bits that they leave."""
         return self.least_bits > 0 or any(mode.bits for mode in self.modes)
 
     @property
     def is_printed(self) -> bool:
-        """Return whether the strip has another paper or print than black on white."""
+        """The strip has another paper or print than black on white."""
         return (self.paper, self.ink_colour) != (PLAIN, BLACK)
 
     @property
     def is_warped(self) -> bool:
-        """Return whether the finished images are warped, which makes boxes invalid."""
+        """The finished images are warped, which makes boxes invalid."""
         return self.degrade is not None and any(DEGRADATIONS[name].warp for name, _ in parse_degradations(self.degrade))
 
     @property
     def optional_columns(self) -> tuple[str, ...]:
         """The columns of the dataset that not every dataset has."""
-        given = {
+        optional = {
             "cover_mask": self.cover != ROWS or self.is_warped,
             "pixel_bits": self.is_selective,
             "distractors": self.distractors > 0 and not self.is_warped,
             "glyph_boxes": self.glyph_boxes,
         }
-        return tuple(name for name, there in given.items() if there)
+        return tuple(name for name, is_present in optional.items() if is_present)
 
     def content_hash(self) -> str:
-        """SHA-256 in hex over the canonical JSON of :meth:`public_fields` without the splits and their seed."""
+        """SHA-256 in hex over the canonical JSON of `public_fields` without the splits and their seed."""
         values = {name: value for name, value in self.public_fields().items() if name not in SPLIT_FIELDS}
         return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 

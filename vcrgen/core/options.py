@@ -19,6 +19,7 @@ PANEL_PICTURES = "Generated pictures"
 PANEL_MEMORY = "Memory and time"
 MAX_CONFIG_BYTES = 1 << 20
 COLUMN = "--column "  # and the name of what the column holds
+ALWAYS_NAMED = object()  # `legacy` of a field that every signature names
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 
@@ -31,9 +32,10 @@ def option(
     names: str = "",
     shown: str = "",
     typed: bool = True,
+    legacy: Any = ALWAYS_NAMED,
     **limits: Any,
 ) -> Any:
-    """Return a field from which the command line makes an option (``vcrgen/cli/options.py``).
+    """A field from which the command line makes an option (``vcrgen/cli/options.py``).
 
     Args:
         default: The default.
@@ -43,9 +45,13 @@ def option(
         names: The spelling, if it is not the field's name with hyphens, such as ``--strip/--keep``.
         shown: The default as the help shows it.
         typed: Whether the command line has it; the others stand in files only.
+        legacy: For a field that came later, the value that does what versions without it did. Signatures and manifests
+            leave it out, so that they stay as they were; it never changes, even if the default does.
         limits: Bounds of pydantic's ``Field``.
     """
     extra: dict[str, Any] = {"short": short, "panel": panel, "names": names, "shown": shown, "typed": typed}
+    if legacy is not ALWAYS_NAMED:
+        extra["legacy"] = legacy
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
@@ -80,6 +86,12 @@ class Options(BaseModel):
 
 
 Model = TypeVar("Model", bound=Options)
+
+
+def legacy_values(model: type[BaseModel]) -> dict[str, Any]:
+    """The fields that earlier versions did not have, each with the value that does what those did."""
+    extras = {name: field.json_schema_extra for name, field in model.model_fields.items()}
+    return {name: extra["legacy"] for name, extra in extras.items() if isinstance(extra, dict) and "legacy" in extra}
 
 
 def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
