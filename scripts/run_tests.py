@@ -111,8 +111,9 @@ def git(*words: str) -> str:
 def tests_for(files: Iterable[str]) -> list[str]:
     """Return the tests, as paths for pytest, that a change of some files can break.
 
-    A file of ``vcrgen/X`` asks for the tests of ``X`` and of every package that imports it, directly or not. One of
-    ``tests/X`` asks for those of ``X``, a page of docs for the tests that name it, and any other file for all.
+    A file of ``vcrgen/X`` asks for the tests of ``X``, of every package that imports it, directly or not, and for the
+    tests elsewhere that import ``X`` themselves; one of ``vcrgen/cli`` also for those that run commands. A file of
+    ``tests/X`` asks for the tests of ``X``, a page of docs for the tests that name it, and any other file for all.
     """
     packages: set[str] = set()
     chosen: set[str] = set(ALWAYS)
@@ -134,14 +135,28 @@ def tests_for(files: Iterable[str]) -> list[str]:
         above = standing_on(packages)
         if above >= {KERNEL}:
             return ["tests"]
-        chosen |= {f"tests/{name}" for name in above} | {"tests/golden"}
-    return sorted(path for path in chosen if (ROOT / path).exists())
+        chosen |= {f"tests/{name}" for name in above} | {"tests/golden"} | tests_importing(packages)
+    outermost = {path for path in chosen if not chosen & {parent.as_posix() for parent in Path(path).parents}}
+    return sorted(path for path in outermost if (ROOT / path).exists())
 
 
 def tests_naming(name: str) -> set[str]:
     """Return the test files in which a file's name stands."""
     found = (ROOT / "tests").rglob("test_*.py")
     return {file.relative_to(ROOT).as_posix() for file in found if name in file.read_text("utf-8")}
+
+
+def tests_importing(packages: set[str]) -> set[str]:
+    """Return the test files that import one of some packages, and the folders whose fixtures do."""
+    words = [rf"vcrgen\.{name}\b" for name in packages]
+    if "cli" in packages:
+        words.append(r"\brun: Run\b")  # the fixture that runs a command
+    imports = re.compile("|".join(words))
+    files = (
+        file.relative_to(ROOT) for file in (ROOT / "tests").rglob("*.py") if imports.search(file.read_text("utf-8"))
+    )
+    below = (file for file in files if len(file.parts) > 2 or file.name.startswith("test_"))
+    return {(file if file.name.startswith("test_") else file.parent).as_posix() for file in below}
 
 
 def standing_on(packages: set[str]) -> set[str]:

@@ -22,6 +22,12 @@ def runner() -> ModuleType:
     [
         ("vcrgen/train/run.py", {"tests/train", "tests/cli", "tests/golden"}, {"tests/scorer"}),
         ("vcrgen/stats/paired.py", {"tests/stats", "tests/scorer", "tests/leaderboard"}, {"tests/typeset"}),
+        (
+            "vcrgen/builder/masking.py",
+            {"tests/builder", "tests/text/test_pipelines.py", "tests/leaderboard", "tests/test_config.py"},
+            {"tests/text", "tests/models", "tests/stats"},
+        ),
+        ("vcrgen/cli/analyze.py", {"tests/cli", "tests/analysis/test_cli.py"}, {"tests/analysis", "tests/stats"}),
         ("vcrgen/core/files.py", {"tests"}, {"tests/stats"}),
         ("pyproject.toml", {"tests"}, set()),
         ("tests/study/test_removed.py", {"tests/study"}, {"tests/cli"}),
