@@ -1173,8 +1173,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "scorer",
         "a saved interval is believed",
-        "if not all(_are_equal(cell.metrics, estimates",
-        "if not any(_are_equal(cell.metrics, estimates",
+        "cells=tuple(replace(cell, metrics=estimates[cell.variant, cell.view]) for cell in cells)",
+        "cells=cells",
         "tests/scorer/test_saved.py",
     ),
     M(
