@@ -50,7 +50,7 @@ def test_nothing_goes_on_beside_a_second_command_that_failed(tmp_path: Path) -> 
 def test_what_the_tests_environment_lacks_has_the_marker_by_which_ci_runs_it() -> None:
     """A test of a bucket's stream was skipped everywhere, as no list of CI named its file."""
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    for file in (ROOT / "tests").glob("*/**/test_*.py"):
+    for file in (ROOT / "tests").rglob("test_*.py"):
         text = file.read_text("utf-8")
         if re.search(r'importorskip\("(torch|ray|peft|inspect_ai)|\btinyvlm: Any', text):
             path = file.relative_to(ROOT)

@@ -10,7 +10,7 @@ from vcrgen.samples import sample_pair
 
 
 def test_the_commands_for_many_machines(run: Run) -> None:
-    """Without their engines and stores, which tests/test_readme.py and tests/builder/engines/ run."""
+    """Without their engines and stores, which tests/builder/engines/ has."""
     Path("pairs").mkdir()
     rows = [{"image": pair.image, "caption": pair.caption} for pair in (sample_pair("en", place) for place in range(3))]
     pq.write_table(pa.Table.from_pylist(rows), "pairs/part-0.parquet")

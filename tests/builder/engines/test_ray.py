@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from vcrgen.builder import run
+from tests.pages import Page, Run, succeed
 from vcrgen.builder.engines import Worker
-from vcrgen.builder.run import build
+from vcrgen.builder.run import Build, build
 from vcrgen.cli import app
 from vcrgen.core.errors import EngineError, SourceError
 from vcrgen.core.progress import ProgressListener
@@ -71,6 +72,15 @@ def test_ray_from_the_command_line_in_a_relative_folder(
     assert tree(tmp_path / "out") == tree(reference)
 
 
+def test_the_guides_command(cluster: Any, pairs_file: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)  # what `auto` finds on a machine with other clusters, too
+    Path("pairs").mkdir()
+    shutil.copy(pairs_file, "pairs")
+    (line,) = (line for line in Page("docs/guide.md").commands if "--engine ray" in line)
+    succeed(run, line)
+    assert Path("data/by-ray/_SUCCESS").exists()
+
+
 def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_path: Path) -> None:
     class Removing(ProgressListener):
         def begin(self, total: int, done: int) -> None:
@@ -83,15 +93,15 @@ def test_what_a_task_raises_is_the_sentence(cluster: Any, pairs_file: Path, tmp_
 def test_a_machine_that_does_not_see_the_folder(
     cluster: Any, options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = run.Build._worker_maker
+    real = Build._worker_maker
     elsewhere = tmp_path / "elsewhere"
 
-    def maker(self: run.Build, *arguments: Any) -> partial[Worker]:
+    def maker(self: Build, *arguments: Any) -> partial[Worker]:
         made = real(self, *arguments)
         plan, config, source, _, expected = made.args
         return partial(made.func, plan, config, source, DiskFolder(elsewhere / "work"), expected)
 
-    monkeypatch.setattr(run.Build, "_worker_maker", maker)
+    monkeypatch.setattr(Build, "_worker_maker", maker)
     with pytest.raises(EngineError, match=f"does not see {elsewhere}"):
         build(out=tmp_path / "out", engine="ray", address=cluster.address, **options)
     assert not elsewhere.exists()
