@@ -17,7 +17,9 @@ from PIL import Image, ImageDraw
 from vcrgen import VCRTransform
 from vcrgen.core.errors import FontError
 from vcrgen.samples import sample_pair
+from vcrgen.samples.pairs import caption, has_captions, picture
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.cover_kinds import COVER_KINDS
 from vcrgen.typeset.degradation_kinds import DEGRADATIONS
 from vcrgen.typeset.paper_kinds import BLACK, PAPER_KINDS
@@ -38,9 +40,9 @@ this page. [covers.md](covers.md) describes how covers are calibrated, [images.m
 
 
 def images_of(lang: str = "en", **options: Any) -> dict[str, Image.Image]:
-    """Return the images of the built-in pair."""
-    pair = sample_pair(lang, INDEX)
-    row = VCRTransform(lang=lang, **options)({"image": pair.image, "caption": pair.caption})
+    """Return the images of the built-in pair; a language without built-in captions has a line of its sample."""
+    text = caption(lang, INDEX) if has_captions(lang) else calibration_sample(lang)[INDEX]
+    row = VCRTransform(lang=lang, **options)({"image": picture(INDEX), "caption": text})
     return {name: value.convert("RGB") for name, value in row.items() if isinstance(value, Image.Image)}
 
 

@@ -177,6 +177,7 @@ def test_the_list_of_fonts_breaks_no_word_on_a_narrow_terminal(run: Run, monkeyp
     [
         (["build", "missing.parquet"], "missing.parquet"),
         (["build", "samples:0"], "at least 1"),
+        (["build", "--lang", "it"], "no built-in captions in Italian; name a source of pairs"),
         (["build", "--lang", "xx"], "unknown language 'xx'; known: en, zh"),
         (["build", "--mode", "medium"], "is not easy, hard, both, shares of ink"),
         (["build", "--config", "missing.yaml"], "There is no recipe missing.yaml; give the path"),

@@ -13,7 +13,7 @@ from spacy.language import Language
 from vcrgen.text import space_delimited
 from vcrgen.text.space_delimited import WordTokenizer, texts_and_starts
 
-LANGUAGES = ("en", "es", "fr", "pt", "ru", "de")
+LANGUAGES = ("en", "es", "fr", "it", "pt", "ru", "de")
 
 
 @cache
