@@ -506,7 +506,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "calibration",
     ),
     M("text", "the band around a target", "TARGET_BAND = 0.1", "TARGET_BAND = 0.09", "card hidden"),
-    M("text", "ties of written words", 'frozenset("-‐‑–\'’_/&@")', 'frozenset("-‐‑–_/&@")', "pairs variants"),
+    M("text", "ties of written words", 'frozenset("-‐‑–\'’_/&@")', 'frozenset("-‐‑–_/&@")', "pairs masks"),
     M(
         "text",
         "numbers of several words in one are no numbers",
@@ -529,7 +529,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "occupied.update(range(span.start, span.end))",
         "pairs",
     ),
-    M("masking", "single tokens may touch", "taken.update((at - 1, at, at + 1))", "taken.add(at)", "variants"),
+    M("masking", "single tokens may touch", "taken.update((at - 1, at, at + 1))", "taken.add(at)", "masks"),
     M(
         "masking",
         "the budget rounded up",
@@ -542,14 +542,14 @@ MUTATIONS: tuple[Mutation, ...] = (
         "a percentage rounded down",
         "math.ceil(config.percentage * tokens)",
         "math.floor(config.percentage * tokens)",
-        "variants",
+        "masks",
     ),
     M(
         "masking",
         "a text may occur twice in another case",
         "occurs_once(span.text.casefold(), folded)",
         "occurs_once(span.text, caption)",
-        "pairs variants",
+        "pairs masks",
     ),
     M("masking", "sentences in order", "shuffled(rng, list(doc.sents))]\n", "list(doc.sents)]\n", "pairs"),
     M(
@@ -557,16 +557,16 @@ MUTATIONS: tuple[Mutation, ...] = (
         "a sentence's first n-grams before those of others",
         "chain.from_iterable(zip_longest(*of_sentences))",
         "chain.from_iterable(of_sentences)",
-        "pairs variants",
+        "pairs",
     ),
     M(
         "masking",
         "a masked sentence with its full stop",
         "if not token.is_punct and not token.is_space]",
         "if not token.is_space]",
-        "variants",
+        "masks",
     ),
-    M("masking", "the budget in tokens, not spans", "[: budget // n]", "[:budget]", "pairs variants"),
+    M("masking", "the budget in tokens, not spans", "[: budget // n]", "[:budget]", "pairs"),
     M(
         "rng",
         "another hash of random choices",
@@ -623,7 +623,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "ascents kept within other bounds",
         "-(-11 * size // 12)",
         "-(-13 * size // 14)",
-        "calibration variants",
+        "calibration",
     ),
     M(
         "fonts",

@@ -75,10 +75,15 @@ def board_tables(bench: Bench) -> Any:
     folder = board(bench)
     printed = json.loads((bench.folder / "board-printed.json").read_text("utf-8"))
     found: dict[str, Any] = {"printed": [[undated(line) for line in lines] for lines in printed]}
-    for form in ("md", "latex"):
-        found[form] = [undated(line) for line in bench.run("leaderboard", "export", folder, "--to", form)]
-    rows = csv.DictReader(bench.run("leaderboard", "export", folder, "--to", "csv"))
-    found["csv"] = [[f"{name}: {plain_cell(text)}" for name, text in row.items() if text] for row in rows]
+    found["md"] = [undated(line) for line in bench.run("leaderboard", "export", folder, "--to", "md")]
+    written = bench.run("leaderboard", "export", folder, "--to", "latex")
+    found["latex"] = [undated(line) for line in written[: written.index(r"\bottomrule") + 1]]
+    rows = list(csv.DictReader(bench.run("leaderboard", "export", folder, "--to", "csv")))
+    found["csv"] = [
+        [f"{name}: {plain_cell(text)}" for name, text in row.items() if text and name != "signature"]
+        for row in rows
+        if row["view"] == "stacked"
+    ]
     values = json.loads("\n".join(bench.run("leaderboard", "export", folder, "--to", "json")))
     shape = re.sub(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", "0", undated(json.dumps(values, sort_keys=True)))
     found["json without figures"] = digest(shape)
@@ -185,4 +190,5 @@ def reported_results(bench: Bench) -> Any:
     bench.run("leaderboard", "init", path, "--data", data)
     text = bench.run("leaderboard", "export", path, "--to", "md")
     table = list(csv.reader(bench.run("leaderboard", "export", path, "--to", "csv")))
-    return {"md": [undated(line) for line in text], "rows": len(table), "csv": digest(as_text(table))}
+    shown = [undated(line) for line in text]
+    return {"md": shown[:12], "md, all": digest("\n".join(shown)), "rows": len(table), "csv": digest(as_text(table))}

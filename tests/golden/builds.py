@@ -129,12 +129,6 @@ def covers(bench: Bench, lang: str) -> dict[str, Any]:
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "n 3": {"ngram_size": 3},
-    "n 1, a third": {"ngram_size": 1, "max_share": 0.33},
-    "sentence": {"mask": "sentence"},
-    "sentence, all": {"mask": "sentence", "max_share": 1.0, "mode": "easy"},
-    "percentage": {"mask": "percentage"},
-    "percentage 0.1": {"mask": "percentage", "percentage": 0.1, "mode": "hard"},
     "two lines": {"max_lines": 2},
     "400 px, 31 px type": {"width": 400, "font_size": 31},
     "another seed": {"seed": 5},
@@ -145,7 +139,7 @@ FONTS = {"en": "caladea", "zh": "lxgw-wenkai"}
 
 @for_languages("variants", *INK)
 def variants(bench: Bench, lang: str) -> dict[str, Any]:
-    """Masks, widths, fonts and limits other than the defaults, in a few pairs each."""
+    """Widths, fonts and limits other than the defaults, in a few pairs each; other masks are in :func:`masks`."""
     items = items_of(lang, (0, 4, 9, 17))
     found: dict[str, Any] = {name: drawn({"lang": lang, **options}, items) for name, options in VARIANTS.items()}
     _, row = next(found for found in rows_of(bench.dataset(lang)) if found[1]["source_id"] == "pair-0")
@@ -159,9 +153,7 @@ def variants(bench: Bench, lang: str) -> dict[str, Any]:
     found["own censor list"] = drawn({"lang": lang, "censor_list": terms}, items)
     given = {"en": {0: ("a cliff above", "evening until"), 9: ("and was",)}, "zh": {0: ("矗立在海边",), 9: ("高的",)}}
     found["given texts"] = drawn({"lang": lang}, items_of(lang, (0, 9), given[lang]))
-    if lang == "zh":
-        found["nouns"] = drawn({"lang": lang, "mask": "nouns"}, items)
-    else:
+    if lang == "en":
         trained = {"lang": lang, "spacy_model": str(bench.trained)}
         found["nouns"] = drawn({**trained, "mask": "nouns"}, items_of(lang, (0, 1, 2)))
         found["a trained pipeline"] = drawn(trained, items_of(lang, (2, 9)))
