@@ -26,10 +26,11 @@ from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.scoring import score_file
+from vcrgen.leaderboard.scoring_process import session_of
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.leaderboard.worker import finish, session_of
+from vcrgen.leaderboard.worker import finish
 
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
 

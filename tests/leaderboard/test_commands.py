@@ -10,8 +10,7 @@ import pytest
 from tests.leaderboard.common import Facts, Find, Hand, Place, Submit, events
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard import commands
-from vcrgen.leaderboard import worker as worker_module
+from vcrgen.leaderboard import commands, scoring_process
 from vcrgen.leaderboard.board import Board, init_board, maintainer
 from vcrgen.leaderboard.commands import add, find_set, give_token, quote, remove, rescore, revoke, score_waiting
 from vcrgen.leaderboard.intake import DuplicateSubmission
@@ -99,7 +98,7 @@ def test_a_set_that_is_gone_is_said_and_the_file_waits(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    worker_module._session.cache_clear()
+    scoring_process._session.cache_clear()
     shutil.copytree(public, tmp_path / "data")
     board = init_board(tmp_path / "board", [f"public:{tmp_path / 'data'}"], Settings(), with_reported=False)
     (tmp_path / "data").rename(tmp_path / "gone")

@@ -20,10 +20,11 @@ from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import fingerprint
+from vcrgen.leaderboard.scoring_process import session_of
 from vcrgen.leaderboard.service import teams as routes
 from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.log import read_log
-from vcrgen.leaderboard.worker import Worker, session_of
+from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web.responses import Refusal
 

@@ -19,9 +19,9 @@ from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.model_facts import file_name
 from vcrgen.leaderboard.scoring import check_file
+from vcrgen.leaderboard.scoring_process import limit_memory
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.leaderboard.worker import limit_memory
 from vcrgen.scorer.run import Options, open_session
 
 MAX_SECONDS = 10  # for one file: others wait for it

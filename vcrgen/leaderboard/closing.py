@@ -15,10 +15,10 @@ from vcrgen.leaderboard.commands import score_or_wait
 from vcrgen.leaderboard.intake import selected_for_closing
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import LONG_RATIO
+from vcrgen.leaderboard.scoring_process import MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set
-from vcrgen.leaderboard.worker import MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of, update_shown_file
 
 LOCK = ".closing.lock"
 # The time at closing over that at intake, where the same file was read in both splits: it does not fail for its length.
@@ -153,9 +153,10 @@ def _disclose_scores(board: Board, set_name: str) -> int:
         files = selected_for_closing(connection, set_name, board.settings.closing_models)
         if any(results.last_run(connection, one.id, split=FINAL) is None for one in files):  # one was removed meanwhile
             raise LeaderboardError(f"Other files count on {set_name!r} than a moment ago; close it once more.")
-        change_set(connection, replace(known, lifecycle=replace(known.lifecycle, closed=now())))
+        closed = replace(known, lifecycle=replace(known.lifecycle, closed=now()))
+        change_set(connection, closed)
         for one in files:
-            update_shown_file(connection, one.facts.entry, set_name)
+            results.update_shown_file(connection, one.facts.entry, closed)
             last = results.last_run(connection, one.id, split=FINAL)
             assert last is not None
             details = {"split": FINAL, "signature": last.signature, "scores": results.digest_of(connection, last.id)}

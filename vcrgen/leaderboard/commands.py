@@ -17,11 +17,12 @@ from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.pixel_scores import score_pixels
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.store import baselines, reported_results, submissions
+from vcrgen.leaderboard.scoring_process import POLL_SECONDS
+from vcrgen.leaderboard.store import baselines, reported_results, results, submissions
 from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
-from vcrgen.leaderboard.worker import POLL_SECONDS, Worker, update_shown_file
+from vcrgen.leaderboard.worker import Worker
 from vcrgen.report.published.fields import check_name
 from vcrgen.report.published.human_baseline import HumanBaseline, read_human_baseline
 from vcrgen.report.published.results import read_reported
@@ -128,7 +129,7 @@ def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") ->
         if one.status is not SubmissionStatus.SCORED:
             raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can be removed.")
         submissions.change(connection, one.id, status=SubmissionStatus.REMOVED.value, removed=reason)
-        update_shown_file(connection, one.facts.entry, one.set)
+        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
         details = one.log_details | {"reason": reason}
         record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=details)
     return one
@@ -158,7 +159,7 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
         submissions.choose(connection, one)
         one = replace(one, chosen=True, private=False)
         record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.log_details)
-        update_shown_file(connection, one.facts.entry, one.set)
+        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
     return one
 
 
@@ -180,7 +181,7 @@ def take_back(board: Board, submission_id: str, *, team: str | None, actor: str)
             raise LeaderboardError(f"The submission {one.id} was not chosen; there is nothing to take back.")
         submissions.change(connection, one.id, chosen=False)
         record(connection, actor=actor, what="taken back", subject=one.subject, facts=one.log_details)
-        update_shown_file(connection, one.facts.entry, one.set)
+        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
     return replace(one, chosen=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import IO
 
@@ -108,7 +108,7 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
             f"{pluralize(failed, 'file of your team was', 'files of your team were')} rejected in the last 24 hours; "
             "check what you submit, and come back."
         )
-    left = quota(connection, settings, team, test_set, at=at)
+    left = quota(connection, settings, teams, test_set, at=at)
     done, what, of = ("had", "disclosed score", "of") if test_set.hidden else ("submitted", "file", "for")
     if left.left_today <= 0:
         wording = f"{done} {pluralize(left.daily_limit, what)} {of} {test_set.name}"
@@ -118,14 +118,15 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
         raise LimitReached(f"Your team has {wording}, the most it ever may.")
 
 
-def quota(connection: Connection, settings: Settings, team: str, test_set: TestSet, *, at: datetime) -> Quota:
-    """Return a team's remaining quota on a set at a moment; later files do not count.
+def quota(
+    connection: Connection, settings: Settings, teams: Collection[str], test_set: TestSet, *, at: datetime
+) -> Quota:
+    """The quota that is left on a set at a moment to teams that share their limits, by key; later files do not count.
 
     A file that waits counts as one figure. When it is scored, it counts as many as its key gave: one on a ladder, and
     else one for each view and mode in it.
     """
     hidden = test_set.hidden
-    teams = sharing(connection, team)
 
     def used(since: datetime | None) -> int:
         return submissions.count(

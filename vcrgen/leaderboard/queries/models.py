@@ -17,6 +17,7 @@ from vcrgen.leaderboard.records import BoardCell, Estimate, Submission, Submissi
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.leaderboard.store.teams import sharing
 from vcrgen.stats.ranking import rank_range
 from vcrgen.web.database.schema import AnyRow
 
@@ -67,6 +68,7 @@ class ModelQueries(BoardState):
         number = self.board.settings.closing_models
         open_ladders = [one.name for one in self.sets.values() if one.lifecycle.ladder_open]
         selected = {one.id for each in open_ladders for one in selected_for_closing(self.connection, each, number)}
+        teams = sharing(self.connection, name)
         return records.TeamPage(
             team=name,
             files=tuple(
@@ -80,7 +82,7 @@ class ModelQueries(BoardState):
                 for one in reversed(files)
             ),
             quotas={
-                one.name: quota(self.connection, self.board.settings, name, one, at=moment)
+                one.name: quota(self.connection, self.board.settings, teams, one, at=moment)
                 for one in self.sets.values()
                 if not one.lifecycle.refusal(one.name, now())
             },

@@ -21,7 +21,7 @@ from vcrgen.leaderboard.records import BoardCell, Estimate, Event, TestSet
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 from vcrgen.leaderboard.store.sets import all_sets, get_set
-from vcrgen.leaderboard.store.submissions import as_facts
+from vcrgen.leaderboard.store.submissions import as_facts, counted, show_file, shown_files
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
 from vcrgen.web.database.schema import AnyRow
@@ -132,6 +132,21 @@ def remove_from_ranking(connection: Connection, run: int) -> None:
     for key, packed in _cells_of(connection, run):
         _set_counts(connection, run, key, None, None)
         _count_in_others(connection, key, packed, -1)
+
+
+def update_shown_file(connection: Connection, entry: str, test_set: TestSet) -> None:
+    """Make the file of a model that counts the one that is shown and ranked; none is while a ladder is climbed."""
+    shown = shown_files(connection, entry, test_set.name)
+    files = () if test_set.lifecycle.ladder_open else counted(connection, test_set.name, entry)
+    for submission in shown:
+        if (run := ranked_run(connection, submission.id)) is not None:
+            remove_from_ranking(connection, run)
+    counts = ""
+    for submission in files:  # one, or none
+        if (last := last_run(connection, submission.id, split=test_set.lifecycle.split)) is not None:
+            add_to_ranking(connection, last.id)
+            counts = submission.id
+    show_file(connection, entry, test_set.name, counts)
 
 
 def board_cells(

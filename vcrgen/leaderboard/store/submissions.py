@@ -134,6 +134,12 @@ def requeue_scored(connection: Connection, *, skip: Collection[str]) -> int:
     return connection.execute(scored.values(status=SubmissionStatus.QUEUED.value, attempts=0)).rowcount
 
 
+def show_file(connection: Connection, entry: str, set_name: str, submission_id: str) -> None:
+    """Let the board show this submission of a model on a set and none of its others; none at all if it is empty."""
+    mine = _of_model(entry, set_name)
+    connection.execute(update(table).where(mine).values(current=table.c.id == submission_id))
+
+
 def shown_files(connection: Connection, entry: str, set_name: str) -> Sequence[Submission]:
     """Return the submission of a model on a set that the board shows: one or none."""
     return _select(connection, _of_model(entry, set_name), table.c.current)
