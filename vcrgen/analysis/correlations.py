@@ -52,56 +52,81 @@ def pairwise(
     present = np.isfinite(scores)
     n = present.T.astype(np.int64) @ present.astype(np.int64)
     tasks = scores.shape[1]
-    rows, columns = np.triu_indices(tasks, 1)
     if method == "pearson":
-        found = _pearson_pairs(scores, rows, columns, n[rows, columns])
+        pairs = _pearson_pairs(scores, n, model_weights(len(scores), seed=seed, draws=draws, groups=groups))
     else:
-        indices = list(zip(rows.tolist(), columns.tolist(), strict=True))
-        both = [present[:, i] & present[:, j] for i, j in indices]
-        pairs = [
-            _rank_correlation(scores[kept, i], scores[kept, j], method)
-            for (i, j), kept in zip(indices, both, strict=True)
-        ]
-        found = tuple(np.array(pairs).T)
-    failed = 0
-    if method == "pearson":
-        *ends, failed = _percentile_ends(scores, rows, columns, seed=seed, draws=draws, groups=groups)
-    else:
-        ends = _analytic_ends(found[0], n[rows, columns], method)
-    p, adjusted, low, high = (_symmetric(tasks, each) for each in (found[1], benjamini_hochberg(found[1]), *ends))
+        pairs = _rank_pairs(scores, n, method)
     return PairwiseCorrelations(
         method=method,
-        r=_symmetric(tasks, found[0], 1.0),
+        r=_symmetric(tasks, pairs.r, 1.0),
         n=n,
-        p=p,
-        adjusted=adjusted,
-        low=low,
-        high=high,
-        failed=failed,
+        p=_symmetric(tasks, pairs.p),
+        adjusted=_symmetric(tasks, benjamini_hochberg(pairs.p)),
+        low=_symmetric(tasks, pairs.low),
+        high=_symmetric(tasks, pairs.high),
+        failed=pairs.failed,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pairs:
+    """Correlations of pairs of tasks; arrays have a value for each pair, in the order of `np.triu_indices`."""
+
+    r: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    failed: int = 0  # as in `PairwiseCorrelations`
 
 
 def _symmetric(tasks: int, values: Floats, diagonal: float = np.nan) -> Floats:
     """Tasks x tasks: the values of all pairs, on either side of the diagonal."""
     rows, columns = np.triu_indices(tasks, 1)
-    found = np.full((tasks, tasks), diagonal)
-    found[rows, columns] = found[columns, rows] = values
-    return found
+    matrix = np.full((tasks, tasks), diagonal)
+    matrix[rows, columns] = matrix[columns, rows] = values
+    return matrix
 
 
-def _pearson_pairs(scores: Floats, rows: Ints, columns: Ints, n: Ints) -> tuple[Floats, Floats]:
-    """Correlations of pairs and their p-values by Student's t; NaN where there are few models or one does not vary."""
+def _pearson_pairs(scores: Floats, n: Ints, weights: Floats) -> _Pairs:
+    """Pearson's r with p-values by Student's t; NaN where there are few models or one task does not vary."""
     from scipy.special import stdtr
 
+    rows, columns = np.triu_indices(scores.shape[1], 1)
+    shared = n[rows, columns]
     once = np.ones((1, len(scores)))
     size = max(1, _BLOCK // len(scores))
-    parts = [slice(start, start + size) for start in range(0, len(rows), size)]
+    blocks = [slice(start, start + size) for start in range(0, len(rows), size)]
     unit = standardise(scores)
-    every = np.concatenate([_resampled_pairs(unit, once, rows[part], columns[part])[0] for part in parts])
-    r = np.where(n < FEWEST, np.nan, every)
+    every = np.concatenate([_resampled_pairs(unit, once, rows[block], columns[block])[0] for block in blocks])
+    r = np.where(shared < FEWEST, np.nan, every)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
-        return r, 2 * stdtr(n - 2, -t)
+        t = np.abs(r) * np.sqrt((shared - 2) / (1 - r**2))
+        p = 2 * stdtr(shared - 2, -t)
+    low, high = np.empty(len(rows)), np.empty(len(rows))
+    size, failed = max(1, _BLOCK // (len(scores) + len(weights))), 0
+    for start in range(0, len(rows), size):
+        block = slice(start, start + size)
+        replicates = _resampled_pairs(unit, weights, rows[block], columns[block])
+        low[block], high[block] = percentile_interval(replicates)
+        failed = max(failed, int(np.isnan(replicates).sum(axis=0).max()))
+    return _Pairs(r=r, p=p, low=low, high=high, failed=failed)
+
+
+def _rank_pairs(scores: Floats, n: Ints, method: Method) -> _Pairs:
+    """Spearman's or Kendall's correlation, with intervals by Fisher's z."""
+    rows, columns = np.triu_indices(scores.shape[1], 1)
+    present = np.isfinite(scores)
+    correlations = []
+    for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
+        shared = present[:, i] & present[:, j]
+        correlations.append(_rank_correlation(scores[shared, i], scores[shared, j], method))
+    r, p = np.array(correlations).T
+    models = n[rows, columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (1 + r**2 / 2) / (models - 3) if method == "spearman" else 0.437 / (models - 4)
+        half = 1.959964 * np.sqrt(variance)
+        z = np.arctanh(r)
+        return _Pairs(r=r, p=p, low=np.tanh(z - half), high=np.tanh(z + half))
 
 
 def _rank_correlation(x: Floats, y: Floats, method: Method) -> tuple[float, float]:
@@ -110,31 +135,8 @@ def _rank_correlation(x: Floats, y: Floats, method: Method) -> tuple[float, floa
 
     if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan"), float("nan")
-    found = (stats.spearmanr if method == "spearman" else stats.kendalltau)(x, y)
-    return float(found.statistic), float(found.pvalue)
-
-
-def _analytic_ends(r: Floats, n: Ints, method: Method) -> list[Floats]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        wide = (1 + r**2 / 2) / (n - 3) if method == "spearman" else 0.437 / (n - 4)
-        half = 1.959964 * np.sqrt(wide)
-        z = np.arctanh(r)
-        return [np.tanh(z - half), np.tanh(z + half)]
-
-
-def _percentile_ends(
-    scores: Floats, rows: Ints, columns: Ints, *, seed: int, draws: int, groups: Ints | None
-) -> tuple[Floats, Floats, int]:
-    """Both ends, and how many resamples have no correlation of the pair that has fewest."""
-    weights = model_weights(len(scores), seed=seed, draws=draws, groups=groups)
-    low, high = np.empty(len(rows)), np.empty(len(rows))
-    size, failed = max(1, _BLOCK // (len(scores) + draws)), 0
-    for start in range(0, len(rows), size):
-        part = slice(start, start + size)
-        found = _resampled_pairs(standardise(scores), weights, rows[part], columns[part])
-        low[part], high[part] = percentile_interval(found)
-        failed = max(failed, int(np.isnan(found).sum(axis=0).max()))
-    return low, high, failed
+    result = (stats.spearmanr if method == "spearman" else stats.kendalltau)(x, y)
+    return float(result.statistic), float(result.pvalue)
 
 
 def correlation_matrix(scores: Floats) -> Floats:
@@ -143,9 +145,9 @@ def correlation_matrix(scores: Floats) -> Floats:
 
 
 def model_weights(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
-    """Return the bootstrap weights of the models, draws x models; models of one group are drawn together."""
+    """How often each resample draws each model, draws x models; models of one group are drawn together."""
     number = models if groups is None else int(groups.max()) + 1
-    drawn = np.concatenate([part.copy() for part in bootstrap_weights(number, seed=seed, unit="model", draws=draws)])
+    drawn = np.concatenate([block.copy() for block in bootstrap_weights(number, seed=seed, unit="model", draws=draws)])
     return (drawn if groups is None else drawn[:, groups]).astype(np.float64)
 
 
@@ -156,18 +158,18 @@ def resampled_correlations(scores: Floats, weights: Floats) -> Iterator[Floats]:
 
     Args:
         scores: Models x tasks; a pair of tasks goes by the models that have both scores.
-        weights: As :func:`resamples` gives them.
+        weights: As `model_weights` gives them.
     """
     tasks = scores.shape[1]
     rows, columns = np.triu_indices(tasks, 1)
     unit = standardise(scores)
     size = max(1, _BLOCK // max(len(rows), len(scores), 1))
     for start in range(0, len(weights), size):
-        part = weights[start : start + size]
-        found = np.empty((len(part), tasks, tasks))
-        found[:, range(tasks), range(tasks)] = 1
-        found[:, rows, columns] = found[:, columns, rows] = _resampled_pairs(unit, part, rows, columns)
-        yield found
+        block = weights[start : start + size]
+        replicates = np.empty((len(block), tasks, tasks))
+        replicates[:, range(tasks), range(tasks)] = 1
+        replicates[:, rows, columns] = replicates[:, columns, rows] = _resampled_pairs(unit, block, rows, columns)
+        yield replicates
 
 
 def _resampled_pairs(unit: Floats, weights: Floats, rows: Ints, columns: Ints) -> Floats:
@@ -193,8 +195,8 @@ def _resampled_pairs(unit: Floats, weights: Floats, rows: Ints, columns: Ints) -
 def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
     varies: Bits = (xx > _NOTHING) & (yy > _NOTHING)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(varies, np.clip(xy / np.sqrt(np.where(varies, xx * yy, 1)), -1, 1), np.nan)
-    return found
+        r: Floats = np.where(varies, np.clip(xy / np.sqrt(np.where(varies, xx * yy, 1)), -1, 1), np.nan)
+    return r
 
 
 def standardise(scores: Floats, like: Floats | None = None) -> Floats:
@@ -204,8 +206,8 @@ def standardise(scores: Floats, like: Floats | None = None) -> Floats:
     """
     like = scores if like is None else like
     spread = np.nanstd(like, axis=0)
-    found: Floats = (scores - np.nanmean(like, axis=0)) / np.where(spread > 0, spread, 1)
-    return found
+    z_scores: Floats = (scores - np.nanmean(like, axis=0)) / np.where(spread > 0, spread, 1)
+    return z_scores
 
 
 def percentile_interval(values: Floats, *, low: float = 2.5, high: float = 97.5) -> tuple[Floats, Floats]:
@@ -219,7 +221,7 @@ def percentile_interval(values: Floats, *, low: float = 2.5, high: float = 97.5)
 def require_varied(scores: Floats, tasks: Sequence[str]) -> None:
     """Reject a task without variance over models."""
     for number, task in enumerate(tasks):
-        known = scores[np.isfinite(scores[:, number]), number]
-        if len(known) == 0 or np.ptp(known) == 0:
-            what = "has no score" if len(known) == 0 else "has the same score for all models"
+        present = scores[np.isfinite(scores[:, number]), number]
+        if len(present) == 0 or np.ptp(present) == 0:
+            what = "has no score" if len(present) == 0 else "has the same score for all models"
             raise AnalysisError(f"The task {task!r} {what}, so it correlates with nothing; take it out.")

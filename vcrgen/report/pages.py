@@ -24,14 +24,14 @@ class Templates:
     They stand in the folder ``templates`` of the package, with its style sheet, which follows the common one, and its
     script, if any. Names of several packages, style sheets or scripts are separated by spaces. With ``forms`` a page
     may send a form to its service, with ``fetches`` its script may ask the service. Templates may also use the
-    ``names``, and :func:`vcrgen.core.plurals.counted`.
+    ``names``, and `vcrgen.core.plurals.pluralize`.
     """
 
     def __init__(
         self, package: str, *, style: str, script: str = "", forms: bool = False, fetches: bool = False, **names: Any
     ) -> None:
         self._environment = Environment(
-            loader=ChoiceLoader([PackageLoader(each) for each in (*package.split(), "vcrgen.report")]),
+            loader=ChoiceLoader([PackageLoader(name) for name in (*package.split(), "vcrgen.report")]),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -76,7 +76,7 @@ class Templates:
 
 
 page_templates = functools.cache(Templates)
-"""Return the :class:`Templates` of these arguments, made once."""
+"""The `Templates` of these arguments, made once."""
 
 
 def _digest(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -23,7 +23,6 @@ from vcrgen.scorer.output_matcher import describe_problem
 from vcrgen.scorer.records import UNSTATED, SpanMatch
 from vcrgen.scorer.results import (
     CellResult,
-    Difference,
     Estimate,
     GroupResult,
     RunResult,
@@ -46,8 +45,6 @@ from vcrgen.scorer.span_session import ScoredExample, Session
 
 EXAMPLES = 6
 MAX_OUTPUT_SHOWN = 2000
-OutputKey = tuple[str, str, View]  # the question's id, the mode and the view of an output
-Card = tuple[ScoredExample, str]  # an output with its matches, and the image as a `data:` URI or an empty text
 # Of each task under its own words: `spans` and `images` of Visual Caption Restoration.
 CSV_COLUMNS = (
     "run",
@@ -76,6 +73,21 @@ _BITS_LEGEND = (
     "resampled 1,000 times. The broken line is the template baseline on the same spans, where it was given."
 )
 _NO_TESTS: Row = (None,) * 5
+
+
+class OutputKey(NamedTuple):
+    """What an output answers."""
+
+    question_id: str
+    mode: str
+    view: View
+
+
+class Card(NamedTuple):
+    """An output as a page shows it."""
+
+    example: ScoredExample
+    image: str  # a `data:` URI, or empty
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
@@ -233,7 +245,7 @@ def _score_panels(results: Sequence[RunResult]) -> Iterator[ChartRows]:
                 for cell in result.cells
                 if metric in cell.metrics
             ]
-            bars = [(name, interval_bar(of.value, of.low, of.high), percent(of.value)) for name, of in cells]
+            bars = [(name, interval_bar(mean.value, mean.low, mean.high), percent(mean.value)) for name, mean in cells]
             groups.append((result.title if len(results) > 1 else "", bars))
         if any(bars for _, bars in groups):
             label = results[0].task.metrics[metric].label
@@ -272,7 +284,9 @@ def _rows_of_runs(results: Sequence[RunResult]) -> Iterator[Row]:
                 for name, estimate in group.metrics.items():
                     yield (*head, group.by, group.label, name, *_numbers(estimate), group.units, cell.clusters, *end)
         for difference in result.differences:
-            head = (*run, *_where(difference))
+            # One of two views, or of two variants, minus the other: its name stands in the column of what differs.
+            view = difference.view.value if difference.view else difference.of
+            head = (*run, difference.variant or difference.of, view)
             for name, estimate in difference.metrics.items():
                 yield (*head, "", "", name, *_numbers(estimate), *_size(results), *end)
 
@@ -289,13 +303,6 @@ def _rows_of_comparisons(results: Sequence[RunResult], comparisons: Sequence[Com
             yield (*head, "", "", name, *_numbers(estimate), *_size(results), *tests, signature)
 
 
-def _where(difference: Difference) -> tuple[str, str]:
-    """The variant and the view of a difference, one of which is the difference itself where that is of two of them."""
-    if difference.view is None:
-        return difference.variant, difference.of
-    return (difference.variant or difference.of), difference.view.value
-
-
 def _size(results: Sequence[RunResult]) -> tuple[int | None, int | None]:
     """Units and clusters, where all cells of all runs have the same."""
     sizes = {(cell.units, cell.clusters) for _, cell in cells_of(results)}
@@ -309,14 +316,17 @@ def _numbers(estimate: Estimate) -> tuple[Percent, ...]:
 def _examples(session: Session, outputs: Outputs, result: RunResult) -> tuple[list[Card], list[Card]]:
     """The outputs of the lowest and of the highest score; no question comes twice."""
     ranked = _ranked(session, outputs, result)
-    count = min(EXAMPLES, (len({question for question, _, _ in ranked}) + 1) // 2)
+    count = min(EXAMPLES, (len({key.question_id for key in ranked}) + 1) // 2)
     worst = _first(ranked, count)
-    taken = {question for question, _, _ in worst}
-    best = _first((key for key in reversed(ranked) if key[0] not in taken), count)
-    wanted = taken | {question for question, _, _ in best}
-    found = {(each.question_id, each.mode, each.view): each for each in session.find_examples(outputs, wanted)}
+    questions = {key.question_id for key in worst}
+    best = _first((key for key in reversed(ranked) if key.question_id not in questions), count)
+    questions |= {key.question_id for key in best}
+    examples = {
+        OutputKey(example.question_id, example.mode, example.view): example
+        for example in session.find_examples(outputs, questions)
+    }
     images = _images(session, [*worst, *best])
-    worst_cards, best_cards = ([(found[key], images.get(key, "")) for key in keys] for keys in (worst, best))
+    worst_cards, best_cards = ([Card(examples[key], images.get(key, "")) for key in keys] for keys in (worst, best))
     return worst_cards, best_cards
 
 
@@ -339,31 +349,31 @@ def _ranked(session: Session, outputs: Outputs, result: RunResult) -> list[Outpu
                 spans = resamples.scores[row : row + count]
                 exact, jaccard, character = (float(spans[name].mean()) for name in ("exact", "jaccard", "character"))
                 score = (exact + jaccard, character, -count)
-                scored.append((score, (question.question_id, mode, view)))
+                scored.append((score, OutputKey(question.question_id, mode, view)))
             row += count
-    return [item for _, item in sorted(scored)]
+    return [key for _, key in sorted(scored)]
 
 
 def _first(keys: Iterable[OutputKey], count: int) -> list[OutputKey]:
     """The first outputs of so many questions, one of each."""
-    chosen: dict[str, OutputKey] = {}
+    by_question: dict[str, OutputKey] = {}
     for key in keys:
-        if len(chosen) < count:
-            chosen.setdefault(key[0], key)
-    return list(chosen.values())
+        if len(by_question) < count:
+            by_question.setdefault(key.question_id, key)
+    return list(by_question.values())
 
 
 def _images(session: Session, keys: Sequence[OutputKey]) -> dict[OutputKey, str]:
     """The images that a page may show, as ``data:`` URIs."""
     images: dict[OutputKey, str] = {}
-    for mode in {mode for _, mode, _ in keys}:
-        wanted: dict[str, set[View]] = {}
-        for question_id, of, view in keys:
-            if of == mode and view in session.task.image_views:
-                wanted.setdefault(question_id, set()).add(view)
-        for (question_id, view), data in read_images(session.key, mode, wanted).items():
+    for mode in {key.mode for key in keys}:
+        views: dict[str, set[View]] = {}
+        for key in keys:
+            if key.mode == mode and key.view in session.task.image_views:
+                views.setdefault(key.question_id, set()).add(key.view)
+        for (question_id, view), data in read_images(session.key, mode, views).items():
             if uri := data_uri(data):
-                images[question_id, mode, view] = uri
+                images[OutputKey(question_id, mode, view)] = uri
     return images
 
 

@@ -77,7 +77,7 @@ def fleiss_kappa(units: Units[Value]) -> float | None:
     """Fleiss' kappa for any number of raters, with gaps; None where no unit has two values, or all values are equal.
 
     Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76 (1971); shares of values
-    are taken over all units, as :func:`ac1` takes them.
+    are taken over all units, as `gwet_ac1` takes them.
     """
     agreed, shares = _agreement(units), _shares(units)
     chance = sum(share**2 for share in shares)
