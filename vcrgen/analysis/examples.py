@@ -73,7 +73,7 @@ def _gold() -> ScoreTable:
 
 
 def _gold_made() -> ScoreTable:
-    """Scores with exactly the correlations of :func:`gold_correlations`."""
+    """Scores with exactly the correlations of `gold_correlations`."""
     import numpy as np
 
     from vcrgen.analysis.score_table import ScoreTable

@@ -95,7 +95,7 @@ class FactorFit:
 class FactorResult:
     """A factor model with what its resamples say of it.
 
-    The figures are those of :class:`~vcrgen.analysis.pls.PlsFit` and :class:`~vcrgen.analysis.pls.Quality`, each with
+    The figures are those of `PlsFit` and `Quality`, each with
     its interval: ``result.vif[0]`` is that of the first task, ``result.paths[0, 3]`` the effect of the first construct
     on the fourth. Intervals of VIF, R2, TC, D_valid and SRMR are corrected for bias; the others are percentiles of the
     resamples.
@@ -171,7 +171,7 @@ class FactorResult:
 
     @property
     def srmr(self) -> FactorEstimate:
-        """Of these models, with what sampling adds; :func:`~vcrgen.analysis.model_fit.corrected_srmr` is without."""
+        """Of these models, with what sampling adds; `corrected_srmr` is without."""
         return self._estimates(lambda of: of.quality.srmr, SQUARE)[()]
 
     @property

@@ -49,7 +49,7 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     Args:
         scores: Models x tasks, none missing.
         structure: All constructs in mode A.
-        scheme: As for :func:`vcrgen.analysis.pls.fit_pls`.
+        scheme: As for `fit_pls`.
         weights: Resamples x models.
 
     Returns:

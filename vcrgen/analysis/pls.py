@@ -2,7 +2,7 @@
 
 Example: three abilities with their tasks, and a human score that they explain. Each ability becomes one weighted sum of
 its tasks (a composite), and weights and composites are updated in turns until convergence. Wold (1982); the steps, the
-schemes and the modes are those of Lohmöller (1989), which the usual programs share; the formulas of :func:`quality` are
+schemes and the modes are those of Lohmöller (1989), which the usual programs share; the formulas of `quality` are
 listed in ``docs/analysis.md``.
 """
 
@@ -100,7 +100,7 @@ def fit_pls(r: Floats, structure: Structure, scheme: Scheme = "path") -> PlsFit 
 
     Returns:
         None where there is no solution: a correlation is not known, tasks of a block or causes of a construct are
-        collinear, or the weights still move after :data:`MAX_ITERATIONS`.
+        collinear, or the weights still move after `MAX_ITERATIONS`.
     """
     if not np.isfinite(r).all() or not all(_is_independent(r, block) for block in structure.blocks):
         return None

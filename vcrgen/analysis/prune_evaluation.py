@@ -82,7 +82,7 @@ def evaluate_pruning(
     Args:
         table: The scores; models that lack some task of the specification are left out.
         spec: The abilities, the anchor, the limits and the floor.
-        batch: As in :func:`vcrgen.analysis.pruning.prune`.
+        batch: As in `prune`.
         seed: Of all random choices.
         repeats: How many resamples of the models are pruned as well.
 

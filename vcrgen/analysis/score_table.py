@@ -22,7 +22,6 @@ from vcrgen.analysis.cells import Cells, check_size, read_cells
 from vcrgen.core.errors import AnalysisError, LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import read_json
-from vcrgen.data.tasks.task import TASKS
 from vcrgen.report.published.fields import check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
 
@@ -38,7 +37,6 @@ _PARQUET_INDEX = "__index_level_0__"  # as pandas calls the index of a table in 
 _INDEX = "(numbers of rows)"
 _NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
 _BOARD = "vcrgen-board-1"  # the form of a board's JSON
-_RANKING = tuple(task.main_metrics[0] for task in TASKS.values())  # the metric that ranks, of each kind of task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -423,22 +421,31 @@ def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
             )
 
 
+def _ranking_metrics() -> tuple[str, ...]:
+    """The metric that ranks, of each kind of task."""
+    from vcrgen.data.tasks.task import TASKS
+
+    return tuple(task.main_metrics[0] for task in TASKS.values())
+
+
 def _board_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
     """The ranked rows of a board's CSV; what is quoted or fed back has no signature and is not mixed with them."""
+    metrics = _ranking_metrics()
     for place, row in rows:
-        ranks = next((name for name in _RANKING if row.get(name)), None)  # none: likelihoods alone were handed in
+        ranks = next((name for name in metrics if row.get(name)), None)  # none: likelihoods alone were handed in
         if row["kind"] == "ranked" and ranks:
             yield _board_score(row, place, [row.get(name) for name in (ranks, f"{ranks}_low", f"{ranks}_high")])
 
 
 def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
+    metrics = _ranking_metrics()
     try:
         for table in board["tables"]:
             track = table["track"]
             for ranking in table["rankings"]:
                 for row in ranking["rows"]:
                     facts, scores = row["facts"], row["scores"][track["view"]]
-                    if (figure := next((scores[name] for name in _RANKING if name in scores), None)) is None:
+                    if (figure := next((scores[name] for name in metrics if name in scores), None)) is None:
                         continue
                     named = {
                         "set": track["set"],

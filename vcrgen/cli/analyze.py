@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,24 +67,23 @@ def map_tasks(
     from vcrgen.cli.progress import ConsoleProgress
 
     _require_packages()
-    chosen = validate_options(MapOptions, drop_none(options))
-    shown = report_format(form, out, scores or [])
-    shipped = _shipped(chosen, "map", scores or [])
-    table = shipped.load() if shipped else _read(scores, chosen)
+    settings = validate_options(MapOptions, drop_none(options))
+    output_format = report_format(form, out, scores or [])
+    example = _find_example("map", settings, scores or [])
+    table = example.load() if example else _read_table(scores, settings)
     with ConsoleProgress(console.err, doing="clustering", unit="resamples", kept="clustered") as listener:
         result = make_map(
             table,
-            method=chosen.method,
-            basis=chosen.distance,
-            clusters=chosen.clusters,
-            seed=chosen.seed,
-            draws=chosen.resamples,
+            method=settings.method,
+            basis=settings.distance,
+            clusters=settings.clusters,
+            seed=settings.seed,
+            draws=settings.resamples,
             listener=listener,
         )
-    about = shipped.about if shipped else ""
-    write_report(
-        map_document(result, settings=_settings("map", chosen), about=about, private=chosen.private), shown, out
-    )
+    about = example.about if example else ""
+    document = map_document(result, settings=_settings_line("map", settings), about=about, private=settings.private)
+    write_report(document, output_format, out)
 
 
 @analyze.command(
@@ -105,16 +105,18 @@ def factors(
     from vcrgen.analysis.factors_report import factors_document
 
     _require_packages()
-    chosen = validate_options(FactorOptions, drop_none(options))
-    shown = report_format(form, out, [*(scores or []), *([spec] if spec else [])])
-    shipped = _shipped(chosen, "factors", [*(scores or []), *([spec] if spec else [])])
-    table, wanted = _table_and_spec(scores, spec, shipped, chosen)
-    result = fit_factors(table, wanted, seed=chosen.seed, draws=chosen.resamples)
-    write_report(
-        factors_document(result, settings=_settings("factors", chosen), private=chosen.private, **_published(shipped)),
-        shown,
-        out,
+    settings = validate_options(FactorOptions, drop_none(options))
+    output_format = report_format(form, out, [*(scores or []), *([spec] if spec else [])])
+    inputs = _read_inputs("factors", scores, spec, settings)
+    result = fit_factors(inputs.scores, inputs.spec, seed=settings.seed, draws=settings.resamples)
+    document = factors_document(
+        result,
+        settings=_settings_line("factors", settings),
+        about=inputs.about,
+        errata=inputs.errata,
+        private=settings.private,
     )
+    write_report(document, output_format, out)
 
 
 @analyze.command(
@@ -136,73 +138,85 @@ def prune(
     from vcrgen.analysis.prune_report import is_judged, kept_spec, log_csv, prune_document
 
     _require_packages()
-    chosen = validate_options(PruneOptions, drop_none(options))
-    shown = report_format(form or ("html" if out else None), out)
-    shipped = _shipped(chosen, "prune", [*(scores or []), *([spec] if spec else [])])
-    with report_folder(out, shown) as write:
-        table, wanted = _table_and_spec(scores, spec, shipped, chosen)
-        result = evaluate_pruning(table, wanted, batch=chosen.batch, seed=chosen.seed, repeats=chosen.resamples)
-        named = _settings("prune", chosen)
-        document = prune_document(result, settings=named, private=chosen.private, **_published(shipped))
-        chosen_tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
-        write(document, {**chosen_tasks, "log.csv": log_csv(result)})
+    settings = validate_options(PruneOptions, drop_none(options))
+    output_format = report_format(form or ("html" if out else None), out)
+    inputs = _read_inputs("prune", scores, spec, settings)
+    with report_folder(out, output_format) as write:
+        result = evaluate_pruning(
+            inputs.scores, inputs.spec, batch=settings.batch, seed=settings.seed, repeats=settings.resamples
+        )
+        document = prune_document(
+            result,
+            settings=_settings_line("prune", settings),
+            about=inputs.about,
+            errata=inputs.errata,
+            private=settings.private,
+        )
+        tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
+        write(document, {**tasks, "log.csv": log_csv(result)})
 
 
-def _shipped(chosen: AnalysisOptions, command: str, files: Sequence[Path]) -> Example | None:
-    """Return the shipped example of a name; None without a name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inputs:
+    """What `factors` and `prune` begin with, from files or from an example."""
+
+    scores: ScoreTable
+    spec: FactorSpec
+    about: str = ""  # of an example: its source
+    errata: Sequence[Sequence[str]] = ()  # of an example: what its publication prints wrongly
+
+
+def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]) -> Example | None:
+    """The example that the options name; None without a name.
 
     Raises:
         AnalysisError: The command does not take it, or there are files, or options of their columns, as well.
     """
     from vcrgen.analysis.examples import get_example
 
-    if chosen.example is None:
+    if settings.example is None:
         return None
     if files:
         raise AnalysisError("--example takes the place of files; give one of them.")
     for option in ("lower_is_better", "ignore"):
-        if getattr(chosen, option):
+        if getattr(settings, option):
             raise AnalysisError(f"--{option.replace('_', '-')} is for files; an example is as it is.")
-    return get_example(chosen.example, command)
+    return get_example(settings.example, command)
 
 
-def _read(files: Sequence[Path] | None, chosen: AnalysisOptions) -> ScoreTable:
+def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions) -> ScoreTable:
     from vcrgen.analysis.score_table import read_scores
 
     return read_scores(
-        files or [], lower_is_better=chosen.lower_is_better, ignore=chosen.ignore, private=chosen.private
+        files or [], lower_is_better=settings.lower_is_better, ignore=settings.ignore, private=settings.private
     )
 
 
-def _table_and_spec(
-    scores: Sequence[Path] | None, spec: Path | None, shipped: Example | None, chosen: FactorOptions
-) -> tuple[ScoreTable, FactorSpec]:
-    """Return the scores, and the specification with the changes of the options."""
+def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:
+    """Read the scores, and the specification with the changes of the options."""
+    from vcrgen.analysis.examples import published_rows
     from vcrgen.analysis.spec import apply_options, read_spec
 
-    if shipped is not None and shipped.spec is not None:
-        table, wanted = shipped.load(), shipped.spec()
-    else:
-        table = _read(scores, chosen)
-        if spec is None:
-            raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
-        wanted = read_spec(spec, anchor=chosen.anchor)
-    return table, apply_options(wanted, chosen)
+    example = _find_example(command, settings, [*(files or []), *([spec] if spec else [])])
+    if example is not None and example.spec is not None:
+        return _Inputs(
+            scores=example.load(),
+            spec=apply_options(example.spec(), settings),
+            about=example.about,
+            errata=published_rows(example.errata) if example.errata else (),
+        )
+    table = _read_table(files, settings)
+    if spec is None:
+        raise AnalysisError("Name the abilities and their tasks in a YAML file: --spec abilities.yaml.")
+    return _Inputs(scores=table, spec=apply_options(read_spec(spec, anchor=settings.anchor), settings))
 
 
-def _published(shipped: Example | None) -> dict[str, Any]:
-    """Return the origin and the errata of an example, for its document."""
-    from vcrgen.analysis.examples import published_rows
-
-    if shipped is None:
-        return {}
-    return {"about": shipped.about, "errata": published_rows(shipped.errata) if shipped.errata else ()}
-
-
-def _settings(command: str, chosen: AnalysisOptions) -> str:
-    """Return the settings of a report as one line, which determines the report."""
-    values = chosen.model_dump(mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private", "example"})
-    always = {f"vcrgen {version('vcrgen')}": command, "seed": chosen.seed, "resamples": chosen.resamples}
+def _settings_line(command: str, settings: AnalysisOptions) -> str:
+    """The settings that give the same report again, as one line."""
+    values = settings.model_dump(
+        mode="json", exclude_defaults=True, exclude={"seed", "resamples", "private", "example"}
+    )
+    always = {f"vcrgen {version('vcrgen')}": command, "seed": settings.seed, "resamples": settings.resamples}
     return " | ".join(f"{name.replace('_', '-')}: {value}" for name, value in (always | values).items())
 
 

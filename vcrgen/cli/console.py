@@ -7,6 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
+from rich.text import Text
 
 out = Console()
 err = Console(stderr=True)
@@ -15,6 +16,13 @@ err = Console(stderr=True)
 def say(text: str, *, highlight: bool = True, style: str | None = None) -> None:
     """Print a sentence with rich's markup, without wrapping."""
     out.print(text, soft_wrap=True, highlight=highlight, style=style)
+
+
+def say_plain(text: str) -> None:
+    """Print a sentence with what a file says in it: no markup, no control codes; one line in a file or a pipe."""
+    from vcrgen.report.escape import escape_terminal
+
+    out.print(Text(escape_terminal(text)), soft_wrap=not out.is_terminal)
 
 
 def say_next(what: str, *command: object) -> None:

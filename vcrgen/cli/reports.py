@@ -34,19 +34,19 @@ def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = (
     """
     from vcrgen.report.document import choose_format
 
-    chosen = choose_format(form, out.suffix if out else "")
-    if chosen == "html" and out is None:
+    output_format = choose_format(form, out.suffix if out else "")
+    if output_format == "html" and out is None:
         raise ConfigError("The HTML report is written, not printed: name its place with --out.")
     check_targets([out], inputs)
-    return chosen
+    return output_format
 
 
 def check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> None:
     """Reject outputs that would replace an input, or each other."""
     places = [target.resolve() for target in targets if target is not None]
     for number, place in enumerate(places):
-        for one in inputs:
-            if place == one.resolve() or (place.exists() and one.resolve() in place.parents):
+        for source in inputs:
+            if place == source.resolve() or (place.exists() and source.resolve() in place.parents):
                 raise ConfigError(f"{place} is read here, so nothing is written over it; name another file.")
         if place in places[:number]:
             raise ConfigError(f"Two things would be written to {place}; name other files, or score them one by one.")
@@ -54,9 +54,9 @@ def check_targets(targets: Sequence[Path | None], inputs: Sequence[Path]) -> Non
 
 def write_report(document: Document, form: str, out: Path | None) -> None:
     """Print a document, or write it to ``out``."""
-    from vcrgen.cli.terminal import print_parts, show_document
-
     if form == "text" and out is None:
+        from vcrgen.cli.terminal import print_parts, show_document
+
         print_parts(console.out, show_document(document))
     else:
         write_report_text(_as_text(document, form), out)
@@ -64,14 +64,12 @@ def write_report(document: Document, form: str, out: Path | None) -> None:
 
 def write_report_text(text: str, out: Path | None, written: Sequence[Path] = ()) -> None:
     """Print a text, or write it to ``out`` and list it with the files ``written`` before."""
-    from vcrgen.cli.terminal import plain, print_parts
-
     if out is None:
         console.out.file.write(text)
         return
     with output_errors(out):
         write_text(out, text)
-    print_parts(console.out, [plain(f"Written: {', '.join(map(str, (*written, out)))}")])
+    console.say_plain(f"Written: {', '.join(map(str, (*written, out)))}")
 
 
 @contextmanager
@@ -84,18 +82,21 @@ def report_folder(out: Path | None, form: str) -> Iterator[Callable[[Document, M
         yield lambda document, files: write_report(document, form, None)
         return
     with new_folder(out, mark=MARK) as folder:  # what cannot be written is rejected before anything is computed
-        suffix = next((suffix for suffix, each in SUFFIXES.items() if each == form), ".txt")
+        suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), ".txt")
 
         def write(document: Document, files: Mapping[str, str]) -> None:
             for name, text in {MARK: "", **files, f"report{suffix}": _as_text(document, form)}.items():
                 write_text(folder / name, text)
 
         yield write
-    console.out.print(f"Written: {out}", markup=False, highlight=False, soft_wrap=True)
+    console.say_plain(f"Written: {out}")
 
 
 def _as_text(document: Document, form: str) -> str:
-    from vcrgen.cli.terminal import as_text, show_document
+    if form == "text":
+        from vcrgen.cli.terminal import as_text, show_document
+
+        return as_text(show_document(document))
     from vcrgen.report.document import render
 
-    return as_text(show_document(document)) if form == "text" else render(document, form)
+    return render(document, form)

@@ -89,7 +89,7 @@ def radar(
     The line of a series is broken where it has None. Below stands which line is whose.
 
     Args:
-        axes: The name of each axis, from the top to the right; as many as :data:`RADAR_AXES` has.
+        axes: The name of each axis, from the top to the right; as many as `RADAR_AXES` has.
         series: Names, and for each axis a share.
         ring: A share that is drawn as a broken circle, such as what guessing gives.
         text: What the drawing shows, in words.

@@ -89,7 +89,7 @@ def choose_format(name: str | None, suffix: str = "") -> str:
     """Return the format of this name, or else the one of the output's suffix; ``text`` without either.
 
     Raises:
-        ConfigError: The format is none of :data:`FORMATS`.
+        ConfigError: The format is none of `FORMATS`.
     """
     chosen = name or SUFFIXES.get(suffix.lower(), "text")
     if chosen not in FORMATS:

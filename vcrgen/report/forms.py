@@ -51,7 +51,7 @@ def as_latex(table: Table) -> str:
 
 
 def as_long_latex(table: Table) -> str:
-    """The same over several pages, in parts as :func:`as_narrow_latex` has them; columns of long texts have lines.
+    """The same over several pages, in parts as `as_narrow_latex` has them; columns of long texts have lines.
 
     Needs the packages longtable and array, too.
     """

@@ -1,7 +1,7 @@
 """A table of typed cells. This is the only place where numbers are rounded: results and files keep them as they are.
 
-A cell is a text, a whole number, a :class:`Number`, :class:`Percent`, :class:`Interval`, :class:`NumberInterval` or
-:class:`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345))`` is
+A cell is a text, a whole number, a `Number`, `Percent`, `Interval`, `NumberInterval` or
+`PValue`, or None for what is missing. ``str`` of a cell is what people read: ``str(Percent(0.12345))`` is
 ``12.35``.
 """
 
@@ -34,7 +34,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Percent:
-    """A share from 0 to 1, or None, that is shown in percent; ``decimals`` and ``sign`` as in :class:`Number`."""
+    """A share from 0 to 1, or None, that is shown in percent; ``decimals`` and ``sign`` as in `Number`."""
 
     share: float | None
     decimals: int = DECIMALS
@@ -51,7 +51,7 @@ class Percent:
 
 @dataclass(frozen=True, slots=True)
 class NumberInterval:
-    """An interval of numbers; ``decimals`` and ``sign`` as in :class:`Number`."""
+    """An interval of numbers; ``decimals`` and ``sign`` as in `Number`."""
 
     low: float
     high: float

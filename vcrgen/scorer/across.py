@@ -1,6 +1,6 @@
 """One model on two datasets, cell by cell: paired by image where both have the same images, else unpaired.
 
-Paired differences are those of :mod:`vcrgen.scorer.comparison`, over the images that both datasets have. Unpaired ones
+Paired differences are those of `vcrgen.scorer.comparison`, over the images that both datasets have. Unpaired ones
 are of two independent means, from their own intervals; so saved scores of a hidden set, which lack those of single
 spans, can be compared, too.
 """

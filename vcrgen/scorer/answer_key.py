@@ -34,10 +34,10 @@ _DECODER = json.JSONDecoder()  # `json.loads` first guesses the encoding of byte
 class Questions(QuestionTable[Question]):
     """The questions of a split in the order of the dataset; those after the first ``limit`` are known by ids alone.
 
-    Where others than the first are asked for it is ``reordered``: those come first, then :meth:`end_of_subset` is
-    called, and the others follow. Only :meth:`place` and :meth:`row_at` know the dataset's own order then.
+    Where others than the first are asked for it is ``reordered``: those come first, then `end_of_subset` is
+    called, and the others follow. Only `place` and `row_at` know the dataset's own order then.
 
-    Fill it with :meth:`add`, then call :meth:`close` once; from then on it can be read, also by processes that are
+    Fill it with `add`, then call `close` once; from then on it can be read, also by processes that are
     forked. Where it is ``secret``, the answers stay in memory and are never in a file.
     """
 

@@ -41,7 +41,7 @@ def load_answers(
     """Read the answers of a dataset.
 
     Args:
-        data: A dataset as :func:`vcrgen.data.reader.open_dataset` takes it, on a disk or in an object store; the key
+        data: A dataset as `open_dataset` takes it, on a disk or in an object store; the key
             of a hidden set; or a JSON Lines key (``question_id`` and ``crossed_text``, or ``id`` and ``answers``).
         mode: Only this mode of a dataset that has both.
         split: The split; by default ``test`` if there is one, or the only one. ``all`` takes all.

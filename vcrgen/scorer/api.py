@@ -18,7 +18,7 @@ _scorer = lru_cache(maxsize=8)(make_scorer)
 def match_span(answer: str, output: str | None, *, lang: str = "en", **options: Any) -> SpanMatch:
     """Score one output against one masked span: the nearest n-gram, its place and distance, scores from 0 to 1.
 
-    An output of None is no output, which is not the same as the empty text. Options are those of :func:`make_scorer`:
+    An output of None is no output, which is not the same as the empty text. Options are those of `make_scorer`:
     ``protocol``, ``segmenter``, ``strip_thinking``, ``max_output_tokens``, ``refusals``.
 
     Raises:
@@ -31,7 +31,7 @@ def match_span(answer: str, output: str | None, *, lang: str = "en", **options: 
 def match_spans(
     answers: Sequence[str], outputs: Sequence[str | None], *, lang: str = "en", **options: Any
 ) -> list[SpanMatch]:
-    """Score outputs against masked spans, pair by pair, of two lists of one length; see :func:`match_span`."""
+    """Score outputs against masked spans, pair by pair, of two lists of one length; see `match_span`."""
     if isinstance(answers, str) or isinstance(outputs, str):
         raise ScoreError("match_spans takes two lists; for a single pair there is match_span.")
     if len(answers) != len(outputs):

@@ -25,7 +25,7 @@ def evidence_columns(task: ScoredTask) -> tuple[str, ...]:
 
 
 class EvidenceWriter:
-    """Gives ``write`` batches of rows of :func:`evidence_columns`; without ``write`` it keeps nothing."""
+    """Gives ``write`` batches of rows of `evidence_columns`; without ``write`` it keeps nothing."""
 
     def __init__(self, write: Callable[[list[Row]], None] | None = None) -> None:
         self.wanted = write is not None  # whether anything is done with the matches

@@ -48,7 +48,7 @@ Breakdowns = Callable[[str], Sequence[Breakdown]]
 class SpanBreakdowns:
     """Breakdowns of the spans of a key, from a few bytes of each span.
 
-    Questions that are scored are observed then (:meth:`observe`), as their spans' tokens are at hand. The others are
+    Questions that are scored are observed then (`observe`), as their spans' tokens are at hand. The others are
     read from the key when a breakdown is asked for. Lengths are in the tokens of the scorer.
     """
 
@@ -98,7 +98,7 @@ class SpanBreakdowns:
         return self._of_mode(self._ink, mode)
 
     def bits_of(self, mode: str) -> Floats:
-        """The bits that the visible pixels of every span leave in a mode, as :meth:`ink_of`."""
+        """The bits that the visible pixels of every span leave in a mode, as `ink_of`."""
         return self._of_mode(self._bits, mode)
 
     def _of_mode(self, values: Mapping[str, array[float]], mode: str) -> Floats:

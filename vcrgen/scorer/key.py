@@ -60,7 +60,7 @@ class QuestionTable(Sequence[QuestionT]):
     @property
     @abstractmethod
     def cluster_ids(self) -> Ids:
-        """Of each cluster, :func:`hash_id` of what stands for it in every dataset: a question's id, a picture's."""
+        """Of each cluster, `hash_id` of what stands for it in every dataset: a question's id, a picture's."""
 
     @abstractmethod
     def _at(self, row: int) -> QuestionT: ...

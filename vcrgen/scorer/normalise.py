@@ -38,7 +38,7 @@ def normalised(cleaned: Cleaned, name: str, *, limit: int) -> Cleaned:
 
     Args:
         cleaned: The text.
-        name: A key of :data:`NORMALISERS`, or :data:`NONE`.
+        name: A key of `NORMALISERS`, or `NONE`.
         limit: Characters of the text that are read, and that the normal form has at most.
     """
     if name == NONE:

@@ -72,7 +72,7 @@ class MatchedOutput(NamedTuple):
 
     @property
     def mark(self) -> int:
-        """Its bit in :attr:`OutputMatcher.seen`."""
+        """Its bit in `seen`."""
         rotation = self.prediction.rotation
         return SEEN << (rotation + (rotation > 6))  # without the bit of `NOT_ASKED`
 

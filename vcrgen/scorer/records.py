@@ -54,7 +54,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class AnswerSpan(NamedTuple):
-    """One masked span. Like :class:`Question` a named tuple, as both are read from the key once for every output."""
+    """One masked span. Like `Question` a named tuple, as both are read from the key once for every output."""
 
     text: str  # the masked text
     tokens: tuple[str, ...] | None = None  # its tokens as the dataset recorded them, in the caption's context, or None

@@ -22,7 +22,7 @@ Options = ScoreOptions
 
 
 def open_session(data: Path, options: Options) -> BaseScoringSession:
-    """The session of a dataset or a key, whichever task it is of; see :class:`Session`.
+    """The session of a dataset or a key, whichever task it is of; see `Session`.
 
     Raises:
         VcrgenError: The answers cannot be read, or an option is wrong.
@@ -54,7 +54,7 @@ def score(
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or what ``datasets.save_to_disk`` wrote, on a disk or in
             an object store; or the key of a hidden set, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
-        **options: Fields of :class:`Options`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
+        **options: Fields of `Options`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
             ``mode``, ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``,
             ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``judge``, ``judge_model``,
             ``judge_key_env``.

@@ -41,7 +41,7 @@ class ScoreFacts:
         url: Address of the evaluation, such as the page of a board.
         model: ``ORG/NAME`` of the model; empty for the name in the scores.
         organization: Name of whoever ran the evaluation.
-        relationship: One of :data:`RELATIONSHIPS`, of the organization to the model.
+        relationship: One of `RELATIONSHIPS`, of the organization to the model.
     """
 
     dataset: str = ""

@@ -91,7 +91,7 @@ class Card(NamedTuple):
 
 
 def render(results: Sequence[RunResult], form: str, comparisons: Sequence[Comparison] = ()) -> str:
-    """The results, of one signature, as ``md``, ``latex``, ``csv``, ``json`` or ``html``; see :func:`score_document`.
+    """The results, of one signature, as ``md``, ``latex``, ``csv``, ``json`` or ``html``; see `score_document`.
 
     Raises:
         ConfigError: The format is another.

@@ -40,7 +40,7 @@ class ScoredExample:
 
 
 class Session(BaseScoringSession):
-    """Answers and scorer of Visual Caption Restoration; ``data`` as for :func:`load_answers`.
+    """Answers and scorer of Visual Caption Restoration; ``data`` as for `load_answers`.
 
     Raises:
         VcrgenError: The answers cannot be read, or an option is wrong.

@@ -77,7 +77,7 @@ def summarise(tally: Tally, *, seed: int) -> tuple[list[CellResult], dict[CellNa
 def estimate_saved(
     task: ScoredTask, scores: Mapping[CellName, Records], starts: Ints, *, seed: int
 ) -> tuple[dict[CellName, dict[str, Estimate]], dict[CellName, Resamples]]:
-    """Estimate the metrics of saved scores, by cell, and draw their bootstrap replicates, as :func:`summarise` does.
+    """Estimate the metrics of saved scores, by cell, and draw their bootstrap replicates, as `summarise` does.
 
     ``starts`` is, of each cluster, how many units stand before it, and last how many there are.
     """

@@ -70,7 +70,7 @@ class BootstrapMean(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> BootstrapMean:
-        """Invert :meth:`to_bytes`."""
+        """Invert `to_bytes`."""
         numbers = np.frombuffer(data, "<f8")
         return cls(int(numbers[0]), float(numbers[1]), numbers[2:])
 

@@ -1,7 +1,7 @@
 """95 % intervals of means over groups, of one system and of the difference of two, at the ends of the scale as well.
 
 Example: 100 images with 160 answers, of which 97 % are right. Its variance is estimated by the means of its
-resamples (:mod:`vcrgen.stats.bootstrap`). Their standard deviation alone would give an interval that reaches beyond
+resamples (`vcrgen.stats.bootstrap`). Their standard deviation alone would give an interval that reaches beyond
 100 %, that has no width where all answers are right, and that misses the true mean too often where few are wrong. So:
 
 - The interval of a mean is Wilson's for a share of as many independent answers as vary alike: ``mean * (1 - mean) /
@@ -127,7 +127,7 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
 
 
 def paired_p(difference: float, sd: float, groups: int) -> float:
-    """Return the two-sided p-value of a difference: below 0.05 where 0 is outside of :func:`paired_interval`."""
+    """Return the two-sided p-value of a difference: below 0.05 where 0 is outside of `paired_interval`."""
     if groups < 2:
         return 1.0
     middle, error = _with_more(np.array(difference), np.array(sd), groups)

@@ -1,6 +1,6 @@
 """Two systems on the same items: the difference of their means, its p-value, McNemar's test, Holm's correction.
 
-Both systems have to be resampled alike, with the same seed and the same groups (:mod:`vcrgen.stats.bootstrap`): then
+Both systems have to be resampled alike, with the same seed and the same groups (`vcrgen.stats.bootstrap`): then
 the difference of two means of one resample is a difference on the same data.
 """
 

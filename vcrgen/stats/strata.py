@@ -3,7 +3,7 @@
 Example: 7,747 items in 106 parts of 34 to 95 items, of which 969 are looked at. Each part gives 4 of its items at
 least, and a large one more. So an item of a part of 75 items of which 9 were drawn stands for 75 / 9 items.
 
-The interval is that of :func:`vcrgen.stats.intervals.mean_interval`, of the variance of such a sample: within each part
+The interval is that of `mean_interval`, of the variance of such a sample: within each part
 only, and smaller the larger the share that was drawn, as the estimate is of this finite population.
 ``scripts/measure_audit.py`` measures how often it holds the true mean; its table is in ``docs/validation/bloom.md``.
 """

@@ -1,7 +1,7 @@
 """Two-way bootstrap: intervals of means of scores with two crossed factors, such as picture and rater.
 
 Example: seven raters see some of 100 pictures each. Another sample of pictures would give another mean, and another
-seven raters would, too. So both are resampled, each by itself (:mod:`vcrgen.stats.bootstrap`). The variance of the mean
+seven raters would, too. So both are resampled, each by itself (`vcrgen.stats.bootstrap`). The variance of the mean
 is the sum of both variances, less that of resampling single pairs of both, which is in either of them (Cameron, Gelbach
 and Miller, 2011); it is at least as large as the larger of the two. Where the raters differ, a few of them are few,
 however many pictures there are. Few raters give a bad estimate of the variance between raters, so that part takes

@@ -16,7 +16,7 @@ def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, mode:
     """Write a page that shows examples of datasets of one task.
 
     Args:
-        datasets: Datasets of any kind that :func:`vcrgen.data.tasks.opening.open_task_dataset` opens.
+        datasets: Datasets of any kind that `open_task_dataset` opens.
         out: A new HTML file.
         limit: Maximal number of examples of each dataset; they are spread evenly over it.
         mode: The mode of files that do not state theirs, for datasets that vcrgen did not build.

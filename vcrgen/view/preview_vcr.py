@@ -1,7 +1,7 @@
 """The preview of VCR datasets: pairs are chosen and checked here, and put into the page as JSON.
 
 The page is ``preview_vcr.html`` in the folder ``templates``. Its script sets them as text and as ``data:`` URIs and
-nothing else. The page's policy is in :mod:`vcrgen.report.pages`.
+nothing else. The page's policy is in `vcrgen.report.pages`.
 """
 
 import base64

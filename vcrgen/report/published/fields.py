@@ -71,7 +71,7 @@ def parse_size(text: str) -> float | None:
 
 
 def show_size(size: float | None) -> str:
-    """A size for people, as :func:`parse_size` reads it; empty for none."""
+    """A size for people, as `parse_size` reads it; empty for none."""
     if size is None:
         return ""
     return f"{size * 1000:g}M" if size < 1 else f"{size:g}B" if size < 1000 else f"{size / 1000:g}T"

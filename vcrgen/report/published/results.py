@@ -1,6 +1,6 @@
 """Results reported in publications: tables that a board shows beside its own rows and never ranks with them.
 
-A table is a CSV with the columns of :data:`COLUMNS`, scores in percent. The published tables of VCR and Table 1 of
+A table is a CSV with the columns of `COLUMNS`, scores in percent. The published tables of VCR and Table 1 of
 BloomBench ship with the package.
 """
 
@@ -77,7 +77,7 @@ def read_reported(file: Path) -> list[ReportedResult]:
 
     Args:
         file: A CSV whose first line names its columns, in any order: ``source``, ``language``, ``mode``, ``view``,
-            ``model`` and ``exact`` or ``jaccard``; the others of :data:`COLUMNS` if there is something to say.
+            ``model`` and ``exact`` or ``jaccard``; the others of `COLUMNS` if there is something to say.
 
     Raises:
         LeaderboardError: It cannot be read, or a cell is not what its column holds; says where and what is expected.

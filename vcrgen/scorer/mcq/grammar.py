@@ -57,7 +57,7 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
     Args:
         output: What the model wrote.
         options: The texts of the options in the dataset's order.
-        rotation: The order in which it saw them, as of :func:`vcrgen.data.tasks.bloom.shown_option`.
+        rotation: The order in which it saw them, as of `shown_option`.
         protocol: ``bloom-v4`` for the grammar above, or ``bloom-code`` for the rule of the published code: a single
             one of the digits 1 to 4, or as many as there are options, in the whole output is the label; with none or
             several, nothing is chosen. With ``bloom-open`` the model saw no options, and the output is matched to their

@@ -78,7 +78,7 @@ def score_item(
         requested: The metrics of the cell; the others are NaN.
         trap: Number of the option that is the trap; None where the item has none.
         text_only: Log-probabilities of the options in the view without the picture.
-        protocol: As of :func:`vcrgen.scorer.mcq.grammar.read_choice`.
+        protocol: As of `read_choice`.
         judged: By rotation, the readings of a judge, which take the place of those by the protocol.
     """
     readings = {

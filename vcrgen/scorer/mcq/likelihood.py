@@ -51,7 +51,7 @@ def likelihood_scores(
 
     Args:
         logprobs: Of each option, in the dataset's order, the natural logarithms of its tokens' probabilities, as
-            :func:`parse_logprobs` gives them.
+            `parse_logprobs` gives them.
         answer: The right option, from 0.
         texts: The options' texts.
         text_only: The same log-probabilities without the picture; without them ``lbs_pmi`` is left out.

@@ -28,7 +28,7 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
 
     Args:
         data: Where it is.
-        split: As of :func:`vcrgen.scorer.answers.load_answers`.
+        split: As of `load_answers`.
         subset: Likewise.
         lang: The only language that is scored; None for all.
 

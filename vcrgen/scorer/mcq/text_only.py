@@ -124,7 +124,7 @@ def text_only_accuracies(
     The reader is left out in a language of fewer than 100 items.
 
     Args:
-        items: As :func:`items_with_keys` gives them.
+        items: As `items_with_keys` gives them.
         seed: Of the bootstrap.
         lang: Only this language; None for all.
         models: Outputs by the name of the model. An item without one is wrong.
@@ -176,7 +176,7 @@ def text_only_document(name: str, rows: Sequence[TextOnlyAccuracy], categories: 
 
     Args:
         name: Of the set.
-        rows: As :func:`text_only_accuracies` gives them.
+        rows: As `text_only_accuracies` gives them.
         categories: Paths in the order of the taxonomy, in which the levels are shown.
     """
     known = dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Logs of Inspect AI (``.eval``), of the tasks of :mod:`vcrgen.scorer.inspect`; read by inspect_ai itself."""
+"""Logs of Inspect AI (``.eval``), of the tasks of `vcrgen.scorer.inspect`; read by inspect_ai itself."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ KNOWN_MODES = "easy, hard and levels such as ink-0.20"
 
 
 def read_output(value: Any, place: str) -> tuple[str | None, tuple[str, ...]]:
-    """The text of an output value or None, and its flaws as in :class:`vcrgen.scorer.records.Prediction`.
+    """The text of an output value or None, and its flaws as in `Prediction`.
 
     A list of one value stands for that value. null and NaN are no output, which is not the same as an empty one.
     Characters that no file can hold (lone surrogates) become U+FFFD.
