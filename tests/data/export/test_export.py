@@ -289,7 +289,7 @@ def test_an_empty_folder_is_taken_and_a_full_one_is_not(small: Path, tmp_path: P
     [
         ({"to": "lmms"}, "nearest is 'lmms-eval'"),
         ({"to": "csv"}, "Unknown format 'csv'. Known: "),
-        ({"to": "WebDataset"}, "Known: vlmevalkit, lmms-eval, croissant"),
+        ({"to": "WebDataset"}, f"Known: {', '.join(EXPORT_FORMATS)}, croissant"),
         ({"mode": "medium"}, "has no mode 'medium'; it has easy, hard"),
         ({"split": "dev"}, "has no split 'dev'; it has train, test"),
     ],

@@ -19,7 +19,7 @@ from vcrgen.report.published.results import COLUMNS, MODES, ReportedResult, read
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPERS = ROOT.parent / "shared" / "data" / "papers"
-BENCHMARKS = ROOT / "vcrgen" / "reported_results" / "benchmarks"
+BENCHMARKS = ROOT / "vcrgen" / "report" / "published" / "benchmarks"
 COUNTS = {
     "bloom": 16,  # eight models in two languages
     "vcr-hidden": 254,  # 64 lines of Table 6 and 63 of Table 7, with two views each
