@@ -220,14 +220,14 @@ def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogp
     start = candidate_start(prompt, whole)
     if not isinstance(entries, list) or len(entries) != len(whole):
         raise RequestProblem(NO_LOGPROBS, "the server ignores the request for log-probabilities of given answers")
-    found = []
+    tokens = []
     for token, entry in zip(whole[start:], entries[start:], strict=True):
         figures = entry.get(str(token)) if isinstance(entry, dict) else None
         word = figures.get("decoded_token") if isinstance(figures, dict) else None
         if not isinstance(figures, dict) or not isinstance(word, str):
             raise RequestProblem(NO_LOGPROBS, "the server's log-probabilities are not those of the answer's tokens")
-        found.append((encodable(word), figures.get("logprob")))
-    return validate_tokens(found, text)
+        tokens.append((encodable(word), figures.get("logprob")))
+    return validate_tokens(tokens, text)
 
 
 def label_logprobs(data: bytes, labels: Sequence[str]) -> tuple[float | None, ...]:

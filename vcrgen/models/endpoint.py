@@ -23,7 +23,7 @@ from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.rng import rng_for
 from vcrgen.models import chat, image_generation
 from vcrgen.models.address import Address, Key
-from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
+from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem, TokenLogprobs
 from vcrgen.models.chat import CallError
 from vcrgen.models.connection import BUSY, LONGEST_WAIT, Connection, Limits, load_httpx
 from vcrgen.models.logprobs import ABSURD, UNTRUSTED, require_different_logprobs
@@ -232,22 +232,23 @@ class _Calls:
 
         The texts are the candidates and, the first time, an absurd one: a server may silently ignore the parameters.
         """
-        found, usage, seconds = [], Counter(reply.usage), reply.seconds
+        logprobs: list[TokenLogprobs] = []
+        usage, seconds = Counter(reply.usage), reply.seconds
         prompted = request.for_candidates
         with self._trusting("--answer-logprobs"):
             if prompted is not request:
-                more, data = await self._reply(prompted, None, effort)
-                usage.update(more.usage)
-                seconds += more.seconds
+                own, data = await self._reply(prompted, None, effort)
+                usage.update(own.usage)
+                seconds += own.seconds
             prompt = chat.prompt_tokens(data)
             for text in texts:
-                more, answer = await self._reply(prompted, text, effort)
-                found.append(chat.candidate_tokens(answer, prompt, text))
-                (effort.check if len(found) > len(request.candidates) else usage).update(more.usage)
-                seconds += more.seconds
-            if len(found) > len(request.candidates):
-                require_different_logprobs(found[0], found.pop())
-        return replace(reply, candidate_logprobs=tuple(found), usage=dict(usage), seconds=round(seconds, 3))
+                scored, answer = await self._reply(prompted, text, effort)
+                logprobs.append(chat.candidate_tokens(answer, prompt, text))
+                (effort.check if len(logprobs) > len(request.candidates) else usage).update(scored.usage)
+                seconds += scored.seconds
+            if len(logprobs) > len(request.candidates):
+                require_different_logprobs(logprobs[0], logprobs.pop())
+        return replace(reply, candidate_logprobs=tuple(logprobs), usage=dict(usage), seconds=round(seconds, 3))
 
     async def _reply(self, request: Request, candidate: str | None, effort: _Effort) -> tuple[Reply, bytes]:
         """Return the reply to a request, or a prompt with a candidate, and its bytes; count what it took."""

@@ -46,13 +46,13 @@ def validate_tokens(tokens: Iterable[tuple[str, object]], text: str) -> TokenLog
     Raises:
         RequestProblem: They spell another text, or the figures are not logarithms of probabilities.
     """
-    found = tuple((token, _logprob(value)) for token, value in tokens)
-    spelt = "".join(token for token, _ in found)
+    logprobs = tuple((token, _logprob(value)) for token, value in tokens)
+    spelt = "".join(token for token, _ in logprobs)
     if not _spells(spelt, text):
         raise RequestProblem(OTHER_TEXT, "the tokens whose log-probabilities came do not spell the answer")
-    if any(token.rpartition("\n")[2].strip() for token, _ in found if "\n" in token):
+    if any(token.rpartition("\n")[2].strip() for token, _ in logprobs if "\n" in token):
         raise RequestProblem(BOUNDARY, "one token holds the end of a line and the beginning of the next")
-    return found
+    return logprobs
 
 
 def validate_labels(first: Iterable[tuple[str, object]], labels: Sequence[str]) -> tuple[float | None, ...]:
@@ -68,10 +68,10 @@ def validate_labels(first: Iterable[tuple[str, object]], labels: Sequence[str]) 
     Raises:
         RequestProblem: The figures are not logarithms of probabilities, or these add up to more than 1.
     """
-    found = [(token.strip(), _logprob(value)) for token, value in first]
-    if math.fsum(math.exp(value) for _, value in found) > 1 + _ROUNDING * max(len(found), 1):
+    logprobs = [(token.strip(), _logprob(value)) for token, value in first]
+    if math.fsum(math.exp(value) for _, value in logprobs) > 1 + _ROUNDING * max(len(logprobs), 1):
         raise RequestProblem(NO_LOGPROBS, "the probabilities of the first token add up to more than 1")
-    return tuple(max((value for token, value in found if token == label), default=None) for label in labels)
+    return tuple(max((value for token, value in logprobs if token == label), default=None) for label in labels)
 
 
 def require_different_logprobs(likely: TokenLogprobs, absurd: TokenLogprobs) -> None:

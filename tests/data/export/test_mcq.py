@@ -103,9 +103,9 @@ def test_a_page_says_how_many_items_it_shows(made: Path, run: Callable[..., tupl
 
 
 def test_two_kinds_of_data_are_not_on_one_page(
-    made: Path, chinese: Path, run: Callable[..., tuple[int, str, str]]
+    made: Path, dataset: Path, run: Callable[..., tuple[int, str, str]]
 ) -> None:
-    for datasets in ([made, chinese], [chinese, made]):
+    for datasets in ([made, dataset], [dataset, made]):
         code, _, err = run("preview", *datasets, "--out", "page.html")
         assert code == 2 and "write one page of each" in err and not Path("page.html").exists()
 
