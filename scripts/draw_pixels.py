@@ -40,11 +40,16 @@ def draw(name: str, cover: str, mode: str) -> None:
     assert not isinstance(outcome, Reject)
     prepared, spans = outcome
     rule = prepared.style.calibrations[Mode(pipeline.config.modes[0])].rule
-    accepted = pipeline.accept(prepared, spans, [pipeline.threshold(rule, Mode(pipeline.config.modes[0]))])
+    accepted = pipeline.accept(
+        prepared,
+        spans,
+        [pipeline.threshold(rule, Mode(pipeline.config.modes[0]))],
+        pipeline.choices(prepared.keys.pair),
+    )
     assert not isinstance(accepted, Reject)
     span, chosen = next(iter(accepted.items()))
     parts = draw_parts(prepared, (span,))
-    form = pipeline.span_form(rule, prepared.keys.pair, span, chosen.draw)
+    form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, chosen.draw)
     covers = draw_covers(span, form, parts.cells[span], parts.others, np.zeros(parts.strip.shape, dtype=bool))
     hidden = parts.others(span) > 0
     mark_hidden(hidden, covers)

@@ -107,11 +107,11 @@ def measure(
         lattice = []
         for pipeline, prepared, spans in planned(pipelines, items):
             thresholds = [pipeline.threshold(rule, mode)]
-            accepted = pipeline.accept(prepared, spans, thresholds)
+            accepted = pipeline.accept(prepared, spans, thresholds, pipeline.choices(prepared.keys.pair))
             if isinstance(accepted, Reject):
                 continue
             for span, cover in accepted.items():
-                form = pipeline.span_form(rule, prepared.keys.pair, span, cover.draw)
+                form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw)
                 cells, ink = seen(prepared, span, form)
                 if len(found) < exact:
                     reading = read_span(templates, cells, len(span.text.split()))
@@ -195,11 +195,11 @@ def measure_leak(pipeline: Pipeline, items: Sequence[Item], count: int) -> None:
     templates = Templates(pipeline.style.shaper.chain.glyph, load_lexicon(pipeline.config.lang))
     rng, ratios, gains, rates = random.Random(0), [], [], []
     for _, prepared, spans in planned([pipeline], items):
-        accepted = pipeline.accept(prepared, spans, [Threshold(rule, least)])
+        accepted = pipeline.accept(prepared, spans, [Threshold(rule, least)], pipeline.choices(prepared.keys.pair))
         if isinstance(accepted, Reject) or len(gains) >= count:
             continue
         span, cover = next(iter(accepted.items()))
-        cells, _ = seen(prepared, span, pipeline.span_form(rule, prepared.keys.pair, span, cover.draw))
+        cells, _ = seen(prepared, span, pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw))
         texts = rivals(templates, cells, span, prepared, rng)
         own, *others = [rate(pipeline, text, rule, least) for text in [(prepared, span), *texts]]
         ratios += [math.log2(own / other) for other in others]

@@ -56,7 +56,7 @@ def measure(pipeline: Pipeline, items: list[Item], ocr: OcrModel) -> Iterator[fl
     rule = pipeline.style.calibrations[pipeline.config.modes[0]].rule
     for _, prepared, spans in planned([pipeline], items):
         for span in spans:
-            form = pipeline.span_form(rule, prepared.keys.pair, span, 0)
+            form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, 0)
             yield share_read(ocr, prepared, span, form, pipeline.config.lang)
 
 

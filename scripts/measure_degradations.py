@@ -68,7 +68,9 @@ def recall(model: OcrModel, source: list[Item], lang: str, **options: str) -> fl
 def strip_of(pipeline: Pipeline, prepared: PreparedItem) -> Image.Image:
     """Return the strip without covers, degraded as by a build."""
     (rule,) = (cover.rule for mode, cover in prepared.style.calibrations.items() if mode in pipeline.config.modes)
-    composed = pipeline.compose(prepared, pipeline.draw_parts(prepared, ()), rule, tuple, {})
+    composed = pipeline.compose(
+        prepared, pipeline.draw_parts(prepared, ()), rule, tuple, {}, pipeline.choices(prepared.keys.pair)
+    )
     assert not isinstance(composed, Reject)
     return Image.fromarray(stack_bands(composed.only_it_small))
 

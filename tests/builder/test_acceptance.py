@@ -106,11 +106,13 @@ def test_the_first_draw_that_leaves_enough_is_taken(pipeline: Pipeline) -> None:
     again = 0
     for prepared, spans in filter(lambda found: not isinstance(found, Reject), pipeline.plan_items(items(6))):
         parts = draw_parts(prepared, spans)
-        accepted = pipeline.accept(prepared, spans, [Threshold(calibration.rule, 6)])
+        accepted = pipeline.accept(
+            prepared, spans, [Threshold(calibration.rule, 6)], pipeline.choices(prepared.keys.pair)
+        )
         assert not isinstance(accepted, Reject)
         for span in set(spans) & set(accepted):
             forms = [
-                pipeline.span_form(calibration.rule, prepared.keys.pair, span, draw)
+                pipeline.choices(prepared.keys.pair).span_rule(calibration.rule, span, draw)
                 for draw in range(accepted[span].draw + 1)
             ]
             assert len(set(forms)) == len(forms) and {form.name for form in forms} == {calibration.rule.name}
@@ -150,7 +152,7 @@ def test_another_span_is_taken(pipeline: Pipeline, refusing: Callable[..., Refus
     others = 0
     for prepared, spans in planned:
         chosen = refusing(lambda span, pair=prepared.keys.pair: (pair, span.start) not in refused)
-        accepted = pipeline.accept(prepared, spans, [])
+        accepted = pipeline.accept(prepared, spans, [], pipeline.choices(prepared.keys.pair))
         assert len(chosen.asked) == len(set(chosen.asked))
         if isinstance(accepted, Reject):
             continue

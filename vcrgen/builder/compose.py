@@ -1,21 +1,43 @@
 """Composition of a pair and its covers into images."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
-from vcrgen.builder.records import PairImages, PairParts, Places, PreparedItem
+from vcrgen.builder.choices import PairChoices
+from vcrgen.builder.records import Mask, PairImages, PairParts, Places, PreparedItem
 from vcrgen.core.records import Span
 from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
+from vcrgen.typeset.degrade import degrade, warp_mask
 from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 T = TypeVar("T")
 
 MAX_VISIBLE = 0.98  # a span that keeps more of its ink is not covered
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """Degradation of the finished images of one pair, each by its own random choices."""
+
+    steps: Sequence[tuple[str, float]]  # names and amounts, in this order
+    choices: PairChoices
+
+    def image(self, pixels: Pixels, name: str) -> Pixels:
+        """Degrade the image of that name, such as ``stacked``."""
+        return degrade(pixels, self.steps, self._seed(name))
+
+    def mask(self, mask: Mask, name: str) -> Mask:
+        """Warp the mask of covers as the image of that name."""
+        return warp_mask(mask, self.steps, self._seed(name))
+
+    def _seed(self, name: str) -> int:
+        return self.choices.seed("degrade", f" {name}")
 
 
 def draw_parts(prepared: PreparedItem, spans: Iterable[Span]) -> PairParts:
@@ -36,18 +58,18 @@ def compose_images(
     *,
     strip_first: bool = False,
     distractors: tuple[Places, Places] = ((), ()),
-    finish: Callable[[Pixels, str], Pixels] | None = None,
+    degradation: Degradation | None = None,
     with_mask: bool = False,
 ) -> PairImages[T]:
     """Cover the strip and put the images together.
 
     Args:
-        parts: The pair, from :func:`draw_parts`.
+        parts: The pair, from `draw_parts`.
         rules: The spans in reading order, each with the rule of its cover.
         encode: Makes an image of its bands of rows, from the top; ``tuple`` leaves it as bands.
         strip_first: The strip stands above VI, not below it.
         distractors: Covers that hide no text: on VI, and on blank paper, in pixels of the strip.
-        finish: What is done to each finished image, which it gets in RGB with its name, before it is encoded.
+        degradation: Worsens each finished image before it is encoded.
         with_mask: There is a mask of covers that are boxes, too.
     """
     spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
@@ -62,7 +84,9 @@ def compose_images(
     photo_y = small.height + gap.height if strip_first else 0
 
     def image(name: str, *bands: Band) -> T:
-        return encode(bands if finish is None else (Band(finish(stack_bands(bands), name)),))
+        if degradation is None:
+            return encode(bands)
+        return encode((Band(degradation.image(stack_bands(bands), name)),))
 
     mask = None
     if with_mask or any(cover.mask is not None for cover in covers):
@@ -83,7 +107,7 @@ def compose_images(
 
 
 def has_uncovered_span(spans: Iterable[MaskedSpan]) -> bool:
-    """Return True if a span keeps nearly all of its ink under a cover with a mask."""
+    """A span keeps nearly all of its ink under a cover with a mask."""
     return any(
         span.visible_ink > MAX_VISIBLE and any(cover.mask is not None for cover in span.covers) for span in spans
     )

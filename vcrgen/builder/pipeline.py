@@ -11,15 +11,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
-from vcrgen.builder.bands import Band, Pixels
-from vcrgen.builder.compose import MAX_VISIBLE, compose_images, draw_parts, has_uncovered_span
+from vcrgen.builder.bands import Band
+from vcrgen.builder.choices import PairChoices
+from vcrgen.builder.compose import MAX_VISIBLE, Degradation, compose_images, draw_parts, has_uncovered_span
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.records import Mask, Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
+from vcrgen.builder.records import Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
 from vcrgen.core.errors import ImageProblem, PipelineError
 from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
@@ -30,10 +31,9 @@ from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
 from vcrgen.text.normalise import NORMALISATION, normalise_caption, without_emoji
 from vcrgen.text.pipelines import load_pipeline
-from vcrgen.typeset.cover import CoverRule, with_seed
+from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.degradation_kinds import parse_degradations
-from vcrgen.typeset.degrade import degrade, warp_mask
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.papers import print_strip
@@ -83,7 +83,7 @@ class Pipeline:
 
     @cached_property
     def signature(self) -> Signature:
-        """Return the signature of this pipeline's datasets."""
+        """The signature of this pipeline's datasets."""
         config, language, shaper = self.config, self.language, self.style.shaper
         covers = (f"{mode}={self.style.calibrations[mode].rule.name}" for mode in config.modes)
         accepted = f"{config.least_bits:g},{self.acceptance.name}" if self.acceptance else ""
@@ -162,8 +162,8 @@ class Pipeline:
         unit = self.language.break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
         if missing := style.shaper.missing(layout.text):
-            shown = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
-            return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {shown}")
+            codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
+            return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
         try:
             limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
             image = load_image(item.image, width=style.width, **limits)
@@ -193,14 +193,15 @@ class Pipeline:
 
     def _draw(self, prepared: PreparedItem, spans: tuple[Span, ...]) -> Pair | Reject:
         encode = partial(encode_image, image_format=self.config.image_format)
+        choices = self.choices(prepared.keys.pair)
         rules = [prepared.style.calibrations[mode].rule for mode in self.config.modes]
-        accepted = self.accept(prepared, spans, list(map(self.threshold, rules, self.config.modes)))
+        accepted = self.accept(prepared, spans, list(map(self.threshold, rules, self.config.modes)), choices)
         if isinstance(accepted, Reject):
             return accepted
         parts = self.draw_parts(prepared, accepted)
         images: dict[Mode, PairImages[bytes]] = {}
         for number, (mode, rule) in enumerate(zip(self.config.modes, rules, strict=True)):
-            composed = self.compose(prepared, parts, rule, encode, accepted)
+            composed = self.compose(prepared, parts, rule, encode, accepted, choices)
             if isinstance(composed, Reject):
                 return composed
             bits = tuple(cover.bits[number] for cover in accepted.values() if cover.bits)
@@ -217,12 +218,18 @@ class Pipeline:
             glyphs=glyph_boxes(prepared.layout) if self.config.glyph_boxes else (),
         )
 
+    def choices(self, pair: str, epoch: int | None = None) -> PairChoices:
+        """The random choices of a pair in a build, or in an epoch of a stream."""
+        return PairChoices(
+            dataset_seed=self.config.seed, pair=pair, epoch=epoch, varies_covers=self.config.cover != ROWS
+        )
+
     def draw_parts(self, prepared: PreparedItem, spans: Iterable[Span]) -> PairParts:
         """Draw the parts of a pair's images that do not depend on the covers, with the strip as it is printed."""
         config, parts = self.config, draw_parts(prepared, spans)
         if not config.is_printed:
             return parts
-        seed = int(rng_for(config.seed, "paper", prepared.keys.pair).random() * (1 << 53))
+        seed = self.choices(prepared.keys.pair).seed("paper")
         return replace(parts, printed=print_strip(parts.strip, config.paper, config.ink_colour, seed))
 
     def compose(
@@ -232,102 +239,76 @@ class Pipeline:
         rule: CoverRule,
         encode: Callable[[tuple[Band, ...]], T],
         accepted: Mapping[Span, Accepted],
-        when: str = "",
+        choices: PairChoices,
     ) -> PairImages[T] | Reject:
         """Compose the images of a pair under one cover rule, with distractors and degradation as configured.
 
-        ``when`` and the pair name the random choices, which are the same for every rule; ``accepted`` has the number of
-        the draw of each span's cover.
+        ``accepted`` has the number of the draw of each span's cover.
         """
-        config, pair = self.config, prepared.keys.pair
-
-        def rng(stage: str, item: str = "") -> Random:
-            return rng_for(config.seed, f"{stage}{when}", pair + item)
-
-        def seed(stage: str, item: str) -> int:
-            return int(rng(stage, item).random() * (1 << 53))
-
-        finish = warp = None
+        config = self.config
         distractors: tuple[Places, Places] = ((), ())
         if config.distractors:
             blanks = config.cover != ROWS or config.is_printed  # white rows are invisible on white paper
-            places = place_distractors(parts, config.distractors, rng("distractors"), on_paper=blanks)
+            places = place_distractors(parts, config.distractors, choices.rng("distractors"), on_paper=blanks)
             if places is None:
                 detail = f"{config.distractors} covers more do not fit on the picture and on blank paper"
                 return Reject(source_id=prepared.item.source_id, reason=RejectReason.NO_ROOM, detail=detail)
-            photo, strip = ([(cell, self._form(rule, pair, f" {cell}", when)) for cell in cells] for cells in places)
+            photo, strip = ([(cell, choices.cover_rule(rule, f" {cell}")) for cell in cells] for cells in places)
             distractors = photo, strip
-        if config.degrade:
-            steps = parse_degradations(config.degrade)
-
-            def finish(pixels: Pixels, name: str) -> Pixels:
-                return degrade(pixels, steps, seed("degrade", f" {name}"))
-
-            def warp(mask: Mask, name: str) -> Mask:
-                return warp_mask(mask, steps, seed("degrade", f" {name}"))
-
-        rules = {span: self.span_form(rule, pair, span, accepted[span].draw, when) for span in parts.cells}
+        degradation = Degradation(parse_degradations(config.degrade), choices) if config.degrade else None
+        rules = {span: choices.span_rule(rule, span, accepted[span].draw) for span in parts.cells}
         composed = compose_images(
-            parts, rules, encode, distractors=distractors, finish=finish, with_mask=config.is_warped
+            parts, rules, encode, distractors=distractors, degradation=degradation, with_mask=config.is_warped
         )
         if has_uncovered_span(composed.spans):
             detail = f"the cover hides less than {1 - MAX_VISIBLE:.0%} of the ink of a text"
             return Reject(source_id=prepared.item.source_id, reason=RejectReason.COVER_MISSED, detail=detail)
-        if config.is_warped:  # no box holds in a warped image
+        if degradation and config.is_warped:  # no box holds in a warped image
             spans = tuple(replace(covered, covers=()) for covered in composed.spans)
-            return replace(composed, spans=spans, distractors=(), warp=warp)
+            return replace(composed, spans=spans, distractors=(), warp=degradation.mask)
         return composed
 
     def accept(
-        self, prepared: PreparedItem, spans: tuple[Span, ...], thresholds: Sequence[Threshold], when: str = ""
+        self,
+        prepared: PreparedItem,
+        spans: tuple[Span, ...],
+        thresholds: Sequence[Threshold],
+        choices: PairChoices,
     ) -> dict[Span, Accepted] | Reject:
-        """Choose the covers of a pair, and other spans where no cover of a span leaves enough bits.
-
-        ``when`` and the pair name the random choices.
-        """
+        """Choose the covers of a pair, and other spans where no cover of a span leaves enough bits."""
         if self.acceptance is None:
             return dict.fromkeys(spans, Accepted(0, ()))
-        found: dict[Span, Accepted | None] = {}
-        kept: dict[Span, Accepted] = {}
+        covers: dict[Span, Accepted | None] = {}
+        accepted: dict[Span, Accepted] = {}
         for _ in range(PLANS):
             parts = draw_parts(prepared, spans)
-            for span in (span for span in spans if span not in found):
-                form = partial(self._span_thresholds, thresholds, prepared.keys.pair, span, when)
-                found[span] = self.acceptance.draw(span, parts, prepared.style.shaper, form)
-            kept = {span: cover for span in spans if (cover := found[span])}
-            if len(kept) == len(spans) or prepared.item.answers is not None or prepared.replan is None:
+            for span in (span for span in spans if span not in covers):
+                draw = partial(_draw_thresholds, thresholds, choices, span)
+                covers[span] = self.acceptance.draw(span, parts, prepared.style.shaper, draw)
+            accepted = {span: cover for span in spans if (cover := covers[span])}
+            if len(accepted) == len(spans) or prepared.item.answers is not None or prepared.replan is None:
                 break
-            again = prepared.replan([span for span, cover in found.items() if cover is None])
-            if isinstance(again, Reject):
+            other_spans = prepared.replan([span for span, cover in covers.items() if cover is None])
+            if isinstance(other_spans, Reject):
                 break
-            spans = again
-        if kept and (len(kept) == len(spans) or prepared.item.answers is None):
-            return kept
+            spans = other_spans
+        if accepted and (len(accepted) == len(spans) or prepared.item.answers is None):
+            return accepted
         detail = f"none of {DRAWS} covers of a text leaves enough bits and {self.config.least_ink:g} of the ink"
         return Reject(source_id=prepared.item.source_id, reason=RejectReason.SETTLED, detail=detail)
 
     def threshold(self, rule: CoverRule, mode: Mode | None = None) -> Threshold:
-        """Return the bits that a rule's covers have to leave, in a mode if it has one."""
+        """The bits that a rule's covers have to leave, in a mode if it has one."""
         return Threshold(rule, max(self.config.least_bits, mode.bits if mode else 0))
 
-    def _span_thresholds(
-        self, thresholds: Sequence[Threshold], pair: str, span: Span, when: str, draw: int
-    ) -> list[Threshold]:
-        return [Threshold(self.span_form(rule, pair, span, draw, when), bits) for rule, bits in thresholds]
-
-    def span_form(self, rule: CoverRule, pair: str, span: Span, draw: int, when: str = "") -> CoverRule:
-        """Return the rule of a span's cover in a draw."""
-        return self._form(rule, pair, f" {span.start} draw {draw}" if draw else f" {span.start}", when)
-
-    def _form(self, rule: CoverRule, pair: str, place: str, when: str) -> CoverRule:
-        """Return the rule of the cover at a place of a pair; its form depends on nothing else."""
-        if self.config.cover == ROWS:
-            return rule
-        return with_seed(rule, int(rng_for(self.config.seed, f"cover form{when}", pair + place).random() * (1 << 53)))
-
     def row(self, pair: Pair, mode: Mode) -> dict[str, Any]:
-        """Return one row of the dataset, in the columns of :data:`vcrgen.data.tasks.vcr.VCR`."""
+        """One row of the dataset, in the columns of `vcrgen.data.tasks.vcr.VCR`."""
         return pair_row(pair, mode, language=self.language, image_format=self.config.image_format)
+
+
+def _draw_thresholds(thresholds: Sequence[Threshold], choices: PairChoices, span: Span, draw: int) -> list[Threshold]:
+    """The thresholds of a span in a draw of its cover."""
+    return [Threshold(choices.span_rule(rule, span, draw), bits) for rule, bits in thresholds]
 
 
 def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -40,34 +40,33 @@ class Examples:
         seed = self.pipeline.config.seed
         level = self._difficulty.draw(step, rng_for(seed, f"stream cover {epoch}", pair))
         cover = prepared.style.calibrations[level] if isinstance(level, Mode) else self._cover(level)
-        chosen = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
-        view = self._views[int(chosen)]
-        when = f" of stream {epoch}"
+        number = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
+        view = View(self._views[int(number)])
+        choices = self.pipeline.choices(pair, epoch)
         threshold = self.pipeline.threshold(cover.rule, level if isinstance(level, Mode) else None)
-        accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], when)
+        accepted = self.pipeline.accept(prepared, tuple(spans), [threshold], choices)
         if isinstance(accepted, Reject):
             return accepted
         parts = self.pipeline.draw_parts(prepared, accepted)
-        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, accepted, when)
+        composed = self.pipeline.compose(prepared, parts, cover.rule, tuple, accepted, choices)
         if isinstance(composed, Reject):
             return composed
-        shown = View(view)
         return {
             "question_id": pair,
-            "image": stack_bands(getattr(composed, _IMAGES[shown])),
+            "image": stack_bands(getattr(composed, _IMAGES[view])),
             "question": language.question,
             "answers": [span.text for span in accepted],
             "caption": prepared.layout.text,
-            "view": view,
+            "view": str(view),
             "mode": str(level) if isinstance(level, Mode) else "ink",
             "ink": cover.target,
             "visible_ink": [covered.visible_ink for covered in composed.spans],
             "epoch": epoch,
             "step": step,
             "source_id": prepared.item.source_id,
-            **_hidden_pixels(composed, shown),
+            **_hidden_pixels(composed, view),
             **_pixel_bits(accepted.values()),
-            **self._glyph_boxes(prepared, composed, shown),
+            **self._glyph_boxes(prepared, composed, view),
         }
 
     def _glyph_boxes(self, prepared: PreparedItem, composed: PairImages[Any], view: View) -> dict[str, Any]:
