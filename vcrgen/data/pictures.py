@@ -11,9 +11,9 @@ Pictures are not decoded here and may be invalid.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cached_property
 from typing import Any, Self
 
 from vcrgen.core.errors import DatasetError
@@ -41,7 +41,7 @@ class PictureSelection:
     canary: bool = False  # instead, the prompts for the canary of a hidden set
 
     def includes(self, other: Self) -> bool:
-        """Return True if this selection certainly includes all pictures of another one."""
+        """This selection certainly includes all pictures of another one."""
         first_ones = self.limit is None or (
             self.split == other.split and other.limit is not None and other.limit <= self.limit
         )
@@ -78,7 +78,7 @@ class Pictures:
     stream: Callable[[], Iterator[Picture]]  # streams all pictures
 
 
-def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool = False) -> Pictures:
+def open_pictures(dataset: Dataset, selection: PictureSelection, *, answers: bool = False) -> Pictures:
     """Select pictures of a dataset; none is read yet.
 
     They are streamed mode by mode, in row order. A missing language is guessed from the first answers.
@@ -88,32 +88,76 @@ def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool =
         DatasetError: A file is damaged, lacks a column, or has rows of another mode than vcrgen builds; answers are
             asked of the public part of a hidden set; or words are to be shown of a dataset that has none.
     """
-    if choice.canary:
+    if selection.canary:
         return _canary_questions(dataset)
     if answers and dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden test set, which has no answers.")
-    chosen = dataset.select(mode=choice.mode, split=choice.split)
+    selected = dataset.select(mode=selection.mode, split=selection.split)
     if not all(map(is_mode, dataset.modes)):
         raise DatasetError(f"The manifest of {dataset} names a mode that vcrgen does not build; build it again.")
-    parts = [chosen.select(mode=mode) for mode in chosen.modes] or [chosen]
-    kind = dataset.kind
-    columns, optional = _columns(dataset, choice, answers=answers)
+    parts = [selected.select(mode=mode) for mode in selected.modes] or [selected]
+    columns, optional = _columns(dataset, selection, answers=answers)
     for part in parts:
         part.check(columns)
     if dataset.is_hidden:  # in memory by now, so a fault can show before hours of work
-        for place, row in chosen.rows(["question_id"], optional=["language"]):
-            _question(row, place, lambda: "")
+        for place, row in selected.rows(["question_id"], optional=["language"]):
+            _question_id(row, place)
+            _known_language(row.get("language", ""), place)
+    stream = _PictureStream(
+        dataset=dataset,
+        selected=selected,
+        parts=parts,
+        selection=selection,
+        columns=columns,
+        optional=optional,
+        answers=answers,
+    )
+    total = sum(part.count(selection.limit) for part in parts) * len(selection.views)
+    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream.pictures)
 
-    guess = cache(partial(_guess_language, chosen))
-    files = {file.path: number for number, file in enumerate(dataset.files)}
 
-    def shown(part: Dataset, file: int, row_number: int, place: str, row: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield the pictures of a row."""
-        question_id, lang = _question(row, place, guess)
-        mode = next(iter(part.modes), row.get("mode"))
-        order = dataset.modes.index(part.modes[0]) if part.modes else 0, file
-        question = _words(row, lang, place)
-        for view in choice.views:
+@dataclass(frozen=True, kw_only=True)
+class _PictureStream:
+    """Reads the selected pictures of a dataset."""
+
+    dataset: Dataset
+    selected: Dataset  # its selected files
+    parts: Sequence[Dataset]  # these by mode
+    selection: PictureSelection
+    columns: list[str]  # required
+    optional: list[str]
+    answers: bool  # pictures have the right answers
+
+    @cached_property
+    def guessed_language(self) -> str:
+        """The language of rows that name none, guessed from the first answers."""
+        answers = self.dataset.kind.answers
+        rows = self.selected.rows(["question_id"], optional=[answers], limit=_GUESSED_FROM)
+        return guess_language(text for _, row in rows for text in row.get(answers) or () if text)
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield all pictures, mode by mode, in row order."""
+        file_numbers = {file.path: number for number, file in enumerate(self.dataset.files)}
+        limit = self.selection.limit
+        for part in self.parts:
+            mode_number = self.dataset.modes.index(part.modes[0]) if part.modes else 0
+            for file, row_number, place, row in numbered_rows(part, self.columns, self.optional, limit):
+                row = {**row, "mode": next(iter(part.modes), row.get("mode"))}
+                order = mode_number, file_numbers[part.files[file].path], row_number
+                yield from self._row_pictures(row, place, order)
+
+    def _language(self, row: Mapping[str, Any]) -> Any:
+        if "language" in row:
+            return row["language"]
+        return self.guessed_language
+
+    def _row_pictures(self, row: Mapping[str, Any], place: str, order: tuple[int, int, int]) -> Iterator[Picture]:
+        """Yield the pictures of a row; ``order`` has the numbers of its mode, its file and itself."""
+        question_id = _question_id(row, place)
+        lang = _known_language(self._language(row), place)
+        question = _question_text(row, lang, place)
+        kind, mode = self.dataset.kind, row["mode"]
+        for view in self.selection.views:
             data, prompt, problem = _view_picture(kind, row, view, lang, question)
             yield Picture(
                 question_id=question_id,
@@ -122,32 +166,18 @@ def open_pictures(dataset: Dataset, choice: PictureSelection, *, answers: bool =
                 mode=mode if is_mode(mode) else None,
                 data=data,
                 question=prompt,
-                place=(*order, row_number, list(View).index(view)),
-                answers=as_texts(row[kind.answers]) or () if answers else (),
+                place=(*order, list(View).index(view)),
+                answers=as_texts(row[kind.answers]) or () if self.answers else (),
                 problem=problem,
             )
 
-    def stream() -> Iterator[Picture]:
-        for part in parts:
-            for number, row_number, place, row in numbered_rows(part, columns, optional, choice.limit):
-                yield from shown(part, files[part.files[number].path], row_number, place, row)
 
-    total = sum(part.count(choice.limit) for part in parts) * len(choice.views)
-    return Pictures(dataset=dataset, identity=dataset.identity, total=total, stream=stream)
-
-
-def _guess_language(dataset: Dataset) -> str:
-    """Guess the language from the first answers."""
-    rows = dataset.rows(["question_id"], optional=[dataset.kind.answers], limit=_GUESSED_FROM)
-    return guess_language(text for _, row in rows for text in row.get(dataset.kind.answers) or () if text)
-
-
-def _columns(dataset: Dataset, choice: PictureSelection, *, answers: bool) -> tuple[list[str], list[str]]:
-    """Return the required and the optional columns."""
-    columns = ["question_id", *(view.column for view in choice.views if view in IMAGE_VIEWS)]
+def _columns(dataset: Dataset, selection: PictureSelection, *, answers: bool) -> tuple[list[str], list[str]]:
+    """The required and the optional columns."""
+    columns = ["question_id", *(view.column for view in selection.views if view in IMAGE_VIEWS)]
     optional = ["language", "mode", "question"]
     kind = dataset.kind
-    if View.TEXT_ONLY in choice.views:
+    if View.TEXT_ONLY in selection.views:
         if dataset.is_hidden or kind.text_context is None:
             why = "a hidden test set, whose words are in its pictures only" if dataset.is_hidden else "of another kind"
             raise DatasetError(f"{dataset} cannot be shown as text: it is {why}. Choose another --view.")
@@ -159,7 +189,7 @@ def _columns(dataset: Dataset, choice: PictureSelection, *, answers: bool) -> tu
 
 
 def _canary_questions(dataset: Dataset) -> Pictures:
-    """Return the prompts for the canary of a hidden set as pictures without images."""
+    """The prompts for the canary of a hidden set as pictures without images."""
     digits = read_canary(dataset)
     pictures = [
         Picture(
@@ -181,7 +211,7 @@ def _canary_questions(dataset: Dataset) -> Pictures:
 def _view_picture(
     kind: DatasetKind, row: Mapping[str, Any], view: View, lang: str, question: str
 ) -> tuple[bytes | None, str, str]:
-    """Return the image of a row in a view, its prompt, and the problem if there is no image, or an empty text."""
+    """The image of a row in a view, its prompt, and the problem if there is no image, or an empty text."""
     if view is View.TEXT_ONLY:
         assert kind.text_context is not None
         try:
@@ -212,20 +242,23 @@ def numbered_rows(
             yield number, row_number, place, row
 
 
-def _words(row: Mapping[str, Any], lang: str, place: str) -> str:
-    """Return the question of a row, or that of its language."""
+def _question_text(row: Mapping[str, Any], lang: str, place: str) -> str:
+    """The question of a row, or that of its language."""
     question = row.get("question") or LANGUAGES[lang].question
     if not isinstance(question, str) or len(question) > MAX_QUESTION:
         raise DatasetError(f"{place}: its `question` is no text of at most {MAX_QUESTION:,} characters.")
     return question
 
 
-def _question(row: Mapping[str, Any], place: str, guess: Callable[[], str]) -> tuple[str, str]:
-    """Return the id and the language of a row; a missing language is guessed."""
-    question_id, lang = row.get("question_id"), row["language"] if "language" in row else guess()
+def _question_id(row: Mapping[str, Any], place: str) -> str:
+    question_id = row.get("question_id")
     # Half a surrogate pair, which no file of outputs could hold, is not printable.
     if not isinstance(question_id, str) or not question_id.isprintable() or not 0 < len(question_id) <= 256:
         raise DatasetError(f"{place}: no `question_id` of 1 to 256 printable characters.")
+    return question_id
+
+
+def _known_language(lang: Any, place: str) -> str:
     if not isinstance(lang, str) or lang not in LANGUAGES:
         raise DatasetError(f"{place}: no `language` that is known; known: {', '.join(LANGUAGES)}.")
-    return question_id, lang
+    return lang

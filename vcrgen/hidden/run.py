@@ -19,9 +19,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from vcrgen.builder.options import load_build_config
+from vcrgen.builder.options import BuildConfig, load_build_config
 from vcrgen.builder.shards import byte_versions
-from vcrgen.builder.sources import SampleSource, check_columns, open_every_split, open_source
+from vcrgen.builder.sources import SampleSource, Source, check_columns, open_every_split, open_source
 from vcrgen.core.errors import ConfigError, NoPairsError, OutputError, SourceError
 from vcrgen.core.files import atomic_path, canonical_json, output_errors
 from vcrgen.core.folder import WorkFolder
@@ -37,7 +37,7 @@ from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, is_complete, stamp,
 from vcrgen.hidden.reference import Reference
 from vcrgen.hidden.report import overlap_report, summary_report
 from vcrgen.hidden.rounds import RoundSelector
-from vcrgen.hidden.secret import check_unused, open_secret, remember_set
+from vcrgen.hidden.secret import Secret, check_unused, open_secret, remember_set
 from vcrgen.hidden.similarity import similarity_report
 from vcrgen.hidden.splits import draw_splits
 from vcrgen.text.languages import LANGUAGES
@@ -80,11 +80,16 @@ def make_hidden(
         VcrgenError: The user can fix it; the message never quotes secret or answer.
     """
     with output_errors(out):
-        return _Run(options, out, secret_file, listener or ProgressListener()).finish()
+        place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
+        sources = _open_sources(options)
+        secret, made_secret = open_secret(secret_file, out)
+        run = _Run(options, sources, secret, out=out, place=place, listener=listener or ProgressListener())
+        was_complete = run.finish(None if options.reuse_secret else secret_file)
+        return run.result(was_complete=was_complete, made_secret=made_secret)
 
 
 def default_fonts(lang: str) -> tuple[str, ...]:
-    """Return all shipped text faces of a language, without fetched ones, as every machine has these."""
+    """All shipped text faces of a language, without fetched ones, as every machine has these."""
     return tuple(name for name in text_faces(lang) if not font_registry()[name].fetched)
 
 
@@ -102,31 +107,59 @@ def check_private(built_in: bool, options: HiddenOptions, *, what: str, give: st
         )
 
 
-class _Run:
-    """One set under construction."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sources:
+    """What a set is made of and compared with."""
 
-    def __init__(self, options: HiddenOptions, out: Path, secret_file: Path, listener: ProgressListener) -> None:
-        self._options, self._config = options, options.config
-        self._out, self._work, self._listener = out, out / WORK, listener
-        self._secret_file = secret_file
-        self._place = WorkFolder(DiskFolder(out), WORK, making="hidden set", private=True)
-        source = open_source(self._config)
-        check_private(isinstance(source, SampleSource), options, what="Built-in pairs", give="pairs")
-        check_columns(source, self._config)
-        faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(self._config.lang)]
-        self._fonts = [(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces]
-        earlier = {name: find_earlier_sets(name) for name in options.not_in}
-        self._earlier = [part for parts in earlier.values() for part in parts]
-        others = [name for name, parts in earlier.items() if not parts]
-        known = [load_build_config(None, {"source": name, "lang": self._config.lang}) for name in others]
-        self._references = [
-            (split, source, config) for config in known for split, source in open_every_split(config).items()
-        ]
+    pairs: Source
+    fonts: list[tuple[str, str]]  # names, each with the digest of its file and the number of its face
+    earlier: list[Path]  # public parts and keys of earlier sets
+    references: list[tuple[str, Source, BuildConfig]]  # public pairs: the split, its pairs, how they are read
+
+
+def _open_sources(options: HiddenOptions) -> _Sources:
+    """Open everything that a set is made of, so that a mistake is found before a secret is made."""
+    config = options.config
+    pairs = open_source(config)
+    check_private(isinstance(pairs, SampleSource), options, what="Built-in pairs", give="pairs")
+    check_columns(pairs, config)
+    faces = [(font, *resolve_font(font)) for font in options.fonts or default_fonts(config.lang)]
+    parts_by_name = {name: find_earlier_sets(name) for name in options.not_in}
+    public = [name for name, parts in parts_by_name.items() if not parts]
+    public_configs = [load_build_config(None, {"source": name, "lang": config.lang}) for name in public]
+    return _Sources(
+        pairs=pairs,
+        fonts=[(font, f"{Face(path, 20, index).sha256}#{index}") for font, path, index in faces],
+        earlier=[part for parts in parts_by_name.values() for part in parts],
+        references=[
+            (split, source, public_config)
+            for public_config in public_configs
+            for split, source in open_every_split(public_config).items()
+        ],
+    )
+
+
+class _Run:
+    """One set under construction; nothing is written before `finish`."""
+
+    def __init__(
+        self,
+        options: HiddenOptions,
+        sources: _Sources,
+        secret: Secret,
+        *,
+        out: Path,
+        place: WorkFolder,
+        listener: ProgressListener,
+    ) -> None:
+        self._options, self._config, self._secret = options, options.config, secret
+        self._out, self._work, self._place, self._listener = out, out / WORK, place, listener
+        self._fonts, self._earlier, self._references = sources.fonts, sources.earlier, sources.references
         self._compared: list[dict[str, Any]] = []  # every reference with the number of its pairs
-        self._secret, self._made_secret = open_secret(secret_file, out)
-        private = self._secret.number("samples")
-        self._source = source.starting_at(private) if isinstance(source, SampleSource) else source
-        self._partitions = source.partitions()
+        self._partitions = sources.pairs.partitions()
+        self._source = sources.pairs
+        if isinstance(self._source, SampleSource):
+            self._source = self._source.starting_at(secret.number("samples"))
         self._forms = range(max(options.forms, options.same_pairs))
         self._targets = [out] if len(self._forms) == 1 else [out / f"form-{form + 1}" for form in self._forms]
         listener.stage("loading fonts and text pipeline")
@@ -135,13 +168,17 @@ class _Run:
         self._facts = self._make_facts()
         self._fingerprint = self._seal(self._facts)
 
-    def finish(self) -> HiddenResult:
-        """Build what is missing and return the set."""
+    def finish(self, secret_file: Path | None) -> bool:
+        """Build what is missing, and return whether the set was complete.
+
+        Args:
+            secret_file: The file that names the set which its secret made; None if it may make several sets.
+        """
         was_complete = is_complete(self._out, self._targets, self._fingerprint)
         if not was_complete:
             self._place.check_out()
-            if not self._options.reuse_secret:
-                check_unused(self._secret_file, self._fingerprint)
+            if secret_file:
+                check_unused(secret_file, self._fingerprint)
             try:
                 with self._place.locked():
                     self._place.freeze(self._plan())
@@ -150,8 +187,8 @@ class _Run:
                     with Ledger(self._work / DECISIONS, self._listener.warn) as ledger:
                         rounds = self._decide(ledger)
                     self._write_parts([decided.answers for decided in rounds.done], rounds.rejected)
-                    if not self._options.reuse_secret:
-                        remember_set(self._secret_file, self._fingerprint)
+                    if secret_file:
+                        remember_set(secret_file, self._fingerprint)
                     self._move_out()
             except SourceError as error:
                 if isinstance(error, NoPairsError) or not (self._work / DECISIONS).exists():
@@ -160,33 +197,37 @@ class _Run:
         self._place.folder.remove()
         if self._work.exists():
             raise OutputError(f"{self._work} holds answers and cannot be removed; remove it before you go on.")
+        return was_complete
+
+    def result(self, *, was_complete: bool, made_secret: bool) -> HiddenResult:
+        """The finished set."""
         keys = tuple(target / "key" for target in self._targets)
         return HiddenResult(
             public=tuple(target / "public" for target in self._targets),
             keys=keys,
             report=json.loads((keys[0] / REPORT).read_text("utf-8")),
             was_complete=was_complete,
-            made_secret=self._made_secret,
+            made_secret=made_secret,
             source=self._source.description,
         )
 
     def _decide(self, ledger: Ledger) -> RoundSelector:
         """Select the pairs; the ledger holds the rounds of earlier runs."""
-        known = Reference(self._config.max_pixels)
+        reference = Reference(self._config.max_pixels)
         for split, source, config in self._references:
             self._listener.stage(f"reading {config.source} {split}".strip())
-            pairs = known.add_source(source, config)
+            pairs = reference.add_source(source, config)
             self._compared.append({"source": config.source, "split": split, "pairs": pairs})
         for part in self._earlier:
             self._listener.stage(f"reading {part}")
-            self._compared.append({"source": str(part), "split": "", "pairs": add_part(known, part)})
+            self._compared.append({"source": str(part), "split": "", "pairs": add_part(reference, part)})
         self._listener.stage("")
         rounds = RoundSelector(
             self._options,
             source=self._source,
             secret=self._secret,
             builder=self._builder,
-            known=known,
+            known=reference,
             store=self._store,
             listener=self._listener,
         )
@@ -201,7 +242,7 @@ class _Run:
 
     @property
     def _unmoved(self) -> list[int]:
-        """Return the forms that no earlier run has begun to move to their place."""
+        """The forms that no earlier run has begun to move to their place."""
         return [form for form in self._forms if not (self._targets[form] / "key").exists()]
 
     def _part(self, form: int, part: str) -> Path:
@@ -252,7 +293,7 @@ class _Run:
                 public.replace(target / "public")
 
     def _make_signature(self) -> Signature:
-        """Return the signature of scores against the key, without the secret."""
+        """The signature of scores against the key, without the secret."""
         config, text = self._config, self._builder.pipeline.text
         kind = "" if config.cover == ROWS else f"{config.cover}-"
         language, acceptance = LANGUAGES[config.lang], self._builder.pipeline.acceptance
@@ -274,7 +315,7 @@ class _Run:
         return Signature(facts | ({"bits": acceptance.name} if acceptance else {}))
 
     def _make_facts(self) -> dict[str, Any]:
-        """Return everything that decides the bytes, by name, except for the secret."""
+        """Everything that decides the bytes, by name, except for the secret."""
         built = self._builder.pipeline.signature.facts
         return {
             "design": DESIGN,
@@ -292,12 +333,11 @@ class _Run:
         }
 
     def _plan(self) -> dict[str, Any]:
-        """Return the plan for comparison with other runs, without readable facts of the source."""
+        """The plan for comparison with other runs, without readable facts of the source."""
         facts = {name: self._facts[name] for name in (*_SET_OPTIONS, "fonts", "censor", "layout")}
         facts["source or secret"] = self._seal([self._facts[name] for name in ("partitions", "not_in", "earlier")])
         facts |= self._facts["config"] | self._facts["versions"] | dict(self._signature.facts)
         return {"fingerprint": self._fingerprint, "facts": facts}
 
     def _seal(self, value: Any) -> str:
-        """Return a keyed hash of a value."""
         return self._secret.seal(canonical_json(value).encode())[:32]
