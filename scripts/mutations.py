@@ -1993,8 +1993,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "hidden",
         "a private source that everybody has",
-        "self._source = source.starting_at(private) if",
-        "self._source = source.starting_at(0) if",
+        'starting_at(secret.number("samples"))',
+        "starting_at(0)",
         "tests/hidden/test_private_source.py",
     ),
     M(

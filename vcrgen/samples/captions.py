@@ -185,9 +185,9 @@ class Captions:
         for line in self._scenes[section]:
             try:
                 if line.sign.isidentifier():
-                    expansion.names[line.sign] = line.text(expansion)
-                elif line.sign in found and (line.condition is None or line.condition(expansion)):
-                    found[line.sign].append(self._joined(str(line.text(expansion))))
+                    expansion.names[line.sign] = line.text.expand(expansion)
+                elif line.sign in found and (line.condition is None or line.condition.expand(expansion)):
+                    found[line.sign].append(self._joined(str(line.text.expand(expansion))))
             except (TypeError, IndexError, RecursionError) as error:
                 raise line.parser.error(f"this cannot be expanded ({error})") from None
         return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 from vcrgen.core.errors import VcrgenError
 
@@ -25,10 +26,6 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
     "rest": lambda values: values[:-1],
     "same": lambda values: len(set(values)) == 1,
 }
-
-
-def _part(value: Any, part: str) -> Any:
-    return _PARTS[part](value.split() if isinstance(value, str) else value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +52,188 @@ class Expansion:
         rule, outer = self.words[name], self.names
         self.names = {"season": outer["season"], "earliest": outer["earliest"]}
         self.names.update(zip_longest(rule.parameters, values))
-        text = str(rule.text(self))
+        text = str(rule.text.expand(self))
         self.names = outer
         if rule.bits:
             self.invented.append((text, rule.bits))
         return text
 
 
-Node: TypeAlias = Callable[[Expansion], Any]
+class Node(ABC):
+    """A part of a parsed template."""
+
+    @abstractmethod
+    def expand(self, expansion: Expansion) -> Any:
+        """The text of this part in a caption, or a value such as a number or a list of words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal(Node):
+    """A text or a number as it stands."""
+
+    value: str | int
+
+    def expand(self, expansion: Expansion) -> str | int:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequel(Node):
+    """A text with expressions."""
+
+    frame: str  # for `str.format`, with a pair of braces for every expression
+    expressions: Sequence[Node]
+
+    def expand(self, expansion: Expansion) -> str:
+        return self.frame.format(*[node.expand(expansion) for node in self.expressions])
+
+
+@dataclass(frozen=True, slots=True)
+class _Value(Node):
+    """A name: a value of the caption, or else a rule without values."""
+
+    name: str
+
+    def expand(self, expansion: Expansion) -> Any:
+        return expansion.names[self.name] if self.name in expansion.names else expansion.call(self.name, [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Node):
+    """A part of a value, such as its first word."""
+
+    whole: Node
+    part: str  # a key of `_PARTS`
+
+    def expand(self, expansion: Expansion) -> Any:
+        value = self.whole.expand(expansion)
+        return _PARTS[self.part](value.split() if isinstance(value, str) else value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition(Node):
+    """Whether a value is there, or is one of some values."""
+
+    value: Node
+    among: Sequence[str]  # empty: it only has to be there
+    negated: bool
+
+    def expand(self, expansion: Expansion) -> bool:
+        value = self.value.expand(expansion)
+        holds = str(value) in self.among if self.among else bool(value)
+        return holds != self.negated
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternative(Node):
+    """One text if a condition holds, another one if not."""
+
+    condition: Node
+    text: Node
+    otherwise: Node
+
+    def expand(self, expansion: Expansion) -> Any:
+        return (self.text if self.condition.expand(expansion) else self.otherwise).expand(expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection(Node):
+    """The text of the case that a value is."""
+
+    parser: TemplateParser  # names the line in errors
+    path: str
+    value: Node
+    cases: Mapping[str, Node]
+    otherwise: Node | None
+
+    def expand(self, expansion: Expansion) -> Any:
+        value = self.value.expand(expansion)
+        text = self.cases.get(str(value), self.otherwise)
+        if not text:
+            raise self.parser.error(f"{self.path!r} is {value!r}, which has no text")
+        return text.expand(expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice(Node):
+    """One of equally likely texts."""
+
+    texts: Sequence[Node]
+
+    def expand(self, expansion: Expansion) -> Any:
+        return expansion.rng.choice(self.texts).expand(expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chance(Node):
+    """A text with a probability, or else another one."""
+
+    percent: int
+    text: Node
+    otherwise: Node
+
+    def expand(self, expansion: Expansion) -> Any:
+        is_text = expansion.rng.random() < self.percent / 100
+        return (self.text if is_text else self.otherwise).expand(expansion)
+
+
+@dataclass(frozen=True, slots=True)
+class _NumberFrom(Node):
+    """A whole number from a value of the caption to a limit."""
+
+    first: Node
+    last: int
+
+    def expand(self, expansion: Expansion) -> int:
+        return expansion.rng.randint(self.first.expand(expansion), self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class _Number(Node):
+    """One of some numbers."""
+
+    numbers: range
+    digits: int  # 0: as many as it has; otherwise with zeros before it
+
+    def expand(self, expansion: Expansion) -> int | str:
+        number = expansion.rng.choice(self.numbers)
+        return f"{number:0{self.digits}}" if self.digits else number
+
+
+@dataclass(frozen=True, slots=True)
+class _Join(Node):
+    """The words of a list, with the comma of the language between them."""
+
+    words: Node
+
+    def expand(self, expansion: Expansion) -> str:
+        return expansion.comma.join(self.words.expand(expansion))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call(Node):
+    """A rule with values."""
+
+    name: str
+    values: Sequence[Node]
+
+    def expand(self, expansion: Expansion) -> str:
+        return expansion.call(self.name, [value.expand(expansion) for value in self.values])
+
+
+@dataclass(frozen=True, slots=True)
+class _CallForEach(Node):
+    """A rule once for each word of a list, with the comma of the language between them."""
+
+    name: str
+    words: Node
+    values: Sequence[Node]  # after the word
+
+    def expand(self, expansion: Expansion) -> str:
+        return expansion.comma.join(
+            expansion.call(self.name, [word, *(value.expand(expansion) for value in self.values)])
+            for word in self.words.expand(expansion)
+        )
 
 
 class TemplateParser:
@@ -73,19 +244,19 @@ class TemplateParser:
         self.references: list[tuple[str, int]] = []  # names that the templates use, and the number of values for each
 
     def error(self, message: str) -> VcrgenError:
-        """Return an error that names the line."""
+        """An error that names the line."""
         return VcrgenError(f"{self._where}: {message}.")
 
     def text(self, text: str) -> Node:
         """Parse a text with braces."""
         pieces = self._split(text, "{}")
         if len(pieces) == 1:
-            return lambda t: text
+            return _Literal(text)
         nodes = [self.expression(piece) for piece in pieces[1::2]]
         if len(nodes) == 1 and not pieces[0] and not pieces[2]:
             return nodes[0]
         frame = "".join("{}" if i % 2 else piece for i, piece in enumerate(pieces))
-        return lambda t: frame.format(*[node(t) for node in nodes])
+        return _Sequel(frame, nodes)
 
     def expression(self, text: str) -> Node:
         """Parse the content of braces, or alternatives without braces."""
@@ -93,7 +264,7 @@ class TemplateParser:
         if match := _CONDITION.match(first):
             holds = self.condition(first[: match.end() - 1])
             yes, no = self.text(first[match.end() :].strip()), self.text("|".join(others).strip())
-            return lambda t: yes(t) if holds(t) else no(t)
+            return _Alternative(holds, yes, no)
         if match := _SELECT.match(first):
             return self._select(match[1], [first[match.end() :], *others])
         if others:
@@ -108,19 +279,18 @@ class TemplateParser:
         if not match:
             raise self.error(f"{text!r} is no condition")
         no, path, values = match.groups()
-        value, among = self._value(path), re.split(" *, *", values) if values else ()
-        return lambda t: (str(value(t)) in among if among else bool(value(t))) != bool(no)
+        return _Condition(self._value(path), re.split(" *, *", values) if values else (), negated=bool(no))
 
     def _value(self, path: str) -> Node:
         name, _, part = path.partition(".")
         if part and part not in _PARTS:
             raise self.error(f"a value has no {part!r}, only {', '.join(_PARTS)}")
         self.references.append((name, 0))
-        whole: Node = lambda t: t.names[name] if name in t.names else t.call(name, [])  # noqa: E731
-        return (lambda t: _part(whole(t), part)) if part else whole
+        return _Part(_Value(name), part) if part else _Value(name)
 
     def _select(self, path: str, cases: list[str]) -> Node:
-        value, otherwise = self._value(path), None
+        value = self._value(path)
+        otherwise: Node | None = None
         texts: dict[str, Node] = {}
         for case in cases:
             if match := _CASE.match(case):
@@ -130,14 +300,7 @@ class TemplateParser:
                     texts |= dict.fromkeys(map(str, range(int(low), int(high) + 1)) if high else [key], text)
             else:
                 otherwise = self.text(case.strip())
-
-        def select(t: Expansion) -> Any:
-            found = texts.get(str(value(t)), otherwise)
-            if not found:
-                raise self.error(f"{path!r} is {value(t)!r}, which has no text")
-            return found(t)
-
-        return select
+        return _Selection(self, path, value, texts, otherwise)
 
     def alternatives(self, text: str) -> Node:
         """Parse a text or alternatives, "red | green"."""
@@ -147,20 +310,16 @@ class TemplateParser:
     def _choice(self, texts: list[str]) -> Node:
         if match := _CHANCE.match(texts[0]):
             first, second = self.text(texts[0][match.end() :]), self.text("|".join(texts[1:]))
-            return lambda t: first(t) if t.rng.random() < int(match[1]) / 100 else second(t)
-        choices = list(map(self.text, texts))
-        return lambda t: t.rng.choice(choices)(t)
+            return _Chance(int(match[1]), first, second)
+        return _Choice(list(map(self.text, texts)))
 
     def _number(self, low: str, high: str, step: str | None) -> Node:
         if not low.isdigit():
-            first = self._value(low)
-            return lambda t: t.rng.randint(first(t), int(high))
+            return _NumberFrom(self._value(low), int(high))
         numbers = range(int(low), int(high) + 1, int(step or 1))
         if not numbers:
             raise self.error(f"no number is in {low}..{high}")
-        if low.startswith("00"):
-            return lambda t: f"{t.rng.choice(numbers):0{len(low)}}"
-        return lambda t: t.rng.choice(numbers)
+        return _Number(numbers, digits=len(low) if low.startswith("00") else 0)
 
     def _call(self, text: str) -> Node:
         words = re.findall(r'"[^"]*"|[^\s"]+', text)
@@ -168,15 +327,13 @@ class TemplateParser:
             raise self.error(f"{{{text}}} is not understood")
         name, values = words[0], [self._argument(word) for word in words[1:]]
         if name[0] == "*":
-            listed = self._value(name[1:])
-            return lambda t: t.comma.join(listed(t))
+            return _Join(self._value(name[1:]))
         if not values:
             return self._value(name)
         self.references.append((name, len(values)))
         if words[1][0] == "*":
-            first, *others = values
-            return lambda t: t.comma.join(t.call(name, [one, *(other(t) for other in others)]) for one in first(t))
-        return lambda t: t.call(name, [value(t) for value in values])
+            return _CallForEach(name, values[0], values[1:])
+        return _Call(name, values)
 
     def _argument(self, word: str) -> Node:
         if word[0] == '"':
@@ -184,7 +341,7 @@ class TemplateParser:
         if match := _RANGE.fullmatch(word):
             return self._number(*match.groups())
         if word.isdigit():
-            return lambda t: int(word)
+            return _Literal(int(word))
         return self._value(word.removeprefix("*"))
 
     def _split(self, text: str, marks: str) -> list[str]:
