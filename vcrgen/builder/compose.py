@@ -8,8 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
-from vcrgen.builder.choices import PairChoices
-from vcrgen.builder.records import Mask, PairImages, PairParts, Places, PreparedItem
+from vcrgen.builder.records import Mask, PairChoices, PairImages, PairParts, Places, PreparedItem
 from vcrgen.core.records import Span
 from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
 from vcrgen.typeset.degrade import degrade, warp_mask

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.bands import Band
-from vcrgen.builder.choices import PairChoices
 from vcrgen.builder.compose import MAX_VISIBLE, Degradation, compose_images, draw_parts, has_uncovered_span
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
@@ -20,7 +19,7 @@ from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.records import Pair, PairImages, PairKeys, PairParts, Places, PreparedItem
+from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
 from vcrgen.core.errors import ImageProblem, PipelineError
 from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from PIL import Image
 
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.core.records import Item, Mode, Reject, Span
-from vcrgen.typeset.cover import CoverRule
+from vcrgen.core.rng import rng_for
+from vcrgen.typeset.cover import CoverRule, with_seed
 from vcrgen.typeset.records import Box, GlyphBox, Layout, MaskedSpan
 from vcrgen.typeset.style import Style
 
@@ -20,6 +22,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = Sequence[tuple[Box, CoverRule]]
 """Covers that hide no text: their places, each as high as a line, with their rules."""
 
+_MAX_SEED = 1 << 53
 KEY_LENGTH = 20  # hex digits
 KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
 """The form in which files hold the hashes of many pairs: one :class:`PairKeys` a record."""
@@ -41,6 +44,33 @@ class PairKeys:
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
         shown_hash = hashlib.blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
         return cls(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=shown_hash.hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairChoices:
+    """Random choices of one pair, the same for every mode: each depends on its name and nothing else."""
+
+    dataset_seed: int
+    pair: str  # the hash of the pair
+    epoch: int | None = None  # of a stream, which draws anew in every epoch; None in a build
+    varies_covers: bool = True  # covers have a random form; rows have none
+
+    def rng(self, name: str, place: str = "") -> Random:
+        """The generator of the choice of that name, at a place of the pair."""
+        stage = name if self.epoch is None else f"{name} of stream {self.epoch}"
+        return rng_for(self.dataset_seed, stage, self.pair + place)
+
+    def seed(self, name: str, place: str = "") -> int:
+        """The seed, below 2^53, of what is drawn elsewhere."""
+        return int(self.rng(name, place).random() * _MAX_SEED)
+
+    def cover_rule(self, rule: CoverRule, place: str) -> CoverRule:
+        """The rule of the cover at a place of the pair."""
+        return with_seed(rule, self.seed("cover form", place)) if self.varies_covers else rule
+
+    def span_rule(self, rule: CoverRule, span: Span, draw: int) -> CoverRule:
+        """The rule of a span's cover in a draw, numbered from 0."""
+        return self.cover_rule(rule, f" {span.start} draw {draw}" if draw else f" {span.start}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
