@@ -13,6 +13,7 @@ from vcrgen.text import segmenters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.text.segmenters import load_segmenter
+from vcrgen.text.space_delimited import BY_RULES
 
 WORDS = st.sampled_from(
     [
@@ -45,7 +46,7 @@ def blank(lang: str) -> Any:
     """spaCy's empty pipeline of a language."""
     import spacy
 
-    return spacy.blank(lang)
+    return spacy.blank(lang, config=BY_RULES if lang in SPACED else {})
 
 
 @pytest.mark.sweep

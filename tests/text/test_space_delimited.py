@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from vcrgen.text import space_delimited
-from vcrgen.text.space_delimited import WordTokenizer, texts_and_starts
+from vcrgen.text.space_delimited import BY_RULES, WordTokenizer, texts_and_starts
 
 LANGUAGES = ("en", "es", "fr", "it", "pt", "ru", "de")
 
@@ -72,6 +72,11 @@ def texts(draw: st.DrawFn) -> tuple[str, str]:
 def test_the_tokens_are_spacys_in_any_text(lang_and_text: tuple[str, str]) -> None:
     lang, text = lang_and_text
     assert not text or is_spacys(lang, text)
+
+
+def test_vietnamese_needs_no_further_package() -> None:
+    tokenizer = WordTokenizer(lambda: spacy.blank("vi", config=BY_RULES))
+    assert tokenizer("Chợ Bến Thành, đẹp!")[0] == ["Chợ", "Bến", "Thành", ",", "đẹp", "!"]
 
 
 def test_each_piece_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

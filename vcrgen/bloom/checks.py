@@ -124,7 +124,7 @@ def _problems_in(lang: str, stem: str, options: Sequence[str], whole: str) -> It
 @cache
 def _pointing(lang: str) -> re.Pattern[str]:
     """Match phrases by which a question points at its options; whole words in space-delimited languages."""
-    phrases, row = "|".join(read_lexicon(lang, "pointing")), LANGUAGES[lang]
+    phrases, row = "|".join(read_lexicon(lang, "pointing")) or r"(?!)", LANGUAGES[lang]
     whole = row.word_boundaries and not row.particles
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)" if whole else phrases, re.IGNORECASE)
 

@@ -27,6 +27,7 @@ from vcrgen.text.eligibility import set_entities
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import read_fields, read_lexicon
 from vcrgen.text.normalise import lookup_key
+from vcrgen.text.space_delimited import BY_RULES
 
 NAME = "NAME"
 # Labels of one kind: neighbours among them are one name ("Paris Hilton", GPE + NAME).
@@ -464,7 +465,7 @@ def capitals_pipeline(language: LanguageRow) -> Language:
     Returns:
         A pipeline that needs no trained model and no download.
     """
-    nlp = spacy.blank(language.code)
+    nlp = spacy.blank(language.code, config=BY_RULES)
     for word in read_lexicon(language.code, "plain_numbers"):
         for written in (word, word.capitalize(), word.upper()):
             nlp.vocab[written].like_num = False

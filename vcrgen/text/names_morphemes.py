@@ -16,6 +16,7 @@ from vcrgen.text.eligibility import set_entities, set_word_parts
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.lexicons import read_fields
 from vcrgen.text.morphemes import Analyser, MorphemeTokenizer, Role
+from vcrgen.text.space_delimited import BY_RULES
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -263,7 +264,7 @@ def morpheme_pipeline(language: LanguageRow) -> Language:
             func=lambda nlp, name: _name_marker(LANGUAGES[str(nlp.lang)]),
         )
     # spaCy's own tokenizers of these languages need packages that ours do without.
-    nlp = spacy.blank(language.code, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
+    nlp = spacy.blank(language.code, config=BY_RULES)
     # Their number words are characters that stand in other words, too: the dictionary tags the numbers.
     getters: Any = nlp.vocab.lex_attr_getters  # type: ignore[attr-defined] # spaCy's stubs leave it out
     getters[LIKE_NUM] = lambda text: False

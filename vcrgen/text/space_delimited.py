@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MAX_STRINGS = 200_000
 MAX_CACHED_LENGTH = 50  # characters of a cached piece; longer ones hardly repeat
 
+# Of blank pipelines: spaCy's tokenizer by rules, as its own one of some languages needs a package, such as Pyvi.
+BY_RULES = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
+
 Cut = tuple[list[str], list[int]]
 """Tokens, and the character offset of each."""
 
