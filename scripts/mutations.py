@@ -1623,7 +1623,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "intervals about biased values",
-        "middle = 2 * on_scale - np.nanmedian(drawn, axis=0)",
+        "middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)",
         "middle = on_scale",
         "tests/analysis/test_model_fit.py",
     ),

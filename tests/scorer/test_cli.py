@@ -235,7 +235,7 @@ def test_a_model_name_is_no_markup(run: Run, key: Path, write_lines: Any, name: 
 
 def test_refusals_are_sentences(run: Run, key: Path, perfect: Path, tmp_path: Path) -> None:
     for arguments, message in (
-        (("--format", "html"), "name it with --out"),
+        (("--format", "html"), "name its place with --out"),
         (("--format", "pdf"), "Unknown format 'pdf'"),
         (("--spans", tmp_path / "s.txt"), r"\.parquet or \.jsonl"),
         (("--compare",), "two runs or more"),

@@ -117,77 +117,77 @@ class FactorResult:
     @property
     def loadings(self) -> FactorEstimates:
         """Of each task."""
-        return self._estimates(lambda of: of.fit.loadings)
+        return self._estimates(lambda estimate: estimate.fit.loadings)
 
     @property
     def task_weights(self) -> FactorEstimates:
         """Of each task, in the composite of its construct."""
-        return self._estimates(lambda of: of.fit.weights)
+        return self._estimates(lambda estimate: estimate.fit.weights)
 
     @property
     def vif(self) -> FactorEstimates:
         """Of each task."""
-        return self._estimates(lambda of: of.quality.vif, LOGARITHM)
+        return self._estimates(lambda estimate: estimate.quality.vif, LOGARITHM)
 
     @property
     def paths(self) -> FactorEstimates:
         """Of each pair of constructs, [j, k] the effect of j on k."""
-        return self._estimates(lambda of: of.fit.paths)
+        return self._estimates(lambda estimate: estimate.fit.paths)
 
     @property
     def r2(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda of: of.fit.r2, FISHER)
+        return self._estimates(lambda estimate: estimate.fit.r2, FISHER)
 
     @property
     def alpha(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda of: of.quality.alpha)
+        return self._estimates(lambda estimate: estimate.quality.alpha)
 
     @property
     def rho_a(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda of: of.quality.rho_a)
+        return self._estimates(lambda estimate: estimate.quality.rho_a)
 
     @property
     def cr(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda of: of.quality.cr)
+        return self._estimates(lambda estimate: estimate.quality.cr)
 
     @property
     def ave(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda of: of.quality.ave)
+        return self._estimates(lambda estimate: estimate.quality.ave)
 
     @property
     def htmt(self) -> FactorEstimates:
         """Of each pair of constructs."""
-        return self._estimates(lambda of: of.quality.htmt)
+        return self._estimates(lambda estimate: estimate.quality.htmt)
 
     @property
     def htmt2(self) -> FactorEstimates:
         """Of each pair of constructs."""
-        return self._estimates(lambda of: of.quality.htmt2)
+        return self._estimates(lambda estimate: estimate.quality.htmt2)
 
     @property
     def srmr(self) -> FactorEstimate:
         """Of these models, with what sampling adds; `corrected_srmr` is without."""
-        return self._estimates(lambda of: of.quality.srmr, SQUARE)[()]
+        return self._estimates(lambda estimate: estimate.quality.srmr, SQUARE)[()]
 
     @property
     def d_div(self) -> FactorEstimate:
         """Of the benchmark."""
-        return self._estimates(lambda of: of.quality.d_div)[()]
+        return self._estimates(lambda estimate: estimate.quality.d_div)[()]
 
     @property
     def tc(self) -> FactorEstimate:
         """Of the benchmark."""
-        return self._estimates(lambda of: of.quality.tc, CORRELATION)[()]
+        return self._estimates(lambda estimate: estimate.quality.tc, CORRELATION)[()]
 
     @property
     def d_valid(self) -> FactorEstimate:
         """Of the benchmark."""
-        return self._estimates(lambda of: of.quality.d_valid, LOGARITHM)[()]
+        return self._estimates(lambda estimate: estimate.quality.d_valid, LOGARITHM)[()]
 
     @property
     def second_order(self) -> FactorEstimates | None:
@@ -196,11 +196,11 @@ class FactorResult:
 
     def draws(self, figure: Callable[[FactorFit], Floats | float]) -> Floats:
         """A figure of every resample, resamples x its shape; NaN for those without a solution."""
-        found = np.full((len(self.replicates), *np.shape(figure(self.estimate))), np.nan)
-        for number, each in enumerate(self.replicates):
-            if each is not None:
-                found[number] = figure(each)
-        return found
+        draws = np.full((len(self.replicates), *np.shape(figure(self.estimate))), np.nan)
+        for number, replicate in enumerate(self.replicates):
+            if replicate is not None:
+                draws[number] = figure(replicate)
+        return draws
 
     def _estimates(self, figure: Callable[[FactorFit], Floats | float], scale: Scale | None = None) -> FactorEstimates:
         values, draws = np.asarray(figure(self.estimate)), self.draws(figure)
@@ -208,14 +208,15 @@ class FactorResult:
         return FactorEstimates(values, *ends)
 
 
-def _second_order(of: FactorFit) -> Floats:
-    assert of.top is not None and of.top_quality is not None
-    of_top = (of.top.paths[0, 1], of.top.r2[1], of.top_quality.cr[0], of.top_quality.ave[0])
-    return np.concatenate([of.top.loadings[:-1], of_top])
+def _second_order(estimate: FactorFit) -> Floats:
+    top, quality_of_top = estimate.top, estimate.top_quality
+    assert top is not None and quality_of_top is not None
+    figures = (top.paths[0, 1], top.r2[1], quality_of_top.cr[0], quality_of_top.ave[0])
+    return np.concatenate([top.loadings[:-1], figures])
 
 
 def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Floats, Floats]:
-    """Return both ends of normal intervals on a scale, about the values less the median bias of their resamples.
+    """Both ends of normal intervals on a scale, about the values less the median bias of their resamples.
 
     An interval is widened to hold its value. NaN where more than 5 % of the resamples failed.
 
@@ -225,10 +226,10 @@ def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Flo
         scale: The scale on which errors are nearly normal.
     """
     failed = np.isnan(draws).mean(axis=0) > MOST_FAILED
-    known = np.where(np.isnan(draws).all(axis=0), 0.5, draws)  # any number: it has no interval
-    on_scale, drawn = scale.there(values), scale.there(known)
-    middle = 2 * on_scale - np.nanmedian(drawn, axis=0)
-    half = NORMAL_QUANTILE * np.nanstd(drawn, axis=0)
+    replicates = np.where(np.isnan(draws).all(axis=0), 0.5, draws)  # any number: it has no interval
+    on_scale, replicates_on_scale = scale.there(values), scale.there(replicates)
+    middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)
+    half = NORMAL_QUANTILE * np.nanstd(replicates_on_scale, axis=0)
     low, high = np.minimum(scale.back(middle - half), values), np.maximum(scale.back(middle + half), values)
     return np.where(failed, np.nan, low), np.where(failed, np.nan, high)
 
@@ -239,16 +240,16 @@ def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit | None
     fit = fit_pls(correlations, structure, bound.spec.scheme)
     if fit is None:
         return None
-    found = quality(correlations, fit, structure)
+    measures = quality(correlations, fit, structure)
     if bound.spec.layout != "two-stage":
-        return FactorFit(fit=fit, quality=found)
+        return FactorFit(fit=fit, quality=measures)
     # The composites of the first stage are the indicators of the second: abilities of the top, the anchor of itself.
     size = len(structure.abilities)
     above = Structure((tuple(range(size)), (size,)), ((), (0,)), ("A", "A"), 1)
     top = fit_pls(fit.constructs, above, bound.spec.scheme)
     if top is None:
         return None
-    return FactorFit(fit=fit, quality=found, top=top, top_quality=quality(fit.constructs, top, above))
+    return FactorFit(fit=fit, quality=measures, top=top, top_quality=quality(fit.constructs, top, above))
 
 
 def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: int = 2000) -> FactorResult:
@@ -268,8 +269,8 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
     used = table.select_tasks(bound.tasks).complete_cases()
     require_fit(used, bound)
     correlations = correlation_matrix(used.scores)
-    found = fit_correlations(correlations, bound)
-    if found is None:
+    estimate = fit_correlations(correlations, bound)
+    if estimate is None:
         raise AnalysisError(
             f"No solution was found for {used.source} (scheme {spec.scheme}, mode {spec.mode}): two abilities may say "
             "the same; put their tasks under one."
@@ -279,9 +280,11 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
         table=used,
         bound=bound,
         correlations=correlations,
-        estimate=found,
+        estimate=estimate,
         replicates=tuple(
-            fit_correlations(each, bound) for part in resampled_correlations(used.scores, weights) for each in part
+            fit_correlations(replicate, bound)
+            for block in resampled_correlations(used.scores, weights)
+            for replicate in block
         ),
         weights=weights,
         seed=seed,

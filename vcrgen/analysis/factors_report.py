@@ -71,10 +71,11 @@ def factors_document(
 def _summary(result: FactorResult, tested: OverallFit | None) -> list[str]:
     """Sentences on what to do by a factor model."""
     bound, limits, models = result.bound, result.bound.spec.limits, len(result.table.models)
-    found, vif, htmt, abilities = result.loadings, result.vif, result.htmt, bound.structure.abilities
+    loadings, vif, htmt, abilities = result.loadings, result.vif, result.htmt, bound.structure.abilities
     rows = [row for k in abilities for row in bound.structure.blocks[k]]
     verdicts = {
-        bound.tasks[row]: (found[row].verdict(least=limits.loading), vif[row].verdict(most=limits.vif)) for row in rows
+        bound.tasks[row]: (loadings[row].verdict(least=limits.loading), vif[row].verdict(most=limits.vif))
+        for row in rows
     }
     return said(
         "factors",
@@ -85,7 +86,7 @@ def _summary(result: FactorResult, tested: OverallFit | None) -> list[str]:
         weak=[task for task, (loading, _) in verdicts.items() if loading == "failed"],
         copies=[task for task, (_, inflated) in verdicts.items() if inflated == "failed"],
         unsure=[task for task, both in verdicts.items() if "inconclusive" in both],
-        nearest=_settling([found[row] for row in rows], limits.loading, models),
+        nearest=_settling([loadings[row] for row in rows], limits.loading, models),
         same=[
             f"{bound.constructs[a]} and {bound.constructs[b]}"
             for a, b in itertools.combinations(abilities, 2)
@@ -98,9 +99,9 @@ def _summary(result: FactorResult, tested: OverallFit | None) -> list[str]:
 def _settling(loadings: Sequence[FactorEstimate], limit: float, models: int) -> int:
     """Estimate the models that settle the clearest of the unsettled loadings, as widths fall by the root; 0 if none."""
     needed = [
-        models * (((each.high - each.low) / 2) / abs(each.value - limit)) ** 2
-        for each in loadings
-        if each.low <= limit <= each.high and abs(each.value - limit) > 1e-6
+        models * (((loading.high - loading.low) / 2) / abs(loading.value - limit)) ** 2
+        for loading in loadings
+        if loading.low <= limit <= loading.high and abs(loading.value - limit) > 1e-6
     ]
     return int(np.ceil(min(needed, default=0.0) / 10)) * 10
 
@@ -108,12 +109,12 @@ def _settling(loadings: Sequence[FactorEstimate], limit: float, models: int) -> 
 def _model(result: FactorResult) -> Section:
     bound, structure = result.bound, result.bound.structure
     pairs = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
-    found, explained = result.paths, result.r2
+    paths, explained = result.paths, result.r2
     effects = [k for k, causes in enumerate(structure.causes) if causes]
     rows: list[list[TableCell]] = [
-        [bound.constructs[cause], bound.constructs[effect], *figure(found[cause, effect])] for cause, effect in pairs
+        [bound.constructs[cause], bound.constructs[effect], *figure(paths[cause, effect])] for cause, effect in pairs
     ]
-    paths = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
+    effects_table = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
     r2 = Table(
         title="Explained variance",
         heads=["Construct", "R2", "95 % interval"],
@@ -123,7 +124,7 @@ def _model(result: FactorResult) -> Section:
     loadings = result.estimate.fit.loadings.tolist()
     drawing = Chart(
         title="Tasks with their loadings, abilities, and the effects between them",
-        svg=path_diagram(bound, loadings, [(cause, effect, found[cause, effect]) for cause, effect in pairs]),
+        svg=path_diagram(bound, loadings, [(cause, effect, paths[cause, effect]) for cause, effect in pairs]),
     )
     draws = len(result.weights)
     units = f"{len(set(result.table.families))} families of models" if result.table.families else "models"
@@ -139,7 +140,7 @@ def _model(result: FactorResult) -> Section:
         title="Model",
         text=[*resampled, *said("factors", "model")],
         charts=[drawing],
-        tables=[paths, r2],
+        tables=[effects_table, r2],
         details=[_coverage()],
     )
 
@@ -205,10 +206,9 @@ def _reliability(result: FactorResult) -> Section:
         if len(bound.structure.blocks[k]) == 1:
             rows.append([bound.constructs[k], "one task: not defined", None, None, None])
             continue
-        for name, found, limit in figures:
-            rows.append(
-                [bound.constructs[k], name, *figure(found[k]), f"{found[k].verdict(least=limit)} (at least {limit:g})"]
-            )
+        for name, estimates, limit in figures:
+            verdict = f"{estimates[k].verdict(least=limit)} (at least {limit:g})"
+            rows.append([bound.constructs[k], name, *figure(estimates[k]), verdict])
     table = Table(
         title="Reliability and convergence",
         labels=2,
@@ -224,15 +224,15 @@ def _validity(result: FactorResult) -> Section:
     pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
     rows: list[list[TableCell]] = []
     figures = (
-        ("HTMT", result.htmt, result.draws(lambda of: of.quality.htmt)),
-        ("HTMT2", result.htmt2, result.draws(lambda of: of.quality.htmt2)),
+        ("HTMT", result.htmt, result.draws(lambda estimate: estimate.quality.htmt)),
+        ("HTMT2", result.htmt2, result.draws(lambda estimate: estimate.quality.htmt2)),
     )
-    for name, found, draws in figures:
+    for name, estimates, draws in figures:
         _, above = percentile_interval(draws, high=95.0)
         for a, b in pairs:
-            each = found[a, b]
-            ends = (*figure(each), number(float(above[a, b])))
-            rows.append([bound.constructs[a], bound.constructs[b], name, *ends, each.verdict(most=limit)])
+            estimate = estimates[a, b]
+            ends = (*figure(estimate), number(float(above[a, b])))
+            rows.append([bound.constructs[a], bound.constructs[b], name, *ends, estimate.verdict(most=limit)])
     heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
     return Section(title="Discriminant validity", text=said("factors", "validity"), tables=[table])
@@ -241,17 +241,17 @@ def _validity(result: FactorResult) -> Section:
 def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
     limit = result.bound.spec.limits.srmr
     plain = result.srmr
-    value = corrected_srmr(plain.value, result.draws(lambda of: of.quality.srmr))
+    value = corrected_srmr(plain.value, result.draws(lambda estimate: estimate.quality.srmr))
     srmr = replace(plain, value=value, low=min(plain.low, value), high=max(plain.high, value))
     rows: list[list[TableCell]] = [
         ["SRMR of these models", number(plain.value), None, None],
         ["SRMR, corrected", *figure(srmr), f"{srmr.verdict(most=limit)} (at most {limit:g})"],
     ]
-    for name, found in (("D_div", result.d_div), ("TC", result.tc), ("D_valid", result.d_valid)):
+    for name, estimate in (("D_div", result.d_div), ("TC", result.tc), ("D_valid", result.d_valid)):
         if name == "D_div" and len(result.table.models) < FEWEST_D_DIV:
-            rows.append([name, number(found.value), None, "higher is better"])
+            rows.append([name, number(estimate.value), None, "higher is better"])
         else:
-            rows.append([name, *figure(found), "higher is better"])
+            rows.append([name, *figure(estimate), "higher is better"])
     table = Table(
         title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
     )
@@ -267,28 +267,28 @@ def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
     return Section(title="Benchmark", text=text, tables=[table])
 
 
-def _top(bound: BoundSpec, found: FactorEstimates) -> Section:
+def _top(bound: BoundSpec, estimates: FactorEstimates) -> Section:
     """Section of the second-order construct of the layout two-stage."""
     names = (f"Loading of {name}" for name in bound.abilities)
     labels = [*names, "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
-    rows = [[label, *figure(found[place])] for place, label in enumerate(labels)]
+    rows = [[label, *figure(estimates[place])] for place, label in enumerate(labels)]
     table = Table(title="Second-order construct", heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
     return Section(title="Second-order construct", text=said("factors", "top"), tables=[table])
 
 
 def _people(result: FactorResult) -> Section:
-    found: AnchorAgreement = anchor_agreement(
+    agreement: AnchorAgreement = anchor_agreement(
         result.table.scores, result.bound, seed=result.seed, groups=result.table.groups
     )
     rows: list[list[TableCell]] = [
-        ["Weighted overall, cross-fitted", number(found.cross_fitted)],
-        ["Plain mean of standardised scores", number(found.plain)],
-        ["Weighted overall, in sample", number(found.in_sample)],
-        ["p of the agreement in sample (permuted)", Number(found.p, CELL)],
+        ["Weighted overall, cross-fitted", number(agreement.cross_fitted)],
+        ["Plain mean of standardised scores", number(agreement.plain)],
+        ["Weighted overall, in sample", number(agreement.in_sample)],
+        ["p of the agreement in sample (permuted)", Number(agreement.p, CELL)],
     ]
     table = Table(title="Agreement with the anchor", heads=["Score", "r"], labels=1, rows=rows)
-    text = said("factors", "people", halves=found.halves)
-    text += left_out(found.failed, "halves or permuted anchors")
+    text = said("factors", "people", halves=agreement.halves)
+    text += left_out(agreement.failed, "halves or permuted anchors")
     return Section(title="Agreement with people", text=text, tables=[table])
 
 
@@ -299,7 +299,7 @@ def _scores(result: FactorResult) -> Section:
     used = table.select_tasks(tasks)
     unit = standardise(used.scores)
     weights = overall_weights(result.estimate.fit, bound.structure)
-    drawn = result.draws(lambda of: overall_weights(of.fit, bound.structure))
+    drawn = result.draws(lambda estimate: overall_weights(estimate.fit, bound.structure))
     per_draw = _unit(drawn @ unit.T + _noise(used, drawn, result.seed))
     overall = _unit(unit @ weights)
     low, high = percentile_interval(per_draw)
@@ -339,8 +339,8 @@ def _scores(result: FactorResult) -> Section:
 
 def _unit(values: Floats) -> Floats:
     spread = values.std(axis=-1, keepdims=True)
-    found: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, 1)
-    return found
+    z_scores: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    return z_scores
 
 
 def _noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
@@ -350,5 +350,5 @@ def _noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
     spread = table.scores.std(axis=0)
     scale = np.where(np.isfinite(table.errors), table.errors, 0) / np.where(spread > 0, spread, 1)
     rng = array_rng_for(seed, "sampling noise", "scores")
-    found: Floats = rng.standard_normal((len(weights), len(scale))) * np.sqrt(weights**2 @ (scale**2).T)
-    return found
+    noise: Floats = rng.standard_normal((len(weights), len(scale))) * np.sqrt(weights**2 @ (scale**2).T)
+    return noise

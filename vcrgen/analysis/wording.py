@@ -44,9 +44,9 @@ def share(value: float, decimals: int = 0) -> Percent | None:
     return Percent(value, decimals) if math.isfinite(value) else None
 
 
-def figure(of: FactorEstimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:
+def figure(estimate: FactorEstimate, decimals: int = CELL) -> tuple[TableCell, TableCell]:
     """A figure and its interval as cells."""
-    return number(of.value, decimals), between(of.low, of.high, decimals)
+    return number(estimate.value, decimals), between(estimate.low, estimate.high, decimals)
 
 
 def p_value(p: float) -> PValue | None:

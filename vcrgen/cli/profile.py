@@ -48,18 +48,18 @@ def profile(
     from vcrgen.analysis.profile.profile_report import profile_document
     from vcrgen.analysis.profile.read_tables import read_profiles
 
-    chosen = validate_options(AnalysisOptions, drop_none(options))
-    if chosen.example and scores:
+    settings = validate_options(AnalysisOptions, drop_none(options))
+    if settings.example and scores:
         raise AnalysisError("--example takes the place of files; give one of them.")
-    if chosen.example not in (None, EXAMPLE):
-        raise AnalysisError(f"vcrgen profile has no example {chosen.example!r}; it has {EXAMPLE}.")
+    if settings.example not in (None, EXAMPLE):
+        raise AnalysisError(f"vcrgen profile has no example {settings.example!r}; it has {EXAMPLE}.")
     if form == "html" and out is None:
         out = PAGE
-    shown = report_format(form, out, scores or [])
+    output_format = report_format(form, out, scores or [])
     made_by = f"vcrgen {version('vcrgen')}: profile"
-    if chosen.example:
+    if settings.example:
         data = example_profiles()
         document = profile_document(data, settings=made_by, more=example_sections(data), about=ABOUT)
     else:
-        document = profile_document(read_profiles(scores or [], private=chosen.private), settings=made_by)
-    write_report(document, shown, out)
+        document = profile_document(read_profiles(scores or [], private=settings.private), settings=made_by)
+    write_report(document, output_format, out)

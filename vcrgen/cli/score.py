@@ -76,38 +76,38 @@ def score(
     from vcrgen.scorer.run import open_session
     from vcrgen.scorer.saved import reject_duplicate_files
 
-    shown = report_format(form, out)
-    chosen = validate_options(ScoreOptions, drop_none(options))
+    output_format = report_format(form, out)
+    settings = validate_options(ScoreOptions, drop_none(options))
     if explain is not None:
-        return _explain(open_session(data, chosen), predictions, explain)
+        return _explain(open_session(data, settings), predictions, explain)
     check_targets([out, spans], [*predictions, data])
     if (public := public_part(data)) and (replies := canary_replies(predictions, public)):
         if compare or spans or groups:
             raise ScoreError(
                 "These are replies about a canary, which have no spans: leave --compare, --spans, --groups out."
             )
-        return write_report(canary_document(replies, data), shown, out)
+        return write_report(canary_document(replies, data), output_format, out)
     reject_duplicate_files(predictions, [file.resolve() for file in predictions])
-    session = open_session(data, chosen)
+    session = open_session(data, settings)
     runs = session.runs(predictions)
     results_to = [None if no_json else _result_file(run[0], session.signature) for run in runs]
     check_targets([*results_to, out, spans], [*predictions, data])
     with write_evidence(spans, session.task) as evidence:
         results = [session.score(run, evidence) for run in runs]
-    if chosen.pixels is not None:
-        runs.append((receive(chosen.pixels),))
+    if settings.pixels is not None:
+        runs.append((receive(settings.pixels),))
         results.append(replace(session.score(runs[-1]), from_pixels=True))
     results = assign_titles(results)
     written = _write_saved(results, results_to, secret=session.key.hidden)
     order = by_score(results)
     runs, results = [runs[place] for place in order], [results[place] for place in order]
-    comparisons = compare_runs(results, in_pairs=compare) if compare or chosen.pixels else []
-    if shown == "html":
+    comparisons = compare_runs(results, in_pairs=compare) if compare or settings.pixels else []
+    if output_format == "html":
         from vcrgen.scorer.score_report import score_page
 
         write_report_text(score_page(session, runs, results, comparisons), out, written)
     else:
-        _report(shown, results, comparisons, out, written, groups=groups)
+        _report(output_format, results, comparisons, out, written, groups=groups)
 
 
 @app.command(
@@ -141,16 +141,16 @@ def compare_saved(
     from vcrgen.scorer.results import assign_titles, by_score
     from vcrgen.scorer.saved import load_saved, reject_duplicate_files
 
-    shown = report_format(form, out, scores)
+    output_format = report_format(form, out, scores)
     if across:
         if len(scores) != 2 or groups:
             raise ScoreError("--across takes two files of scores, of one model on two datasets, and no --groups.")
         a, b = (load_saved(file, hidden_too=True) for file in scores)
-        return write_report(across_document(compare_across(a, b)), shown, out)
+        return write_report(across_document(compare_across(a, b)), output_format, out)
     loaded = assign_titles([load_saved(file) for file in scores])
     results = [loaded[place] for place in by_score(loaded)]
     reject_duplicate_files(scores, [sha256_file(file) for file in scores])
-    _report(shown, results, compare_runs(results), out, [], groups=groups)
+    _report(output_format, results, compare_runs(results), out, [], groups=groups)
 
 
 @app.command(epilog=examples("vcrgen validate preds.jsonl --data data/my-vcr"))
@@ -184,12 +184,12 @@ def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_
     from vcrgen.cli.terminal import print_parts, show_found, show_item, show_signature
     from vcrgen.scorer.span_session import ScoredExample
 
-    found = [item for file in predictions for item in session.find_examples(file, {question_id})]
-    if not found:
+    examples_found = [item for file in predictions for item in session.find_examples(file, {question_id})]
+    if not examples_found:
         is_there = session.key.row_of(question_id) is not None
         where = "has no output in these files" if is_there else "is not in the dataset"
         raise ScoreError(f"The question {question_id!r} {where}.")
-    for item in found:
+    for item in examples_found:
         print_parts(console.out, show_found(item) if isinstance(item, ScoredExample) else show_item(item))
     print_parts(console.out, [show_signature("", str(session.signature))])
 

@@ -34,26 +34,26 @@ class KeyLetterTest(NamedTuple):
 
 def letter_test(letters: Sequence[KeyLetter]) -> KeyLetterTest:
     """Test a cell: letters are exchanged among its items of one number of options."""
-    sizes, strata = [each.units for each in letters], [each.options for each in letters]
+    sizes, strata = [row.units for row in letters], [row.options for row in letters]
     return KeyLetterTest(
-        exchange_p([each.right for each in letters], sizes, strata),
-        exchange_p([each.unread for each in letters], sizes, strata),
+        exchange_p([row.right for row in letters], sizes, strata),
+        exchange_p([row.unread for row in letters], sizes, strata),
     )
 
 
 def by_letter(letters: Sequence[KeyLetter]) -> tuple[KeyLetter, ...]:
-    """Return the items of each letter together, whatever their number of options."""
-    found: dict[str, KeyLetter] = {}
-    for each in letters:
-        known = found.get(each.letter)
-        found[each.letter] = (
-            each
-            if known is None
+    """The items of each letter together, whatever their number of options; in the order of the alphabet."""
+    totals: dict[str, KeyLetter] = {}
+    for row in letters:
+        total = totals.get(row.letter)
+        totals[row.letter] = (
+            row
+            if total is None
             else replace(
-                each, units=known.units + each.units, right=known.right + each.right, unread=known.unread + each.unread
+                row, units=total.units + row.units, right=total.right + row.right, unread=total.unread + row.unread
             )
         )
-    return tuple(sorted(found.values(), key=lambda each: each.letter))
+    return tuple(sorted(totals.values(), key=lambda total: total.letter))
 
 
 def key_letter_warnings(cells: Sequence[tuple[str, Sequence[KeyLetter]]]) -> Iterator[str]:
@@ -63,9 +63,9 @@ def key_letter_warnings(cells: Sequence[tuple[str, Sequence[KeyLetter]]]) -> Ite
     for number, (where, letters, _) in enumerate(tests):
         for kind, p in zip(KeyLetterTest._fields, corrected[2 * number : 2 * number + 2], strict=True):
             if p < ALARM:
-                found = ", ".join(f"{each.letter} {_share(each, kind)} %" for each in by_letter(letters))
-                of = "right" if kind == "right" else "not read"
-                yield f"{where}: the letter of the key matters. {of.capitalize()} are {found} (p = {p:.4f}, by Holm)."
+                percentages = ", ".join(f"{row.letter} {_share(row, kind)} %" for row in by_letter(letters))
+                what = "Right" if kind == "right" else "Not read"
+                yield f"{where}: the letter of the key matters. {what} are {percentages} (p = {p:.4f}, by Holm)."
 
 
 def _share(letter: KeyLetter, kind: str) -> str:
@@ -74,4 +74,4 @@ def _share(letter: KeyLetter, kind: str) -> str:
 
 def shares(letters: Sequence[KeyLetter], kind: str) -> Iterator[Percent]:
     """Yield of each letter the share of its items that are ``right``, or ``unread``."""
-    return (Percent(getattr(each, kind) / each.units if each.units else None) for each in letters)
+    return (Percent(getattr(row, kind) / row.units if row.units else None) for row in letters)

@@ -74,16 +74,16 @@ class CellResult:
     chance: float | None = None
 
     def chance_of(self, task: ScoredTask) -> float | None:
-        """Return the expected value of a random choice in this cell; None where there is no such figure."""
+        """The expected value of a random choice, of this cell if it has its own, else of the task; None for neither."""
         return task.leading.chance if self.chance is None else self.chance
 
     def as_json(self) -> dict[str, Any]:
         """The cell as JSON values, with the p-values of its key letters."""
-        found = asdict(self)
+        values = asdict(self)
         for name in ("key_letters", "chance"):
-            if not found[name]:
-                del found[name]
-        return found | ({"key_letters_p": letter_test(self.key_letters)._asdict()} if self.key_letters else {})
+            if not values[name]:
+                del values[name]
+        return values | ({"key_letters_p": letter_test(self.key_letters)._asdict()} if self.key_letters else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +156,12 @@ class RunResult:
             ScoreError: There are none of these, or several.
         """
         view = view or self.task.image_views[0].value
-        found = [cell for cell in self.cells if cell.view == view and mode in (None, cell.variant)]
-        if len(found) != 1:
+        cells = [cell for cell in self.cells if cell.view == view and mode in (None, cell.variant)]
+        if len(cells) != 1:
             have = ", ".join(f"{cell.view}/{cell.variant}" for cell in self.cells)
             axis = self.task.axis
-            raise ScoreError(f"{self.name}: {len(found)} scores of view {view!r}, {axis} {mode!r}; there are {have}.")
-        return found[0]
+            raise ScoreError(f"{self.name}: {len(cells)} scores of view {view!r}, {axis} {mode!r}; there are {have}.")
+        return cells[0]
 
     def as_json(self) -> dict[str, Any]:
         """The result as JSON values: shares, unrounded."""
@@ -202,7 +202,7 @@ def assign_titles(results: Sequence[RunResult]) -> list[RunResult]:
 
 
 def by_score(results: Sequence[RunResult]) -> list[int]:
-    """Return the positions of results, the best first: by the leading metric of the first cell that all have.
+    """The positions of results, the best first: by the leading metric of the first cell that all have.
 
     Those that have no such cell, or equal scores but for rounding, stay in the order they have. The template baseline
     stands last.
@@ -211,11 +211,11 @@ def by_score(results: Sequence[RunResult]) -> list[int]:
         others = [place for place in range(len(results)) if place not in places]
         return [*(others[place] for place in by_score([results[place] for place in others])), *places]
     cells = [{(cell.variant, cell.view): cell for cell in result.cells} for result in results]
-    shared = next((name for name in cells[0] if all(name in of for of in cells)), None) if cells else None
+    shared = next((name for name in cells[0] if all(name in run for run in cells)), None) if cells else None
     if shared is None:
         return list(range(len(results)))
     metric = results[0].task.main_metrics[0]
-    scores = [of[shared].metrics[metric].value if metric in of[shared].metrics else -1.0 for of in cells]
+    scores = [run[shared].metrics[metric].value if metric in run[shared].metrics else -1.0 for run in cells]
     return sorted(range(len(results)), key=lambda position: -round(scores[position], 12))
 
 
