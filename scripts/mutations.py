@@ -2014,8 +2014,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "any number of models at closing",
-        "kept += files[:number]",
-        "kept += files",
+        "selected += files[:number]",
+        "selected += files",
         "tests/leaderboard/test_fairness.py",
     ),
     M(

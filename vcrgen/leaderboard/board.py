@@ -87,12 +87,12 @@ def open_unapplied(folder: Path) -> Board:
 
 def check_overall(board: Board, sets: Sequence[TestSet]) -> None:
     """Refuse, with a ConfigError, an overall score over a set that the board does not have."""
-    known = [one.name for one in sets]
+    names = [test_set.name for test_set in sets]
     for name in board.settings.overall:
-        if name not in known:
+        if name not in names:
             raise ConfigError(
                 f"{board.folder / FILE}: overall names {name[:40]!r}, which is no set of the board; it has "
-                f"{', '.join(known)}."
+                f"{', '.join(names)}."
             )
 
 
@@ -119,14 +119,14 @@ def init_board(
         LeaderboardError: The folder is not empty, a set is named wrongly or twice, or it holds no answers or, for a
             ladder, no parts.
     """
-    found = [describe_set(name, path, lifecycle, protocol=protocol) for name, path in named_sets(data).items()]
-    settings = settings.model_copy(update={"sets": tuple(map(settings_of, found))})
+    test_sets = [describe_set(name, path, lifecycle, protocol=protocol) for name, path in named_sets(data).items()]
+    settings = settings.model_copy(update={"sets": tuple(map(settings_of, test_sets))})
     with fresh_folder(folder), new_board(folder, settings) as board:
         with board.writing() as connection:
             check_database(connection)
-            for one in found:
-                register_set(connection, one)
-            tasks = {one.task.name for one in found}
+            for test_set in test_sets:
+                register_set(connection, test_set)
+            tasks = {test_set.task.name for test_set in test_sets}
             for file in shipped_tables() if with_reported else ():
                 reported_results.add(connection, [row for row in read_reported(file) if row.task.name in tasks])
         write_settings(folder, settings)  # last: what makes the folder a board
@@ -202,43 +202,45 @@ def describe_set(
     if not _SET_NAME.fullmatch(name):
         raise LeaderboardError(f"A set's name is up to 40 small letters, digits and hyphens, not {name[:60]!r}.")
     session = open_session(name, path, protocol=protocol)
-    found = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle())
-    if found.lifecycle.feedback is Feedback.LADDER and set(found.lifecycle.splits) != set(HIDDEN_SPLITS):
+    test_set = set_of(name, path, session, lifecycle if session.key.hidden else SetLifecycle())
+    if test_set.lifecycle.feedback is Feedback.LADDER and set(test_set.lifecycle.splits) != set(HIDDEN_SPLITS):
         raise LeaderboardError(
             f"The key of {name!r} is not divided into a feedback and a final split, which a ladder needs: make the set "
             "anew with this version of `vcrgen hidden`, or take --feedback instant, by which the key can be read out."
         )
-    if found.hidden and found.lifecycle.view not in session.key.views:
-        known = ", ".join(session.key.views)
-        raise LeaderboardError(f"The set {name!r} has no view {found.lifecycle.view.value!r}; it has {known}.")
-    return found
+    if test_set.hidden and test_set.lifecycle.view not in session.key.views:
+        views = ", ".join(session.key.views)
+        raise LeaderboardError(f"The set {name!r} has no view {test_set.lifecycle.view.value!r}; it has {views}.")
+    return test_set
 
 
-def register_set(connection: Connection, found: TestSet) -> None:
+def register_set(connection: Connection, test_set: TestSet) -> None:
     """Put a set on a board.
 
     Raises:
         LeaderboardError: A set of this name, or with these hidden answers, is on the board.
     """
     for other in all_sets(connection):
-        if other.name == found.name:
-            raise LeaderboardError(f"There is a set {found.name!r} on this board; give the new one another name.")
-        if found.hidden and other.hidden and data_of(other) == data_of(found):
-            raise LeaderboardError(f"The set {other.name!r} has the same key as {found.name!r}; make another one.")
-    add_set(connection, found)
-    details = {"signature": found.signature} | ({"feedback": found.lifecycle.feedback.value} if found.hidden else {})
-    record(connection, actor=maintainer(), what="set added", subject=found.name, facts=details)
+        if other.name == test_set.name:
+            raise LeaderboardError(f"There is a set {test_set.name!r} on this board; give the new one another name.")
+        if test_set.hidden and other.hidden and data_of(other) == data_of(test_set):
+            raise LeaderboardError(f"The set {other.name!r} has the same key as {test_set.name!r}; make another one.")
+    add_set(connection, test_set)
+    details = {"signature": test_set.signature} | (
+        {"feedback": test_set.lifecycle.feedback.value} if test_set.hidden else {}
+    )
+    record(connection, actor=maintainer(), what="set added", subject=test_set.name, facts=details)
 
 
-def data_of(one: TestSet) -> str:
-    """Return the data of a set as its signature names it: of a hidden set the beginning of its commitment."""
-    return Signature.parse(one.signature).facts["data"]
+def data_of(test_set: TestSet) -> str:
+    """The data of a set as its signature names it: of a hidden set the beginning of its commitment."""
+    return Signature.parse(test_set.signature).facts["data"]
 
 
-def protocol_of(one: TestSet) -> str | None:
-    """Return the protocol by which a set is scored, which it keeps; None for the default of its task."""
-    name = Signature.parse(one.signature).facts.get("protocol", "")
-    return name.rpartition("-")[0] or None if one.task is VCR_TASK else None
+def protocol_of(test_set: TestSet) -> str | None:
+    """The protocol by which a set is scored, which it keeps; None for the default of its task."""
+    name = Signature.parse(test_set.signature).facts.get("protocol", "")
+    return name.rpartition("-")[0] or None if test_set.task is VCR_TASK else None
 
 
 def open_session(
@@ -265,10 +267,13 @@ def open_session(
 
 
 def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLifecycle) -> TestSet:
-    """Return the record of a set, of which ``session`` has the whole."""
+    """The record of a set; ``session`` has to hold all of its splits, as their sizes are counted."""
     key = session.key
     if lifecycle.feedback is Feedback.LADDER:
-        sizes = {part: [len(one.answers) for one in key.questions if one.part == part] for part in HIDDEN_SPLITS}
+        sizes = {
+            split: [len(question.answers) for question in key.questions if question.part == split]
+            for split in HIDDEN_SPLITS
+        }
         splits = {split: SplitSize(questions=len(spans), spans=sum(spans)) for split, spans in sizes.items() if spans}
         lifecycle = replace(lifecycle, splits=splits)
     if lifecycle.view is VCR_TASK.image_views[0]:  # of which nothing else was said
@@ -288,20 +293,20 @@ def set_of(name: str, path: Path, session: BaseScoringSession, lifecycle: SetLif
     )
 
 
-def settings_of(one: TestSet) -> SetSettings:
-    """Return what ``board.yaml`` says of a set that is in use."""
-    lifecycle = one.lifecycle
-    known: dict[str, str | bool] = {"protocol": protocol_of(one) or "", "retired": lifecycle.retired is not None}
-    if one.hidden:
+def settings_of(test_set: TestSet) -> SetSettings:
+    """The entry of a set that is in use, for ``board.yaml``."""
+    lifecycle = test_set.lifecycle
+    values: dict[str, str | bool] = {"protocol": protocol_of(test_set) or "", "retired": lifecycle.retired is not None}
+    if test_set.hidden:
         moments = {"opens": lifecycle.opens, "closes": lifecycle.closes}
-        known |= {name: at.isoformat() if at else "" for name, at in moments.items()}
-        known |= {"feedback": lifecycle.feedback.value, "view": lifecycle.view.value}
-        known |= {"unsafe": lifecycle.feedback is Feedback.INSTANT}
-    return validate_options(SetSettings, {"name": one.name, "data": one.path, **known})
+        values |= {name: at.isoformat() if at else "" for name, at in moments.items()}
+        values |= {"feedback": lifecycle.feedback.value, "view": lifecycle.view.value}
+        values |= {"unsafe": lifecycle.feedback is Feedback.INSTANT}
+    return validate_options(SetSettings, {"name": test_set.name, "data": test_set.path, **values})
 
 
 def maintainer() -> str:
-    """Return the user of the command line, for the log."""
+    """Who uses the command line, by the name of the account, for the log."""
     try:
         return f"{MAINTAINER} {getpass.getuser()}"[:100]
     except (OSError, KeyError):

@@ -71,8 +71,8 @@ def _ranked(board: Board, set_name: str) -> Sequence[Submission]:
 
 def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
     with board.writing() as connection:
-        known = get_set(connection, set_name)
-        lifecycle = known.lifecycle
+        test_set = get_set(connection, set_name)
+        lifecycle = test_set.lifecycle
         if lifecycle.feedback is not Feedback.LADDER:
             raise LeaderboardError(f"The set {set_name!r} has no ladder, so its scores are shown already.")
         if lifecycle.closed or lifecycle.retired:
@@ -87,7 +87,7 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
                     f"Files of the set {set_name!r} that wait for approval: {held}; approve or decline them, "
                     "as a closed set takes none."
                 )
-            change_set(connection, replace(known, lifecycle=replace(lifecycle, closing=now())))
+            change_set(connection, replace(test_set, lifecycle=replace(lifecycle, closing=now())))
             record(connection, actor=maintainer(), what="closing", subject=set_name, facts={})
 
 
@@ -95,7 +95,7 @@ def long_files(board: Board, set_name: str) -> list[tuple[str, float]]:
     """Return the models whose outputs are more than three times as long as the answers, with the length ratio."""
     with board.reading() as connection:
         files = submissions.counted(connection, set_name)
-        ratios = [(one.facts.model, results.length_ratio(connection, one.id)) for one in files]
+        ratios = [(file.facts.model, results.length_ratio(connection, file.id)) for file in files]
     return [(model, ratio) for model, ratio in ratios if ratio is not None and ratio > LONG_RATIO]
 
 
@@ -106,21 +106,21 @@ def _waiting(board: Board, set_name: str) -> int:
         )
 
 
-def _score_final(board: Board, one: Submission, *, leave_out: bool) -> None:
-    """Score one file on the final split, and keep that to ourselves; nothing is done if it was before."""
+def _score_final(board: Board, submission: Submission, *, leave_out: bool) -> None:
+    """Score a file on the final split, and keep that to ourselves; nothing is done if it was before."""
     with board.reading() as connection:
-        known = get_set(connection, one.set)
-    session_of(known)
-    session_of(known, FEEDBACK)
-    signature = str(session_of(known, FINAL).signature)
+        test_set = get_set(connection, submission.set)
+    session_of(test_set)
+    session_of(test_set, FEEDBACK)
+    signature = str(session_of(test_set, FINAL).signature)
     with board.reading() as connection:
-        last = results.last_run(connection, one.id, split=FINAL)
+        last = results.last_run(connection, submission.id, split=FINAL)
     if last is not None and last.signature == signature:
         return
     task = ScoringTask(
-        set=known,
-        file=board.vault.path(one.file),
-        shown_as=one.file_name,
+        set=test_set,
+        file=board.vault.path(submission.file),
+        shown_as=submission.file_name,
         split=FINAL,
         memory=board.settings.memory_mb << 20,
     )
@@ -128,38 +128,39 @@ def _score_final(board: Board, one: Submission, *, leave_out: bool) -> None:
         score_in_subprocess(task, seconds=CLOSING_TIMES * board.settings.seconds, stop=lambda: False)
         for _ in range(MAX_ATTEMPTS)
     )
-    outcome = next((each for each in outcomes if each is not None), None)
+    outcome = next((outcome for outcome in outcomes if outcome is not None), None)
     if outcome is None or outcome.problems:
         reason = outcome.problems[0] if outcome else f"Scoring broke off {MAX_ATTEMPTS} times."
         if leave_out:
             with board.writing() as connection:
                 values = {"status": SubmissionStatus.FAILED.value, "problems": [reason]}
-                submissions.change(connection, one.id, **values)
-                details = one.log_details | {"reason": reason}
-                record(connection, actor=maintainer(), what="left out", subject=one.subject, facts=details)
+                submissions.change(connection, submission.id, **values)
+                details = submission.log_details | {"reason": reason}
+                record(connection, actor=maintainer(), what="left out", subject=submission.subject, facts=details)
             return
         raise LeaderboardError(
-            f"The file {one.id} of {one.facts.model} cannot be scored, so nothing is shown: {reason} Close with "
-            "--leave-out to go on without it."
+            f"The file {submission.id} of {submission.facts.model} cannot be scored, so nothing is shown: {reason} "
+            "Close with --leave-out to go on without it."
         )
     with board.writing() as connection:
-        results.add_run(connection, one.id, known.name, outcome, split=FINAL)
+        results.add_run(connection, submission.id, test_set.name, outcome, split=FINAL)
 
 
 def _disclose_scores(board: Board, set_name: str) -> int:
-    """Open all scores in one transaction; returns how many models have one."""
+    """Disclose all scores in one transaction; returns how many models have one."""
     with board.writing() as connection:
-        known = get_set(connection, set_name)
+        test_set = get_set(connection, set_name)
         files = selected_for_closing(connection, set_name, board.settings.closing_models)
-        if any(results.last_run(connection, one.id, split=FINAL) is None for one in files):  # one was removed meanwhile
+        runs = [results.last_run(connection, file.id, split=FINAL) for file in files]
+        if None in runs:  # a file was removed meanwhile, and another one counts
             raise LeaderboardError(f"Other files count on {set_name!r} than a moment ago; close it once more.")
-        closed = replace(known, lifecycle=replace(known.lifecycle, closed=now()))
+        closed = replace(test_set, lifecycle=replace(test_set.lifecycle, closed=now()))
         change_set(connection, closed)
-        for one in files:
-            results.update_shown_file(connection, one.facts.entry, closed)
-            last = results.last_run(connection, one.id, split=FINAL)
+        for file, last in zip(files, runs, strict=True):
+            results.update_shown_file(connection, file.facts.entry, closed)
             assert last is not None
             details = {"split": FINAL, "signature": last.signature, "scores": results.digest_of(connection, last.id)}
-            record(connection, actor=maintainer(), what="scored", subject=one.subject, facts=one.log_details | details)
+            facts = file.log_details | details
+            record(connection, actor=maintainer(), what="scored", subject=file.subject, facts=facts)
         record(connection, actor=maintainer(), what="closed", subject=set_name, facts={"models": str(len(files))})
     return len(files)

@@ -61,9 +61,9 @@ def add(board: Board, file: Path, facts: ModelFacts, *, set_name: str | None) ->
     while submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING):
         ours = score_or_wait(board)
         with board.reading() as connection:
-            found = submissions.find(connection, submission.id)
-        assert found is not None
-        submission = found
+            stored = submissions.find(connection, submission.id)
+        assert stored is not None
+        submission = stored
         if ours and submission.status is SubmissionStatus.QUEUED:
             raise LeaderboardError(
                 f"The file is accepted and waits, as the set {submission.set!r} cannot be read; see that its data is "
@@ -79,10 +79,10 @@ def find_set(board: Board, file: Path) -> str:
         LeaderboardError: There is none, or there are several.
     """
     fitting, reasons = [], []
-    for one in board.sets:
+    for test_set in board.sets:
         try:
-            open_session(one.name, Path(one.path)).validate(file)
-            fitting.append(one.name)
+            open_session(test_set.name, Path(test_set.path)).validate(file)
+            fitting.append(test_set.name)
         except PredictionError as problem:
             reasons.append(str(problem))
     if len(fitting) > 1:
@@ -125,14 +125,16 @@ def remove(board: Board, submission_id: str, reason: str, *, actor: str = "") ->
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
         raise LeaderboardError("Say why (on the command line with --reason); the board shows it.")
     with board.writing() as connection:
-        one = _by_id_prefix(submissions.list_submissions(connection), submission_id)
-        if one.status is not SubmissionStatus.SCORED:
-            raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can be removed.")
-        submissions.change(connection, one.id, status=SubmissionStatus.REMOVED.value, removed=reason)
-        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
-        details = one.log_details | {"reason": reason}
-        record(connection, actor=actor or maintainer(), what="removed", subject=one.subject, facts=details)
-    return one
+        submission = _by_id_prefix(submissions.list_submissions(connection), submission_id)
+        if submission.status is not SubmissionStatus.SCORED:
+            raise LeaderboardError(
+                f"The submission {submission.id} is {submission.status}; only what is scored can be removed."
+            )
+        submissions.change(connection, submission.id, status=SubmissionStatus.REMOVED.value, removed=reason)
+        results.update_shown_file(connection, submission.facts.entry, get_set(connection, submission.set))
+        details = submission.log_details | {"reason": reason}
+        record(connection, actor=actor or maintainer(), what="removed", subject=submission.subject, facts=details)
+    return submission
 
 
 def choose(board: Board, submission_id: str, *, team: str | None, actor: str) -> Submission:
@@ -151,16 +153,18 @@ def choose(board: Board, submission_id: str, *, team: str | None, actor: str) ->
             all models that it may.
     """
     with board.writing() as connection:
-        one = _open_file(connection, submission_id, team)
-        if one.status is not SubmissionStatus.SCORED:
-            raise LeaderboardError(f"The submission {one.id} is {one.status}; only what is scored can count.")
-        if get_set(connection, one.set).lifecycle.ladder_open and one.channel != BY_MAINTAINERS:
-            _check_choice(connection, one, board.settings.closing_models)
-        submissions.choose(connection, one)
-        one = replace(one, chosen=True, private=False)
-        record(connection, actor=actor, what="chosen", subject=one.subject, facts=one.log_details)
-        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
-    return one
+        submission = _open_file(connection, submission_id, team)
+        if submission.status is not SubmissionStatus.SCORED:
+            raise LeaderboardError(
+                f"The submission {submission.id} is {submission.status}; only what is scored can count."
+            )
+        if get_set(connection, submission.set).lifecycle.ladder_open and submission.channel != BY_MAINTAINERS:
+            _check_choice(connection, submission, board.settings.closing_models)
+        submissions.choose(connection, submission)
+        submission = replace(submission, chosen=True, private=False)
+        record(connection, actor=actor, what="chosen", subject=submission.subject, facts=submission.log_details)
+        results.update_shown_file(connection, submission.facts.entry, get_set(connection, submission.set))
+    return submission
 
 
 def take_back(board: Board, submission_id: str, *, team: str | None, actor: str) -> Submission:
@@ -168,56 +172,56 @@ def take_back(board: Board, submission_id: str, *, team: str | None, actor: str)
 
     Args:
         board: The board.
-        submission_id: As of :func:`choose`.
-        team: As of :func:`choose`.
+        submission_id: As of `choose`.
+        team: As of `choose`.
         actor: Who takes it back, for the log.
 
     Raises:
         LeaderboardError: There is none, there are several, it was not chosen, or its set is closed.
     """
     with board.writing() as connection:
-        one = _open_file(connection, submission_id, team)
-        if not one.chosen:
-            raise LeaderboardError(f"The submission {one.id} was not chosen; there is nothing to take back.")
-        submissions.change(connection, one.id, chosen=False)
-        record(connection, actor=actor, what="taken back", subject=one.subject, facts=one.log_details)
-        results.update_shown_file(connection, one.facts.entry, get_set(connection, one.set))
-    return replace(one, chosen=False)
+        submission = _open_file(connection, submission_id, team)
+        if not submission.chosen:
+            raise LeaderboardError(f"The submission {submission.id} was not chosen; there is nothing to take back.")
+        submissions.change(connection, submission.id, chosen=False)
+        record(connection, actor=actor, what="taken back", subject=submission.subject, facts=submission.log_details)
+        results.update_shown_file(connection, submission.facts.entry, get_set(connection, submission.set))
+    return replace(submission, chosen=False)
 
 
 def _open_file(connection: Connection, submission_id: str, team: str | None) -> Submission:
     """The file of an id on a set whose files can be chosen; a LeaderboardError if there is none."""
     files = submissions.list_submissions(connection) if team is None else submissions.team_files(connection, team)
-    one = _by_id_prefix(files, submission_id)
-    lifecycle = get_set(connection, one.set).lifecycle
+    submission = _by_id_prefix(files, submission_id)
+    lifecycle = get_set(connection, submission.set).lifecycle
     if lifecycle.closing or lifecycle.retired:
-        raise LeaderboardError(f"The set {one.set!r} is closed; what counts on it cannot be changed.")
-    return one
+        raise LeaderboardError(f"The set {submission.set!r} is closed; what counts on it cannot be changed.")
+    return submission
 
 
-def _check_choice(connection: Connection, one: Submission, number: int) -> None:
+def _check_choice(connection: Connection, submission: Submission, number: int) -> None:
     """Refuse, with a LeaderboardError, a choice of more models than a team or group has at closing."""
-    teams = sharing(connection, one.facts.team)
+    teams = sharing(connection, submission.facts.team)
     others = [
-        each
-        for each in submissions.counted(connection, one.set)
-        if each.chosen
-        and each.channel != BY_MAINTAINERS
-        and each.facts.entry != one.facts.entry
-        and key_of(each.facts.team) in teams
+        other
+        for other in submissions.counted(connection, submission.set)
+        if other.chosen
+        and other.channel != BY_MAINTAINERS
+        and other.facts.entry != submission.facts.entry
+        and key_of(other.facts.team) in teams
     ]
     if len(others) >= number:
         raise LeaderboardError(
-            f"The team has chosen {pluralize(len(others), 'model')} for {one.set}, the most that are ranked at its "
-            "closing; take one back first."
+            f"The team has chosen {pluralize(len(others), 'model')} for {submission.set}, the most that are ranked "
+            "at its closing; take one back first."
         )
 
 
 def _by_id_prefix(files: Sequence[Submission], submission_id: str) -> Submission:
-    found = [one for one in files if one.id.startswith(submission_id)]
-    if len(found) != 1:
-        raise LeaderboardError(f"{len(found)} submissions have an id that begins with {submission_id[:40]!r}.")
-    return found[0]
+    matches = [file for file in files if file.id.startswith(submission_id)]
+    if len(matches) != 1:
+        raise LeaderboardError(f"{len(matches)} submissions have an id that begins with {submission_id[:40]!r}.")
+    return matches[0]
 
 
 def rescore(board: Board) -> int:
@@ -226,7 +230,7 @@ def rescore(board: Board) -> int:
     Sets with a ladder are left out: what a team was told of a file stays, and the final split is scored once.
     """
     with board.writing() as connection:
-        ladders = [one.name for one in all_sets(connection) if one.lifecycle.feedback is Feedback.LADDER]
+        ladders = [test_set.name for test_set in all_sets(connection) if test_set.lifecycle.feedback is Feedback.LADDER]
         count = submissions.requeue_scored(connection, skip=ladders)
         record(connection, actor=maintainer(), what="rescoring", subject="board", facts={"submissions": str(count)})
     return count
@@ -275,7 +279,7 @@ def quote(board: Board, files: Sequence[Path]) -> int:
         LeaderboardError: A file is none, or is of other data than the sets of the board.
     """
     outputs = [(file, find_set(board, file)) for file in files if file.suffix == ".jsonl"]
-    by_name = {one.name: one for one in board.sets}
+    by_name = {test_set.name: test_set for test_set in board.sets}
     scored = [(file, by_name[name], score_pixels(by_name[name], file)) for file, name in outputs]
     studies = [(file, read_human_baseline(file)) for file in files if file.suffix == ".json"]
     tables = [file for file in files if file.suffix not in (".json", ".jsonl")]
@@ -285,33 +289,35 @@ def quote(board: Board, files: Sequence[Path]) -> int:
         if count:
             details = {"rows": str(count), "files": ", ".join(file.name for file in tables)[:300]}
             record(connection, actor=maintainer(), what="reported results", subject="board", facts=details)
-        for file, found in studies:
-            one = _set_of(found, all_sets(connection), file)
-            baselines.put_human(connection, one.name, found)
-            details = {"study": found.study, "rows": str(len(found.scores)), "file": file.name[:300]}
-            record(connection, actor=maintainer(), what="human baseline", subject=one.name, facts=details)
-        for file, one, scores in scored:
-            baselines.put_pixels(connection, one.name, data_of(one), scores)
+        for file, baseline in studies:
+            test_set = _set_of(baseline, all_sets(connection), file)
+            baselines.put_human(connection, test_set.name, baseline)
+            details = {"study": baseline.study, "rows": str(len(baseline.scores)), "file": file.name[:300]}
+            record(connection, actor=maintainer(), what="human baseline", subject=test_set.name, facts=details)
+        for file, test_set, scores in scored:
+            baselines.put_pixels(connection, test_set.name, data_of(test_set), scores)
             details = {"rows": str(len(scores)), "file": file.name[:300]}
-            record(connection, actor=maintainer(), what="template baseline", subject=one.name, facts=details)
-    return count + sum(len(found.scores) for _, found in studies) + sum(len(scores) for _, _, scores in scored)
+            record(connection, actor=maintainer(), what="template baseline", subject=test_set.name, facts=details)
+    return count + sum(len(baseline.scores) for _, baseline in studies) + sum(len(scores) for _, _, scores in scored)
 
 
-def _set_of(found: HumanBaseline, sets: Sequence[TestSet], file: Path) -> TestSet:
+def _set_of(baseline: HumanBaseline, sets: Sequence[TestSet], file: Path) -> TestSet:
     """The set of a board whose data the people of a study saw; a LeaderboardError if there is none."""
-    one = next((each for each in sets if (data_of(each), each.language) == (found.data, found.language)), None)
-    if one is None:
-        have = ", ".join(f"{each.name} ({data_of(each)}, {each.language})" for each in sets) or "none"
+    data = baseline.data, baseline.language
+    test_set = next((candidate for candidate in sets if (data_of(candidate), candidate.language) == data), None)
+    if test_set is None:
+        listing = (f"{candidate.name} ({data_of(candidate)}, {candidate.language})" for candidate in sets)
+        have = ", ".join(listing) or "none"
         raise LeaderboardError(
-            f"{file} is of people who saw other data ({found.data}, {found.language}) than the sets of this board: "
-            f"{have}. Make the study with the data of a set."
+            f"{file} is of people who saw other data ({baseline.data}, {baseline.language}) than the sets of this "
+            f"board: {have}. Make the study with the data of a set."
         )
-    modes = one.modes or (NO_MODE,)
-    for number, score in enumerate(found.scores, start=1):
+    modes = test_set.modes or (NO_MODE,)
+    for number, score in enumerate(baseline.scores, start=1):
         mode = NO_MODE if score.mode == UNSTATED else score.mode
-        if mode not in modes or score.view not in one.task.board_views or score.items > one.questions:
+        if mode not in modes or score.view not in test_set.task.board_views or score.items > test_set.questions:
             raise LeaderboardError(
-                f"{file}, score {number}: the set {one.name!r} has no {score.mode}, {score.view.label} with "
-                f"{pluralize(score.items, one.task.cluster)}."
+                f"{file}, score {number}: the set {test_set.name!r} has no {score.mode}, {score.view.label} with "
+                f"{pluralize(score.items, test_set.task.cluster)}."
             )
-    return one
+    return test_set

@@ -22,7 +22,7 @@ COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
 
 
 def export_tables(board: Board, form: str, *, with_reported: bool = True) -> str:
-    """Every table of a board as text; see :mod:`vcrgen.leaderboard.tables`."""
+    """Every table of a board as text; see `vcrgen.leaderboard.tables`."""
     with board.reading() as connection:
         return export(BoardQueries(board, connection).tables(), form, with_reported=with_reported)
 

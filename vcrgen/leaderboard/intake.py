@@ -56,7 +56,7 @@ def accept(
         stream: The file's bytes.
         set_name: The test set.
         name: What the team calls the file.
-        channel: ``api``, ``page`` or :data:`BY_MAINTAINERS`.
+        channel: ``api``, ``page`` or `BY_MAINTAINERS`.
         actor: Who submits it, for the log.
         limited: Whether the team's limits hold; not for maintainers.
         private: Whether only those who know its id see it. Its team can choose it later, and then it is shown.
@@ -156,12 +156,14 @@ def selected_for_closing(connection: Connection, set_name: str, number: int) -> 
     are not limited.
     """
     by_turn: dict[str, list[Submission]] = {}
-    for one in submissions.counted(connection, set_name):
-        free = one.channel == BY_MAINTAINERS
-        turn = one.id if free else turn_of(connection, key_of(one.facts.team))
-        by_turn.setdefault(turn, []).append(one)
-    kept: list[Submission] = []
+    for file in submissions.counted(connection, set_name):
+        free = file.channel == BY_MAINTAINERS
+        turn = file.id if free else turn_of(connection, key_of(file.facts.team))
+        by_turn.setdefault(turn, []).append(file)
+    selected: list[Submission] = []
     for files in by_turn.values():
-        files.sort(key=lambda one: (one.chosen, -1.0 if one.best is None else one.best, one.received), reverse=True)
-        kept += files[:number]
-    return sorted(kept, key=lambda one: (one.received, one.id))
+        files.sort(
+            key=lambda file: (file.chosen, -1.0 if file.best is None else file.best, file.received), reverse=True
+        )
+        selected += files[:number]
+    return sorted(selected, key=lambda file: (file.received, file.id))

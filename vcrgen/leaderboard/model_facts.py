@@ -24,7 +24,7 @@ AHEAD = timedelta(days=366)  # that a release may lie in the future
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """One model as its team describes it; made by :func:`check_facts`."""
+    """One model as its team describes it; made by `check_facts`."""
 
     team: str  # who submits
     model: str

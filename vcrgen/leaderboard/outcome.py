@@ -41,7 +41,7 @@ class ScoringOutcome:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ScoringOutcome:
-        """The inverse of :meth:`to_bytes`."""
+        """The inverse of `to_bytes`."""
         values = json.loads(data)
         for cell in values["cells"]:
             cell["hits"] = b64decode(cell["hits"])

@@ -12,7 +12,7 @@ PARAMETRIC = ("board", "model", "compare")  # kinds of pages that this module ma
 
 
 def is_page_name(name: str) -> bool:
-    """Return whether a page of this name may exist, without a look at the database."""
+    """Whether a page of this name may exist, without a look at the database."""
     row = BOARD_PAGES.get(name)
     return not row.is_form if row else (names.parse_name(name) or ("",))[0] in PARAMETRIC
 

@@ -84,7 +84,7 @@ class SetLifecycle:
         return next((word for word, at in moments if at is not None), "open")
 
     def has_secret(self, *, hidden: bool) -> bool:
-        """Return whether the answers of a set are secret: those of a hidden set until its key is published."""
+        """Whether the answers of a set are secret: those of a hidden set until its key is published."""
         return hidden and self.published is None
 
     def refusal(self, name: str, at: datetime) -> str:
@@ -334,7 +334,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCell:
-    """One mode and view of a model on one set; ranks as in :class:`RankedModel`, and 0 for a private file."""
+    """One mode and view of a model on one set; ranks as in `RankedModel`, and 0 for a private file."""
 
     track: Track
     rank: int

@@ -91,7 +91,7 @@ def apply_settings(folder: Path) -> tuple[Board, Sequence[SetChange]]:
 
 
 def apply_sets(board: Board) -> Sequence[SetChange]:
-    """Make the sets of a board those of its settings; see :func:`apply_settings`."""
+    """Make the sets of a board those of its settings; see `apply_settings`."""
     known = {one.name: one for one in board.sets}
     # Answers are read before the transaction: others would wait for it.
     read = {one.name: found for one in board.settings.sets if (found := _read_new(board, one, known.get(one.name)))}

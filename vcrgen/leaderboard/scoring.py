@@ -88,7 +88,7 @@ def score_file(
 
 
 def check_file(session: BaseScoringSession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
-    """Return the problems that would keep a file from being scored, as :func:`score_file` words them.
+    """Return the problems that would keep a file from being scored, as `score_file` words them.
 
     Answers are not read.
 

@@ -1,6 +1,6 @@
 """Tables of a board as a document, for papers and other programs: Markdown, CSV, LaTeX and JSON.
 
-Names in them come from strangers; :mod:`vcrgen.report.escape` keeps them from being markup.
+Names in them come from strangers; `vcrgen.report.escape` keeps them from being markup.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
 
 
 def export(tables: Sequence[BoardTable], form: str, *, with_reported: bool = True) -> str:
-    """Write tables in one of :data:`FORMATS`, with rows from publications or without."""
+    """Write tables in one of `FORMATS`, with rows from publications or without."""
     return render(board_document(tables if with_reported else [replace(each, reported=()) for each in tables]), form)
 
 

@@ -60,7 +60,7 @@ class Vault:
         return self._folder / sha256[:2] / sha256
 
     def free(self) -> int:
-        """Return the free bytes of the disk."""
+        """Free bytes of the disk that holds the vault."""
         return shutil.disk_usage(self._folder if self._folder.exists() else self._folder.parent).free
 
     @contextmanager

@@ -55,7 +55,7 @@ class ExtraSteps(NamedTuple):
 
 
 def all_slots(items: int, conditions: int, raters: int) -> list[Slot]:
-    """Return every response that a study needs: each item in each condition by so many raters."""
+    """Every response that a study needs: each item in each condition by so many raters."""
     return [Slot(*slot) for slot in product(range(items), range(conditions), range(raters))]
 
 
@@ -85,7 +85,7 @@ def assign(
     everybody = ",".join(map(str, people))
 
     def unevenness(person: int) -> int:
-        """Return the unevenness of the conditions of somebody: whoever is most uneven chooses first."""
+        """How uneven the conditions of a rater are: the most uneven one chooses first."""
         counts = [in_condition[person][condition] for condition in conditions]
         return max(counts) - min(counts)
 

@@ -82,7 +82,7 @@ def audit_page_data(
 
 
 def is_answered(response: Response) -> bool:
-    """Return true if a rater has answered the question of an item: with a letter, or with "I cannot tell"."""
+    """Whether a rater has answered the question of an item: with a letter, or with "I cannot tell"."""
     return bool(response.texts[0]) or response.unread[0]
 
 
@@ -127,7 +127,7 @@ def study_verdicts(draw: Draw, items: Sequence[StudyItem], steps: Sequence[Rater
 def rejected_item_views(
     store: StudyStore, draw: Draw, items: Sequence[StudyItem], verdicts: AuditVerdicts, wanted: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield items with their verdicts, as :func:`vcrgen.bloom.audit.rejected_items.read_rejected_items` does."""
+    """Yield items with their verdicts, as `vcrgen.bloom.audit.rejected_items.read_rejected_items` does."""
     paths = {item.question_id: item.path for item in draw.items}
     with store.reading() as connection:
         questions = _by_item(read_questions(connection))

@@ -39,7 +39,7 @@ AUDIT = PageTexts(
 
 
 def texts_for(design: StudyDesign) -> PageTexts:
-    """Return the texts of the pages of a study."""
+    """Texts by kind of study: an audit's, those of MCQ benchmarks, or of masked spans."""
     return AUDIT if design.draw else MCQ if design.is_mcq else VCR
 
 
@@ -67,7 +67,7 @@ def read_text(folder: Path, kind: str, lang: str) -> str:
 
 
 def unwritten_consents(store: StudyStore) -> list[str]:
-    """Return a sentence for each language whose consent :func:`has_note`: those of raters, or the study's before any.
+    """Return a sentence for each language whose consent `has_note`: those of raters, or the study's before any.
 
     That note asks the maintainers to say who they are.
     """
@@ -84,5 +84,5 @@ def unwritten_consents(store: StudyStore) -> list[str]:
 
 
 def has_note(texts: PageTexts, lang: str, consent: str) -> bool:
-    """Return true if a consent still has the last line of the one that ships."""
+    """Whether a consent still has the last line of the one that ships."""
     return texts.consent[lang].strip().splitlines()[-1] in consent

@@ -121,7 +121,7 @@ def _language(design: StudyDesign, lang: str | None) -> str:
 
 
 def _speaks(design: StudyDesign, lang: str, condition: int) -> bool:
-    """Return true if a rater can be asked in a condition: of an MCQ benchmark only in the rater's language."""
+    """Whether a rater can be asked in a condition: of an MCQ benchmark only in the rater's language."""
     return not design.is_mcq or design.conditions[condition].mode == lang
 
 
@@ -146,7 +146,7 @@ def unassigned_slots(connection: Connection, design: StudyDesign, rater: Rater) 
 
 
 def claim_unassigned(connection: Connection, design: StudyDesign, rater: Rater) -> None:
-    """Assign the slots of :func:`unassigned_slots` to a rater."""
+    """Assign the slots of `unassigned_slots` to a rater."""
     slots = unassigned_slots(connection, design, rater)
     steps = steps_for_rater(
         rater.number, slots, ExtraSteps((), 0, 0), conditions=len(design.conditions), seed=design.seed
@@ -155,7 +155,7 @@ def claim_unassigned(connection: Connection, design: StudyDesign, rater: Rater) 
 
 
 def withdraw(store: StudyStore, rater: Rater) -> int:
-    """End the participation of a rater in a transaction of its own; see :func:`end_participation`."""
+    """End the participation of a rater in a transaction of its own; see `end_participation`."""
     with store.writing() as connection:
         return end_participation(connection, rater)
 

@@ -119,7 +119,7 @@ class StudyDesign:
     items: int
     training: int
     spans: int  # masked spans of all items but training
-    options: dict[str, Any]  # of :class:`vcrgen.study.options.StudyOptions`
+    options: dict[str, Any]  # of `vcrgen.study.options.StudyOptions`
     task: str = VCR_TASK.name  # of the dataset
     draw: Draw | None = None  # of an audit
     example: int | None = None  # number of the item that is shown with its answers before the first step

@@ -18,7 +18,7 @@ INTERVAL = "95 % interval"
 
 
 def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
-    """Return the scores as published: mean and deviation over raters, of all errors and filtered."""
+    """Scores as papers print them: mean and SD over raters, with all errors and filtered."""
     rows: list[Sequence[TableCell]] = []
     for condition, mine in scoring.by_condition(design, graded):
         exact, filtered, lenient = (
@@ -74,7 +74,7 @@ def model_table(design: StudyDesign, graded: Sequence[GradedResponse], model: Mo
 
 
 def agreement_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
-    """Return the agreement of raters, by condition."""
+    """Agreement of the raters, by condition."""
     rows: list[Sequence[TableCell]] = []
     for condition, mine in scoring.by_condition(design, graded):
         found = scoring.agreement(mine)
@@ -86,7 +86,7 @@ def agreement_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Ta
 
 
 def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[Rater]) -> Table:
-    """Return a row for each rater who finished an item."""
+    """A row for each rater who finished an item."""
     known = {rater.number: rater for rater in raters}
     rows: list[Sequence[TableCell]] = []
     for one in statistics:
@@ -116,7 +116,7 @@ def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[
 
 
 def key_table(keys: Sequence[scoring.SuspectKey], items: Sequence[StudyItem], source: StudySource) -> Table:
-    """Return the answers that may be wrong."""
+    """Suspect keys: answers that may be wrong."""
     nobody = "nobody has it right" if isinstance(source, McqSource) else "nobody recovers it"
     rows = [
         (

@@ -152,7 +152,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(graded: Sequence[GradedResponse]) -> Agreement:
-    """Return the agreement of the raters of some responses."""
+    """Agreement of the raters over some responses."""
     units = _grouped(graded, lambda one: (one.item, one.condition, one.place)).values()
     texts = [[typed_form(one.typed) for one in unit] for unit in units]
     rights = [[one.exact_match for one in unit] for unit in units]
@@ -218,7 +218,7 @@ def rater_statistics(
 
 
 def fails_checks(steps: Sequence[RaterStep], options: Mapping[str, float]) -> bool:
-    """Return true if the rule of a study excludes the rater of these steps."""
+    """Whether the rule of a study excludes the rater of these steps."""
     return _below(_checks(steps), options["min_checks"]) or _below(_repeats(steps), options["min_repeats"])
 
 

@@ -47,7 +47,7 @@ class StudySource:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes, or :data:`UNSTATED` where the dataset names none."""
+        """The modes, or `UNSTATED` where the dataset names none."""
         return self.key.variants or (UNSTATED,)
 
     @property
@@ -100,7 +100,7 @@ class McqSource(StudySource):
         return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), limit))
 
     def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
-        """Yield the pictures of some items, the same one in every condition; see :class:`StudySource`."""
+        """Yield the pictures of some items, the same one in every condition; see `StudySource`."""
         shown = [number for number, condition in enumerate(conditions) if condition.view is not View.TEXT_ONLY]
         left = set(wanted)
         for _, row in self.images.rows(["question_id", "image"]):

@@ -1,7 +1,7 @@
 """Visitors of a shared link, as Prolific sends them: a place is taken by agreeing to take part, not by looking.
 
 A visitor is known by a keyed hash of the id in the link, and has a token that is made from it: always the same page.
-Where all places are taken, one whose rater has sent nothing for :data:`IDLE` is given to the next visitor.
+Where all places are taken, one whose rater has sent nothing for `IDLE` is given to the next visitor.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def open_visit(connection: Connection, shared_link: str, participant: str) -> Vi
 
 
 def has_place(connection: Connection, invitation: Invitation) -> bool:
-    """Return true if a link has a place that is free, or whose rater is idle."""
+    """Whether a link has a place that is free, or whose rater is idle."""
     return free_place(connection, invitation.shared_link) is not None or bool(_idle(connection, invitation))
 
 
@@ -72,7 +72,7 @@ def _idle(connection: Connection, invitation: Invitation) -> list[Rater]:
 
 
 def is_wanted(invitation: Invitation, languages: str) -> bool:
-    """Return true if somebody who speaks these languages, as typed, may take a place."""
+    """Whether somebody who speaks these languages, as typed, may take a place."""
     return not invitation.speaks or any(word.casefold() in languages.casefold() for word in invitation.speaks)
 
 

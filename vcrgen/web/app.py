@@ -35,7 +35,7 @@ def guard_app(
         app: With its routes.
         name: Of the service, for people: ``board``.
         page: Makes the page of a title and a sentence.
-        policy: See :class:`Guard`, as for the arguments below.
+        policy: See `Guard`, as for the arguments below.
         file_bytes: Of the largest file that a form may hold.
         requests_per_minute: Of one client.
         has_token: True for a request that is let in by a token.

@@ -43,7 +43,7 @@ class ErrorHandlers:
 
     Args:
         name: Of the service, for people: ``board``.
-        page: Makes the page of a title and a sentence; it may raise a :class:`VcrgenError` where it cannot be made now.
+        page: Makes the page of a title and a sentence; it may raise a `VcrgenError` where it cannot be made now.
     """
 
     def __init__(self, name: str, page: Callable[[str, str], str]) -> None:

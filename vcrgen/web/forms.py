@@ -107,7 +107,7 @@ def _decoded(text: bytes) -> str:
 
 
 class _Parts:
-    """The parts of a form as they come: fields, and one file, whose bytes wait until :meth:`keep`."""
+    """The parts of a form as they come: fields, and one file, whose bytes wait until `keep`."""
 
     def __init__(self, max_fields: int) -> None:
         self.items: Items = []

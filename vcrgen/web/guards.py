@@ -139,7 +139,7 @@ class _Body:
 
     @property
     def endless(self) -> bool:
-        """Return true if so much of it may be left that the connection is better closed than read to its end."""
+        """Whether so much of it may be left that the connection is better closed than read to its end."""
         return not self._ended and (
             self._slow or self.length is None or self.length > limits.DRAIN_FACTOR * self._max_bytes
         )
@@ -171,7 +171,7 @@ class _Body:
 
 
 def too_large_text(max_bytes: int) -> str:
-    """Return the sentence for a body of more bytes than it may have."""
+    """The sentence for a body of more bytes than it may have."""
     return f"The file is larger than {(max_bytes - limits.FORM_BYTES) >> 20} MiB, which is the most that is taken here."
 
 
@@ -182,7 +182,7 @@ def client_address(scope: Scope | Any) -> str:
 
 
 def _same_site(headers: dict[bytes, str]) -> bool:
-    """Return true if a post comes from this site's own pages, or from no page at all.
+    """Whether a post comes from this site's own pages, or from no page at all.
 
     There are no cookies, so that a page of another site could act for nobody; this keeps it from acting at all.
     """

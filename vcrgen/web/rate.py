@@ -13,7 +13,7 @@ from vcrgen.web import limits
 class RateLimiter:
     """Counts the events of each client, of which ``limit`` are allowed in ``seconds``.
 
-    A client is an address, or the network that :func:`client_network` gives.
+    A client is an address, or the network that `client_network` gives.
     """
 
     def __init__(self, limit: int, seconds: float) -> None:
@@ -23,7 +23,7 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def is_full(self, client: str) -> bool:
-        """Return true if a client has reached the limit."""
+        """Whether a client has reached the limit."""
         client = client_network(client)
         with self._lock:
             times = self._times.get(client)

@@ -33,7 +33,7 @@ def plain_response(scope: Scope, status: int, text: str, about: str = "") -> Res
 
 
 def is_api_request(scope: Scope) -> bool:
-    """Return true if a request asks the API, so that it wants JSON."""
+    """Whether a request asks the API, so that it wants JSON."""
     return bool(scope["path"].startswith("/api/"))
 
 

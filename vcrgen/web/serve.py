@@ -41,7 +41,7 @@ class WorkerProcess:
         self._thread.start()
 
     def is_alive(self) -> bool:
-        """Return true if the process is there."""
+        """Whether the process is there."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:

@@ -9,12 +9,12 @@ MAX_TOKEN = 100  # characters; a longer word is no token, and is not hashed
 
 
 def new_token(prefix: str) -> str:
-    """Return a token of 256 random bits behind a prefix that tells its purpose, such as ``vcr_``."""
+    """A token of 256 random bits behind a prefix that tells its purpose, such as ``vcr_``."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def token_hash(token: str) -> str | None:
-    """Return the SHA-256 of a token in hex, or None for a word that is too long to be a token.
+    """The SHA-256 of a token in hex, or None for a word that is too long to be a token.
 
     There is no salt, as nobody can guess 256 random bits.
     """

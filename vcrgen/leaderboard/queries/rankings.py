@@ -66,7 +66,7 @@ class RankingQueries(BoardState):
         return [self.table(track) for track in self.tracks()]
 
     def reported(self) -> Sequence[ReportedResult]:
-        """Return all reported results."""
+        """All reported results."""
         return reported_results.all_reported(self.connection)
 
     @cached_property
@@ -87,13 +87,13 @@ class RankingQueries(BoardState):
     @cached_property
     def _humans(self) -> Mapping[tuple[str, str, str], Sequence[HumanScore]]:
         """Scores of people by set, mode and view; of data that a set does not have any more, none."""
-        found: dict[tuple[str, str, str], list[HumanScore]] = defaultdict(list)
+        by_track: dict[tuple[str, str, str], list[HumanScore]] = defaultdict(list)
         for name, data, score in baselines.human_scores(self.connection):
             if name in self.sets and data_of(self.sets[name]) == data:
                 mode = NO_MODE if score.mode == UNSTATED else score.mode
-                shown = disclose_human(score, hidden=self.sets[name].hidden)
-                found[name, mode, score.view.value].append(shown)
-        return found
+                disclosed = disclose_human(score, hidden=self.sets[name].hidden)
+                by_track[name, mode, score.view.value].append(disclosed)
+        return by_track
 
     def overall(self) -> list[records.OverallScore]:
         """Models with a figure on every set of the overall score, the highest mean first."""
@@ -102,31 +102,33 @@ class RankingQueries(BoardState):
         for row in self.rows:
             if row.set in names and row.view == self.sets[row.set].lifecycle.view:
                 by_model[row.facts.entry][row.set, row.mode] = row
-        found = []
+        overall_scores = []
         for rows in by_model.values():
             by_set = {name: self._mean(name, rows) for name in names}
-            known = {name: value for name, value in by_set.items() if value is not None}
-            if len(known) == len(names):
+            means = {name: value for name, value in by_set.items() if value is not None}
+            if len(means) == len(names):
                 facts = max(rows.values(), key=lambda row: row.received).facts
-                found.append(records.OverallScore(facts=facts, exact=sum(known.values()) / len(known), by_set=known))
-        return sorted(found, key=lambda each: (-each.exact, each.facts.model, each.facts.team))
+                overall_scores.append(
+                    records.OverallScore(facts=facts, exact=sum(means.values()) / len(means), by_set=means)
+                )
+        return sorted(overall_scores, key=lambda score: (-score.exact, score.facts.model, score.facts.team))
 
     def _mean(self, set_name: str, rows: Mapping[tuple[str, str], BoardCell]) -> float | None:
         """The mean over the modes of a set, from figures that may be shown; None if one is missing."""
-        one = self.sets[set_name]
-        modes = one.modes or (NO_MODE,)
+        test_set = self.sets[set_name]
+        modes = test_set.modes or (NO_MODE,)
         if not all((set_name, mode) in rows for mode in modes):
             return None
-        means = [_leading(one.task, rows[set_name, mode].estimates) for mode in modes]
+        means = [_leading(test_set.task, rows[set_name, mode].estimates) for mode in modes]
         return sum(means) / len(means)
 
     def _ladder_rows(self, set_name: str) -> list[records.LadderRow]:
         """The models of a set that is still open, by the step that each has reached."""
         files = submissions.public_files(self.connection, set_name)
-        lowest_first = sorted(files, key=lambda one: -1.0 if one.best is None else one.best)
-        highest = {one.facts.entry: one for one in lowest_first}.values()
-        ladder_rows = [records.LadderRow(facts=one.facts, received=one.received, best=one.best) for one in highest]
-        return sorted(ladder_rows, key=lambda one: (-(one.best or -1.0), one.facts.model, one.facts.team))
+        lowest_first = sorted(files, key=lambda file: -1.0 if file.best is None else file.best)
+        highest = {file.facts.entry: file for file in lowest_first}.values()
+        ladder_rows = [records.LadderRow(facts=file.facts, received=file.received, best=file.best) for file in highest]
+        return sorted(ladder_rows, key=lambda row: (-(row.best or -1.0), row.facts.model, row.facts.team))
 
     def _ranking(self, track: Track, short: str, cells: Sequence[BoardCell]) -> records.Ranking:
         rows = sorted((self._row(cell, len(cells)) for cell in cells), key=_by_rank)

@@ -46,11 +46,11 @@ class BoardState:
     def __init__(self, board: Board, connection: Connection, kept: dict[str, SetRows] | None = None) -> None:
         self.board = board
         self.connection = connection
-        self.sets: Mapping[str, TestSet] = {one.name: one for one in all_sets(connection)}
+        self.sets: Mapping[str, TestSet] = {test_set.name: test_set for test_set in all_sets(connection)}
         self._kept = {} if kept is None else kept
 
     def ranked(self, set_name: str) -> SetRows:
-        """Return the rows that are ranked on a set."""
+        """The rows that are ranked on a set, read once for a state of the database."""
         if set_name not in self._kept:
             self._kept[set_name] = SetRows(self.connection, set_name)
         return self._kept[set_name]
@@ -61,27 +61,27 @@ class BoardState:
         return (row for name in self.sets for row in self.ranked(name).rows)
 
     def track(self, set_name: str, mode: str, view: View | str) -> Track:
-        """Return the track of a set, mode and view."""
-        one = self.sets[set_name]
-        language = mode if one.task.axis == "lang" else one.language
+        """The track of a set, mode and view, with the step to which its scores are rounded."""
+        test_set = self.sets[set_name]
+        language = mode if test_set.task.axis == "lang" else test_set.language
         return Track(
-            set=one.name,
-            hidden=one.hidden,
+            set=test_set.name,
+            hidden=test_set.hidden,
             language=language,
             mode=mode,
             view=View(view),
-            questions=one.shown.questions,
-            spans=one.shown.spans,
-            step=set_rounding_step(one),
-            lifecycle=one.lifecycle,
-            task=one.task,
-            settled_by_pixels=self._is_settled(one, mode),
+            questions=test_set.shown.questions,
+            spans=test_set.shown.spans,
+            step=set_rounding_step(test_set),
+            lifecycle=test_set.lifecycle,
+            task=test_set.task,
+            settled_by_pixels=self._is_settled(test_set, mode),
         )
 
-    def _is_settled(self, one: TestSet, mode: str) -> bool:
+    def _is_settled(self, test_set: TestSet, mode: str) -> bool:
         """Tell whether the visible pixels of a set are known to settle its spans in a mode."""
-        found = self.pixel_scores.get((one.name, mode))
-        return one.white_rows if found is None else found.settles
+        pixel_score = self.pixel_scores.get((test_set.name, mode))
+        return test_set.white_rows if pixel_score is None else pixel_score.settles
 
     @cached_property
     def pixel_scores(self) -> Mapping[tuple[str, str], PixelScore]:

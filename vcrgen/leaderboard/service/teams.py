@@ -47,7 +47,7 @@ NO_STORE = {"cache-control": "no-store"}
 
 
 def is_token_request(scope: Scope) -> bool:
-    """Return whether a request is authorised by a token alone, wherever it comes from."""
+    """Whether a request is authorised by a token alone, wherever it comes from."""
     path = scope["path"]
     if path == "/api/team":
         return True

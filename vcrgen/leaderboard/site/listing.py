@@ -98,7 +98,7 @@ class Listing:
         return self.asked.link(sort=down if self.asked.sort == up else up, page=1)
 
     def sorted_by(self, column: str) -> str:
-        """Return the value of ``aria-sort`` of a column; empty where it is not sorted by it."""
+        """``aria-sort`` of a column; empty where the rows are not sorted by it."""
         return {column: "ascending", f"-{column}": "descending"}.get(self.asked.sort, "")
 
 

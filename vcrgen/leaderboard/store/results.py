@@ -114,7 +114,7 @@ def last_run(connection: Connection, submission_id: str, *, split: str = "") -> 
 
 
 def length_ratio(connection: Connection, submission_id: str) -> float | None:
-    """Return the length of a submission's outputs over that of the answers; None where it was not measured."""
+    """The length of a submission's outputs over that of the answers; None where it was not measured."""
     mine = select(runs.c.result).where(runs.c.submission == submission_id).order_by(runs.c.id.desc()).limit(1)
     result = connection.execute(mine).scalar_one_or_none()
     return result and result.get("length_ratio")
@@ -229,7 +229,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
-    """Return the evidence of a run, by cell."""
+    """What a run's models are compared by, for each cell; never rounded."""
     wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
     rows, packed = connection.execute(wanted.where(cells.c.run == run)), _means_of(connection, run)
     return {

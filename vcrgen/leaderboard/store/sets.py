@@ -17,15 +17,15 @@ from vcrgen.leaderboard.store.schema import sets
 _LIFECYCLE = TypeAdapter(SetLifecycle)
 
 
-def add_set(connection: Connection, found: TestSet) -> None:
+def add_set(connection: Connection, test_set: TestSet) -> None:
     """Add a set after those that are there."""
     number = connection.execute(select(func.count()).select_from(sets)).scalar_one()
-    connection.execute(insert(sets).values(**_values(found), number=number))
+    connection.execute(insert(sets).values(**_values(test_set), number=number))
 
 
-def change_set(connection: Connection, found: TestSet) -> None:
+def change_set(connection: Connection, test_set: TestSet) -> None:
     """Replace what is known of a set."""
-    connection.execute(update(sets).where(sets.c.name == found.name).values(**_values(found)))
+    connection.execute(update(sets).where(sets.c.name == test_set.name).values(**_values(test_set)))
 
 
 def all_sets(connection: Connection) -> Sequence[TestSet]:
@@ -47,14 +47,14 @@ def all_sets(connection: Connection) -> Sequence[TestSet]:
 
 def get_set(connection: Connection, name: str) -> TestSet:
     """The set of a name; a LeaderboardError that names the sets if there is none."""
-    known = all_sets(connection)
-    found = next((one for one in known if one.name == name), None)
-    if found is None:
-        names = ", ".join(one.name for one in known)
+    test_sets = all_sets(connection)
+    test_set = next((test_set for test_set in test_sets if test_set.name == name), None)
+    if test_set is None:
+        names = ", ".join(test_set.name for test_set in test_sets)
         raise LeaderboardError(f"There is no set {name[:40]!r} on this board; there are {names}.")
-    return found
+    return test_set
 
 
-def _values(found: TestSet) -> dict[str, Any]:
-    values = {each.name: getattr(found, each.name) for each in fields(found)}
-    return values | {"lifecycle": _LIFECYCLE.dump_python(found.lifecycle, mode="json"), "task": found.task.name}
+def _values(test_set: TestSet) -> dict[str, Any]:
+    values = {column.name: getattr(test_set, column.name) for column in fields(test_set)}
+    return values | {"lifecycle": _LIFECYCLE.dump_python(test_set.lifecycle, mode="json"), "task": test_set.task.name}

@@ -51,7 +51,7 @@ def make_app(store: StudyStore) -> ASGIApp:
 
 
 def message(title: str, text: str, pages: Templates) -> str:
-    """Return a page with a sentence."""
+    """A page that says one sentence."""
     return pages.render("message.html", title=title, text=text)
 
 
@@ -74,6 +74,6 @@ def _health(store: StudyStore) -> Response:
 
 
 def _has_token(scope: Scope) -> bool:
-    """Return true if a request is let in by a token: many raters may sit behind one address."""
+    """Whether a request is let in by a token: many raters may sit behind one address."""
     path: str = scope["path"]
     return path.startswith(("/r/", "/api/", "/join/")) or (path == MAINTAIN and scope["method"] == "POST")

@@ -287,7 +287,7 @@ class RaterRoutes:
         return {"code": code, "url": COMPLETE + code if code else ""}
 
     def _stop(self, connection: Connection, rater: Rater, sent: _Body) -> dict[str, Any]:
-        """The rater leaves; see :func:`vcrgen.study.raters.withdraw`."""
+        """The rater leaves; see `vcrgen.study.raters.withdraw`."""
         return {"stopped": True}
 
     def _volunteer(self, connection: Connection, rater: Rater, sent: _Volunteer) -> dict[str, Any]:

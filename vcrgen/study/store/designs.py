@@ -22,7 +22,7 @@ def write_design(connection: Connection, design: StudyDesign, secret: str) -> No
 
 
 def read_design(connection: Connection) -> StudyDesign:
-    """Return the design."""
+    """The design, written once when the study was made."""
     values = dict(connection.execute(select(tables.designs.c.value)).scalar_one())
     values["conditions"] = tuple(Condition(mode, View(view)) for mode, view in values["conditions"])
     if values["draw"]:
@@ -31,7 +31,7 @@ def read_design(connection: Connection) -> StudyDesign:
 
 
 def read_secret(connection: Connection) -> str:
-    """Return the secret that :func:`write_design` stored."""
+    """The secret that `write_design` stored."""
     return str(connection.execute(select(tables.designs.c.secret)).scalar_one())
 
 
@@ -41,6 +41,6 @@ def add_maintainer(connection: Connection, token: str | None) -> None:
 
 
 def is_maintainer(connection: Connection, token: str | None) -> bool:
-    """Return true if the hash is that of a maintainer's token."""
+    """Whether the hash is that of a maintainer's token."""
     found = select(tables.maintainers).where(tables.maintainers.c.token == token)
     return connection.execute(found).first() is not None

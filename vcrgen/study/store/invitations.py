@@ -55,5 +55,5 @@ def read_participant_ids(connection: Connection) -> dict[int, str]:
 
 
 def keeps_ids(connection: Connection) -> bool:
-    """Return true if some invitation stores the ids of its visitors."""
+    """Whether some invitation stores the ids of its visitors."""
     return connection.execute(select(invitations).where(invitations.c.keeps_ids)).first() is not None

@@ -30,12 +30,12 @@ def add_rater(connection: Connection, number: int, lang: str, *, token: str | No
 
 
 def next_rater_number(connection: Connection) -> int:
-    """Return the number of the next rater."""
+    """One more than the highest number of a rater, from 1."""
     return int(connection.execute(select(func.coalesce(func.max(raters.c.number), 0) + 1)).scalar_one())
 
 
 def read_raters(connection: Connection) -> list[Rater]:
-    """Return all raters, in the order of their invitations."""
+    """All raters, in the order of their invitations."""
     rows = connection.execute(SELECT_RATER.order_by(raters.c.number)).mappings()
     return [as_rater(row) for row in rows]
 
@@ -47,7 +47,7 @@ def find_rater(connection: Connection, token: str | None) -> Rater | None:
 
 
 def as_rater(row: RowMapping) -> Rater:
-    """Return the rater of a row of :data:`SELECT_RATER`."""
+    """The rater of a row of `SELECT_RATER`."""
     return Rater(**{**row, "state": RaterState(row["state"])})
 
 
