@@ -104,11 +104,11 @@ def public_address(host: str) -> str:
         ImageProblem: It has a private one, or one of this machine.
         OSError: The name is not known.
     """
-    found = [str(each[4][0]).partition("%")[0] for each in socket.getaddrinfo(host, PORT, type=socket.SOCK_STREAM)]
-    addresses = [ipaddress.ip_address(each) for each in found]
-    if not addresses or not all(each.is_global and not each.is_multicast for each in addresses):
+    texts = [str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, PORT, type=socket.SOCK_STREAM)]
+    addresses = [ipaddress.ip_address(text) for text in texts]
+    if not addresses or not all(address.is_global and not address.is_multicast for address in addresses):
         raise _problem("leads into a private network")
-    return found[0]
+    return texts[0]
 
 
 class _PinnedConnection(http.client.HTTPSConnection):

@@ -60,9 +60,11 @@ def check_shortcuts(figures: Sequence[ReaderFigure]) -> None:
     Raises:
         ShortcutError: The reader is above chance by more than the margin and by more than luck.
     """
-    found = sorted((figure for figure in figures if figure.is_shortcut), key=lambda each: each.chance - each.right)
-    if found:
-        listed = "; ".join(map(_figure_sentence, found[:_SHOWN]))
+    shortcuts = sorted(
+        (figure for figure in figures if figure.is_shortcut), key=lambda figure: figure.chance - figure.right
+    )
+    if shortcuts:
+        listed = "; ".join(map(_figure_sentence, shortcuts[:_SHOWN]))
         raise ShortcutError(
             f"The items can be answered without their pictures, by an {READER}: {listed}. Mend what gives "
             "the keys away, or write the set as it is with --allow-shortcuts."
@@ -79,7 +81,8 @@ def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
     if not whole:
         return _NOT_TESTED
     rows = "".join(
-        f"| {each.lang} | {each.items:,} | {100 * each.right:.1f} | {100 * each.chance:.1f} |\n" for each in whole
+        f"| {figure.lang} | {figure.items:,} | {100 * figure.right:.1f} | {100 * figure.chance:.1f} |\n"
+        for figure in whole
     )
     of_categories = [figure for figure in figures if figure.category]
     most = max(of_categories, key=lambda each: each.right - each.chance, default=None)

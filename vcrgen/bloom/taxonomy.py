@@ -107,7 +107,7 @@ class Taxonomy:
 def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
     """Return the keys by which a path is found: all of it, or the category alone or behind one name, if unambiguous."""
     folded = [(tuple(map(_folded, path.split("/"))), path) for path in taxonomy.paths]
-    found: dict[tuple[str, ...], str] = {}
+    keys: dict[tuple[str, ...], str] = {}
     for short in (
         lambda parts: parts,
         lambda parts: parts[1:],
@@ -115,9 +115,9 @@ def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
         lambda parts: parts[2:],
     ):
         counts = Counter(short(parts) for parts, _ in folded)
-        found |= {short(parts): path for parts, path in folded if counts[short(parts)] == 1}
+        keys |= {short(parts): path for parts, path in folded if counts[short(parts)] == 1}
     # In a tree of somebody's own, two categories may have names that fold to one; each is found by its own.
-    return found | {tuple(path.split("/")): path for path in taxonomy.paths}
+    return keys | {tuple(path.split("/")): path for path in taxonomy.paths}
 
 
 def _normalized(name: str) -> str:

@@ -59,12 +59,12 @@ class Key:
 
 def _base64_forms(value: bytes) -> set[str]:
     """Return what all Base64 texts have in common that encode a text with this value in it."""
-    found = set()
+    forms = set()
     for before in range(3):  # bytes before it in a group of three
         whole = (before + len(value)) // 3 * 3
         text = base64.b64encode((b"\0" * before + value)[:whole]).decode()[(0, 2, 3)[before] :]
-        found |= {text, text.translate(str.maketrans("+/", "-_"))}
-    return found
+        forms |= {text, text.translate(str.maketrans("+/", "-_"))}
+    return forms
 
 
 def _cut_beginnings(text: str, forms: Sequence[str], mark: str) -> str:
@@ -115,11 +115,11 @@ def parse_address(
     end = kind.image_path if pictures else kind.path
     end = end.format(model=quote(model, safe=""))
     path = parts.path.rstrip("/")
-    for known in ("/chat/completions", "/images/generations"):
-        path = path.removesuffix(known)
+    for ending in ("/chat/completions", "/images/generations"):
+        path = path.removesuffix(ending)
     query = parts.query or kind.query
-    shown = f"[{host}]" if ":" in host else host
-    place = f"{shown}:{port}" if port is not None else shown
+    bracketed = f"[{host}]" if ":" in host else host
+    place = f"{bracketed}:{port}" if port is not None else bracketed
     url = f"{parts.scheme}://{place}{quote(path, safe='/%')}/{end}" + (f"?{query}" if query else "")
     return Address(
         url=url,

@@ -354,5 +354,5 @@ def _error_message(error: Any, redact: Redact) -> str:
 
 def plain_line(text: str) -> str:
     """Return one short line without control characters."""
-    shown = "".join(char if char.isprintable() else " " for char in text[: 16 * _LONGEST_SENTENCE])
-    return " ".join(shown.split())[:_LONGEST_SENTENCE]
+    printable = "".join(char if char.isprintable() else " " for char in text[: 16 * _LONGEST_SENTENCE])
+    return " ".join(printable.split())[:_LONGEST_SENTENCE]

@@ -138,8 +138,8 @@ class _Queue(Generic[T]):
 
     def ready(self) -> Iterator[tuple[T, str, None]]:
         """Yield the waiting requests whose replies are there by now; they wait no longer."""
-        ready = [known for known in self.waiting if known[1] in self._ledger]
-        self.waiting = [known for known in self.waiting if known[1] not in self._ledger]
+        ready = [(what, key) for what, key in self.waiting if key in self._ledger]
+        self.waiting = [(what, key) for what, key in self.waiting if key not in self._ledger]
         yield from ((what, key, None) for what, key in ready)
 
     def take_problem(self, key: str, problem: RequestProblem) -> None:

@@ -54,10 +54,10 @@ class ServerOptions(Options):
     @property
     def patience_seconds(self) -> float:
         """Return the seconds of ``patience``; a ValueError if it is no time."""
-        found = _TIME.fullmatch(self.patience)
-        if found is None:
+        time = _TIME.fullmatch(self.patience)
+        if time is None:
             raise ValueError(f"patience {self.patience[:20]!r} is no time; give one such as 90s, 30m or 2h")
-        return float(found[1]) * _SECONDS[found[2]]
+        return float(time[1]) * _SECONDS[time[2]]
 
     @property
     def prices(self) -> tuple[float, float] | None:
