@@ -2135,8 +2135,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "a word like one of the lexicon is that one",
-        "known = _is_as_good(reading, characters, covered, sigma)",
-        "known = True",
+        "is_of_lexicon = _is_as_good(reading, characters, covered, sigma)",
+        "is_of_lexicon = True",
         "tests/pixels/test_attack.py",
     ),
     M(
@@ -2177,7 +2177,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "covered words of one text are texts of their own",
-        "if found and _is_near(span.before, wide=self.wide):",
+        "if spans and _is_near(span.before, wide=self.wide):",
         "if False:",
         "tests/pixels/test_attack.py",
     ),
@@ -2191,8 +2191,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "a character that is hidden whole is no covered one",
-        'own or (c.text == " " and under)',
-        "own",
+        '_is_covered_letter(character, line) or (character.text == " " and _is_hidden(character, line))',
+        "_is_covered_letter(character, line)",
         "tests/pixels/test_attack.py",
     ),
     M(
@@ -2205,8 +2205,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "covered texts run on over an uncovered line",
-        "if not found or between.strip():",
-        "if not found:",
+        "if not texts or between.strip():",
+        "if not texts:",
         "tests/pixels/test_attack.py",
     ),
     M(

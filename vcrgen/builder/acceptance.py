@@ -67,7 +67,7 @@ class Acceptance:
     def draw(
         self, span: Span, parts: PairParts, shaper: Shaper, form: Callable[[int], Sequence[Threshold]]
     ) -> Accepted | None:
-        """Draw covers of a span until one leaves enough in all modes; None if none of :data:`DRAWS` does.
+        """Draw covers of a span until one leaves enough in all modes; None if none of `DRAWS` does.
 
         Args:
             span: The span.

@@ -25,7 +25,7 @@ Places: TypeAlias = Sequence[tuple[Box, CoverRule]]
 _MAX_SEED = 1 << 53
 KEY_LENGTH = 20  # hex digits
 KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
-"""The form in which files hold the hashes of many pairs: one :class:`PairKeys` a record."""
+"""The form in which files hold the hashes of many pairs: one `PairKeys` a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

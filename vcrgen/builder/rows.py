@@ -13,7 +13,7 @@ from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
 
 
 def pair_row(pair: Pair, mode: Mode, *, language: LanguageRow, image_format: str) -> dict[str, Any]:
-    """Return one row of a dataset, in the columns of :data:`vcrgen.data.tasks.vcr.VCR`."""
+    """Return one row of a dataset, in the columns of `vcrgen.data.tasks.vcr.VCR`."""
     images = pair.images[mode]
 
     def image(data: bytes, name: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def span_row(covered: MaskedSpan) -> dict[str, Any]:
 
 
 def read_covers(row: Mapping[str, Any]) -> Iterator[Cover]:
-    """Read the covers of a span that :func:`span_row` has written.
+    """Read the covers of a span that `span_row` has written.
 
     Raises:
         KeyError: An entry is missing.

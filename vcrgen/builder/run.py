@@ -81,7 +81,7 @@ def build(
         address: Of a running Ray cluster.
         config: A YAML recipe or a configuration; options given here win.
         listener: Told of the progress.
-        **options: Fields of :class:`vcrgen.builder.options.BuildConfig`.
+        **options: Fields of [BuildConfig][vcrgen.BuildConfig].
 
     Raises:
         VcrgenError: The user can mend it; the message says how.

@@ -132,7 +132,7 @@ def neighbours(tasks: Sequence[Task], source: Source, processes: int) -> list[tu
     """Group the tasks whose rows are decoded together, so that one process decodes them.
 
     Row groups larger than a task are decoded from their first row on, by each process that reads in one. Each process
-    has at least :data:`TURNS` groups, so that none waits long for the others at the end.
+    has at least `TURNS` groups, so that none waits long for the others at the end.
     """
     most = min(NEIGHBOURS, len(tasks) // (TURNS * processes))
     groups: list[tuple[Task, ...]] = []

@@ -33,7 +33,8 @@ class VCRTransform:
         lang: Language of the captions.
         mode: ``"easy"``, ``"hard"``, one share of ink to leave, as ``"ink=0.2"``, or with the covers ``bars`` and
             ``blots`` bits to leave at least, as ``"bits=4"``.
-        **options: Other fields of :class:`.BuildConfig`, such as ``seed``, ``ngram_size``, ``width``, ``font``.
+        **options: Other fields of [BuildConfig][vcrgen.BuildConfig], such as ``seed``, ``ngram_size``, ``width``,
+            ``font``.
 
     Raises:
         ConfigError: An option is wrong.

@@ -1,7 +1,7 @@
 """Errors that the user can mend, one class for each subject.
 
 A message states the problem, its place and the remedy. The command line prints it without a traceback and exits with
-code 2; library callers catch :class:`VcrgenError`.
+code 2; library callers catch `VcrgenError`.
 """
 
 from vcrgen.core.records import RejectReason

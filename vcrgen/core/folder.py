@@ -160,7 +160,7 @@ def new_folder(out: Path, *, mark: str | None = None) -> Iterator[Path]:
 
 
 def check_free(out: Path, *, mark: str | None = None) -> None:
-    """Raise an OutputError if :func:`new_folder` could not write ``out``, before a long job begins."""
+    """Raise an OutputError if `new_folder` could not write ``out``, before a long job begins."""
     with output_errors(out):
         if out.exists() and not _may_be_replaced(out, mark):
             raise OutputError(f"{out} is there and holds something else; choose a new or an empty folder.")

@@ -24,7 +24,7 @@ class Ledger:
 
     ``ledger.add("item-7", 3)`` appends ``{"key": "item-7", "value": 3, "crc32": "5462a074"}\n``. Opened again, a
     torn last line is cut off. Other damaged lines are left out, and the file as it was is kept as ``NAME.damaged``.
-    Only keys are in memory. Threads may add concurrently; processes need :func:`vcrgen.core.lock.locked`.
+    Only keys are in memory. Threads may add concurrently; processes need `vcrgen.core.lock.locked`.
 
     Args:
         file: Created if missing; removed at the end of the block if it is empty.

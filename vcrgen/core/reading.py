@@ -93,7 +93,7 @@ def read_csv(
 def read_csv_cells(
     file: Path, error: type[VcrgenError], *, delimiters: str = ",", strict: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a CSV or TSV file, the first one included, as lists; as :func:`read_csv`."""
+    """Read the rows of a CSV or TSV file, the first one included, as lists; as `read_csv`."""
     try:
         with file.open("rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             yield from parse_csv_cells(text, str(file), error, delimiters=delimiters, strict=strict)

@@ -90,7 +90,7 @@ def read_modes(text: str) -> tuple[Mode, ...]:
 
 
 def modes_text(modes: Sequence[Mode]) -> str:
-    """Invert :func:`read_modes`: modes of one kind as the text that names them."""
+    """Invert `read_modes`: modes of one kind as the text that names them."""
     if modes[0].bits:
         return f"bits={','.join(str(mode.bits) for mode in modes)}"
     if modes[0].ink is not None:
@@ -160,7 +160,7 @@ class Item:
 class Reject:
     """A rejected pair."""
 
-    source_id: str  # as in :class:`Item`
+    source_id: str  # as in `Item`
     reason: RejectReason  # the type of the reason
     detail: str  # for people; never an answer
 

@@ -26,7 +26,7 @@ def rng_for(seed: int, stage: str, item_id: str) -> random.Random:
 
 
 def array_rng_for(seed: int, stage: str, item_id: str) -> np.random.Generator:
-    """Return NumPy's generator for the arguments of :func:`rng_for`."""
+    """Return NumPy's generator for the arguments of `rng_for`."""
     import numpy as np
 
     return np.random.default_rng(rng_for(seed, stage, item_id).getrandbits(128))

@@ -3,7 +3,7 @@
 Files are written atomically: on a disk under a temporary name and renamed; to an object store as one upload.
 """
 
-# ruff: noqa: D102 as :class:`Folder` documents the methods of both kinds of folders
+# ruff: noqa: D102 as `Folder` documents the methods of both kinds of folders
 
 import contextlib
 import glob
@@ -278,7 +278,7 @@ class BucketFolder(Folder):
 
 
 class _Object(io.RawIOBase):
-    """An open object with the errors of :class:`BucketFolder`."""
+    """An open object with the errors of `BucketFolder`."""
 
     def __init__(self, handle: Any, asking: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
         self._handle, self._storage_errors = handle, asking

@@ -34,7 +34,7 @@ MAX_LINE_BYTES = 4 << 20
 class KeyManifest:
     """The content of ``key.json``."""
 
-    version: str  # :data:`VERSION`
+    version: str  # `VERSION`
     language: str  # language code; several with ``+`` between them
     items: int  # questions in the set
     canary: str  # the line that every file of the public part carries

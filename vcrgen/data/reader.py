@@ -134,7 +134,7 @@ class Dataset:
 
         Yields:
             The place of the row, for messages, and its values by column: images as stored (see
-            :func:`vcrgen.data.tables.image_bytes`), others of the type of the column, or None.
+            `vcrgen.data.tables.image_bytes`), others of the type of the column, or None.
 
         Raises:
             DatasetError: A file is missing or damaged, or lacks a column.

@@ -23,7 +23,7 @@ GROUP_ROWS = 64  # rows in memory at a time, and in a row group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetKind:
-    """The columns of all datasets of one task; :data:`vcrgen.data.tasks.vcr.VCR` is one."""
+    """The columns of all datasets of one task; `vcrgen.data.tasks.vcr.VCR` is one."""
 
     # Type of each column: one of those above, ``[type]`` for a list, ``{name: type}`` for a record.
     features: Mapping[str, Any]

@@ -17,7 +17,7 @@ class Summary:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self:
-        """Summarise values with exact sums (:func:`math.fsum`); all zeros for no values."""
+        """Summarise values with exact sums (`math.fsum`); all zeros for no values."""
         ordered = sorted(map(float, values))
         if not ordered:
             return cls(mean=0.0, sd=0.0, p05=0.0, p95=0.0)

@@ -18,7 +18,7 @@ NOT_HIDDEN = frozenset(
 class HiddenOptions(Options):
     """Options of a hidden set.
 
-    Of ``config`` the source, the language, the text and the mask count; its cover is :attr:`cover`. Covers that hide
+    Of ``config`` the source, the language, the text and the mask count; its cover is `cover`. Covers that hide
     whole letters go by bits, others by ink. Widths, fonts and modes are drawn from the secret.
     """
 

@@ -54,7 +54,7 @@ class Secret:
 def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
     """Read the secret of a file of at least 32 hexadecimal digits, and return True if it was created.
 
-    Further lines name its set: see :func:`remember_set`. With ``create``, a missing file is created, readable only by
+    Further lines name its set: see `remember_set`. With ``create``, a missing file is created, readable only by
     its owner.
 
     Raises:
@@ -84,7 +84,7 @@ def load_secret(file: Path, *, create: bool) -> tuple[Secret, bool]:
 
 
 def open_secret(file: Path, out: Path) -> tuple[Secret, bool]:
-    """Load the secret of a set, and create one for a new set only; see :func:`load_secret`.
+    """Load the secret of a set, and create one for a new set only; see `load_secret`.
 
     Raises:
         HiddenSetError: The file is inside of the set, or unusable.

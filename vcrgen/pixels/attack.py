@@ -228,14 +228,14 @@ class ReadStrip:
         words = self.face.word_templates
         least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
         stretches = _covered(self.lines, self.wide, words.lexicon.line_end, round(LOOSE * self.face.size))
-        found: list[ReadSpan] = []
+        spans: list[ReadSpan] = []
         for stretch in stretches:
             span = _read_covered(words, self.face.character_templates, stretch, self.prior, self.sigma, least)
-            if found and _is_near(span.before, wide=self.wide):
-                found[-1] = _joined(found[-1], span, words.lexicon.separator)
+            if spans and _is_near(span.before, wide=self.wide):
+                spans[-1] = _joined(spans[-1], span, words.lexicon.separator)
             else:
-                found.append(span)
-        return tuple(found)
+                spans.append(span)
+        return tuple(spans)
 
     @property
     def wide(self) -> bool:
@@ -250,16 +250,16 @@ class ReadStrip:
         """
         spans = self.spans
         beside = BESIDE[self.wide] if len(spans) <= MOST_TEXTS else BESIDE[self.wide] // 2
-        found = ""
+        text = ""
         for number, span in enumerate(spans):
             before = _units(span.before, wide=self.wide)
             if number and len(before) <= 2 * beside:
-                found += "".join(before) + span.text
+                text += "".join(before) + span.text
                 continue
             if number:
-                found += "".join(before[:beside]) + "\n"
-            found += "".join(before[-beside:] if beside else ()).lstrip() + span.text
-        return found + "".join(_units(spans[-1].after, wide=self.wide)[:beside]) if spans else ""
+                text += "".join(before[:beside]) + "\n"
+            text += "".join(before[-beside:] if beside else ()).lstrip() + span.text
+        return text + "".join(_units(spans[-1].after, wide=self.wide)[:beside]) if spans else ""
 
 
 def read_strip(
@@ -329,14 +329,14 @@ def read_lines(
         reached = max((right for _, right in line.grey), default=0)
         return read_line(characters, line.cell, sigma, unknown, reached, room / STEP**2)
 
-    found = []
+    readings = []
     for line in lines:
         if room < 0:
-            found.append((line, LineReading((), 0.0, 0.0)))
+            readings.append((line, LineReading((), 0.0, 0.0)))
             continue
-        found.append(_without_false_covers(line, read, characters, DOUBTFUL * face.size))
-        room -= _unexplained(*found[-1])
-    return found
+        readings.append(_without_false_covers(line, read, characters, DOUBTFUL * face.size))
+        room -= _unexplained(*readings[-1])
+    return readings
 
 
 def _without_false_covers(
@@ -398,23 +398,23 @@ class _Covered:
 
 def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_end: str, loose: int) -> list[_Covered]:
     """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer."""
-    found: list[_Covered] = []
+    texts: list[_Covered] = []
     between = ""
     for line, reading in lines:
         placed, done = reading.characters, 0
         for first, last in _groups(placed, line, wide=wide):
             between += _text(placed[done:first])
-            if not found or between.strip():
-                if found:
-                    found[-1] = replace(found[-1], after=between)
-                found.append(_Covered([], [], between, first=not found))
-            found[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, loose))
-            found[-1].placed.append(placed[first:last])
+            if not texts or between.strip():
+                if texts:
+                    texts[-1] = replace(texts[-1], after=between)
+                texts.append(_Covered([], [], between, first=not texts))
+            texts[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, loose))
+            texts[-1].placed.append(placed[first:last])
             between, done = "", last
         between += _text(placed[done:]) + line_end
-    if found:
-        found[-1] = replace(found[-1], after=between)
-    return found
+    if texts:
+        texts[-1] = replace(texts[-1], after=between)
+    return texts
 
 
 def _cell(line: CoveredLine, begin: int, end: int, loose: int) -> VisibleCell:
@@ -461,33 +461,8 @@ def _joined(first: ReadSpan, second: ReadSpan, separator: str) -> ReadSpan:
 
 
 def _groups(placed: Sequence[PlacedCharacter], line: CoveredLine, *, wide: bool) -> list[tuple[int, int]]:
-    """Return first and last characters of the covered texts of a line, without marks at their ends.
-
-    Nothing is known of a character under a cover of one shade, so it may be a letter or not, and words may go on there.
-    """
-    hidden = [
-        any(left < (c.begin + c.end) / 2 < right for left, right in line.grey)
-        or (c.text != " " and _is_cut(c, line.grey))
-        for c in placed
-    ]
-    covered = [
-        c.text.isalpha()
-        and (_is_cut(c, line.grey) or any(r.left < (c.begin + c.end) / 2 < r.right for r in line.white))
-        for c in placed
-    ]
-    if wide:  # what is hidden whole is read as spaces
-        covered = [own or (c.text == " " and under) for c, own, under in zip(placed, covered, hidden, strict=True)]
-        for near in (1, -1):  # of a stroke, as 一, nothing may be left beside covered characters
-            for number in range(len(placed))[::near]:
-                before = number - near
-                if placed[number].text == " " and 0 <= before < len(placed):
-                    covered[number] |= covered[before]
-    if not wide:  # a word is covered or not
-        start = 0
-        for end in range(len(placed) + 1):
-            if end == len(placed) or not (placed[end].text.isalpha() or placed[end].text in INSIDE or hidden[end]):
-                covered[start:end] = [any(covered[start:end])] * (end - start)
-                start = end + 1
+    """Find the covered texts of a line, without marks at their ends: their first and last characters."""
+    covered = _covered_wide_characters(placed, line) if wide else _characters_of_covered_words(placed, line)
     groups: list[tuple[int, int]] = []
     for number in np.flatnonzero(covered).tolist():
         between = placed[groups[-1][1] : number] if groups else ()
@@ -496,6 +471,48 @@ def _groups(placed: Sequence[PlacedCharacter], line: CoveredLine, *, wide: bool)
         else:
             groups.append((number, number + 1))
     return groups
+
+
+def _covered_wide_characters(placed: Sequence[PlacedCharacter], line: CoveredLine) -> list[bool]:
+    """Tell of each character of a language without spaces whether it is covered."""
+    covered = [  # what is hidden whole is read as spaces
+        _is_covered_letter(character, line) or (character.text == " " and _is_hidden(character, line))
+        for character in placed
+    ]
+    # Of a stroke, as 一, nothing may be left beside covered characters.
+    for number in range(1, len(placed)):
+        if placed[number].text == " ":
+            covered[number] |= covered[number - 1]
+    for number in reversed(range(len(placed) - 1)):
+        if placed[number].text == " ":
+            covered[number] |= covered[number + 1]
+    return covered
+
+
+def _characters_of_covered_words(placed: Sequence[PlacedCharacter], line: CoveredLine) -> list[bool]:
+    """Tell of each character whether its word is covered; words may go on under a cover of one shade."""
+    covered = [_is_covered_letter(character, line) for character in placed]
+    inside = [c.text.isalpha() or c.text in INSIDE or _is_hidden(c, line) for c in placed]
+    start = 0
+    for end in range(len(placed) + 1):
+        if end == len(placed) or not inside[end]:
+            covered[start:end] = [any(covered[start:end])] * (end - start)
+            start = end + 1
+    return covered
+
+
+def _is_covered_letter(character: PlacedCharacter, line: CoveredLine) -> bool:
+    """Tell whether a letter is under a cover of one shade or white rows."""
+    middle = (character.begin + character.end) / 2
+    is_covered = _is_cut(character, line.grey) or any(rows.left < middle < rows.right for rows in line.white)
+    return character.text.isalpha() and is_covered
+
+
+def _is_hidden(character: PlacedCharacter, line: CoveredLine) -> bool:
+    """Tell whether a character is under a cover of one shade: nothing is known of it, so it may be a letter or not."""
+    middle = (character.begin + character.end) / 2
+    is_cut = character.text != " " and _is_cut(character, line.grey)
+    return is_cut or any(left < middle < right for left, right in line.grey)
 
 
 def _is_cut(character: PlacedCharacter, covers: Sequence[tuple[int, int]]) -> bool:
@@ -534,15 +551,15 @@ def _read_covered(
     else:
         context = Context(prior, covered.before, covered.after, covered.first)
         reading = read_span_in_context(templates, covered.cells, context, sigma)
-    shown = any((cell.ink > PAPER).any() for cell in covered.cells)
-    known = bool(reading.text) and (reading.fit >= least_fit or not shown)
+    has_ink = any((cell.ink > PAPER).any() for cell in covered.cells)
+    is_of_lexicon = bool(reading.text) and (reading.fit >= least_fit or not has_ink)
     text = re.sub(" +", " ", templates.lexicon.line_end.join(map(_text, covered.placed)))
-    if known and templates.lexicon.separator and reading.text != text:
-        known = _is_as_good(reading, characters, covered, sigma)
+    if is_of_lexicon and templates.lexicon.separator and reading.text != text:
+        is_of_lexicon = _is_as_good(reading, characters, covered, sigma)
     return ReadSpan(
-        text=reading.text if known else text,
-        bits=reading.bits if known else None,
-        fit=reading.fit if shown else 1.0,
+        text=reading.text if is_of_lexicon else text,
+        bits=reading.bits if is_of_lexicon else None,
+        fit=reading.fit if has_ink else 1.0,
         before=covered.before,
         after=covered.after,
     )

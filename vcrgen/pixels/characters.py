@@ -91,7 +91,7 @@ def read_line(
     """Read a line from its left end, by the cheapest path through its pen positions (a beam search).
 
     Args:
-        templates: Those of a :func:`character_lexicon`.
+        templates: Those of a `character_lexicon`.
         line: The visible pixels of the line.
         sigma: Standard deviation of the noise, in grey levels.
         unknown: Most nats of the ink in a column of a character that is not among the templates.

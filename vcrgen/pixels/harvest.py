@@ -43,9 +43,9 @@ class _Image(NamedTuple):
     """An uncovered character, or what stands between two of them.
 
     Attributes:
-        ink: Its image, with margins of :data:`BEYOND`.
+        ink: Its image, with margins of `BEYOND`.
         beside: The characters directly before and after it.
-        word: Its word, in which it is a :data:`HOLE`.
+        word: Its word, in which it is a `HOLE`.
         read: The character; empty if there is none.
     """
 

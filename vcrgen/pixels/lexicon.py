@@ -126,7 +126,7 @@ class Lexicon:
 
 
 def make_lexicon(name: str, lang: str, weights: Mapping[str, float], separator: str) -> Lexicon:
-    """Return the lexicon of units with their weights, which need not sum to 1."""
+    """Make a lexicon of units with their weights, which need not sum to 1."""
     units = sorted(unit for unit, weight in weights.items() if unit and weight > 0)
     values = np.array([weights[unit] for unit in units])
     digest = sha256("\n".join(units).encode()).hexdigest()[:8]
@@ -146,7 +146,7 @@ def load_lexicon(lang: str, *, size: int | None = None, file: Path | None = None
         file: A word list instead of ``wordfreq``: a word a line, and after a tab its frequency (1 if not given).
 
     Raises:
-        ConfigError: The language is unknown its letters are not drawn one by one, or the file has no words.
+        ConfigError: The language is unknown or its letters are not drawn one by one, or the file has no words.
     """
     row = language_row(lang)
     if row.shaper != "basic":
@@ -176,7 +176,7 @@ def _spelt(frequencies: Mapping[str, float], folded: str, letter: str) -> Iterat
     for word, count in frequencies.items():
         places = [match.start() for match in re.finditer(folded, word)]
         spellings = [word, *(word[:at] + letter + word[at + len(folded) :] for at in places)]
-        yield from ((one, count / len(spellings)) for one in spellings)
+        yield from ((spelling, count / len(spellings)) for spelling in spellings)
 
 
 def _word_list(file: Path) -> Mapping[str, float]:

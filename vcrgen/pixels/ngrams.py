@@ -123,7 +123,7 @@ class NgramModel:
         yield _make_order(keys, count, histories, size)
 
     def numbers(self, tokens: Iterable[str]) -> tuple[int, ...]:
-        """Return the numbers of tokens, or :data:`UNKNOWN`."""
+        """Return the numbers of tokens, or `UNKNOWN`."""
         return tuple(self.vocabulary.get(token, UNKNOWN) for token in tokens)
 
     def history(self, tokens: Sequence[int]) -> tuple[int, ...]:
@@ -155,14 +155,14 @@ class NgramModel:
         """Return the probability of each of some tokens after others.
 
         Args:
-            history: What :meth:`history` returns.
-            tokens: Numbers of tokens in ascending order, each once but for :data:`UNKNOWN`.
+            history: What `history` returns.
+            tokens: Numbers of tokens in ascending order, each once but for `UNKNOWN`.
             base: Their probabilities in the distribution below the single tokens.
         """
         return self.probabilities_after(history, tokens, self._mixed(0, 0, tokens, base))
 
     def probabilities_after(self, history: tuple[int, ...], tokens: Ints, single: Doubles) -> Doubles:
-        """Return what :meth:`probabilities` does, given what it returns without a history."""
+        """Return what `probabilities` does, given what it returns without a history."""
         found = single
         for length in range(1, len(history) + 1):
             found = self._mixed(length, self._number(history[len(history) - length :]), tokens, found)

@@ -37,7 +37,7 @@ def visible_cells(
     Args:
         strip: Brightness of the strip, shape (height, width), covered or not.
         hidden: Pixels that tell nothing of the span: under covers, or with ink of other text.
-        boxes: Its cells, as :func:`vcrgen.typeset.cover.span_cells` returns them.
+        boxes: Its cells, as `vcrgen.typeset.cover.span_cells` returns them.
         baseline: Pixels from the top of a line to its baseline.
     """
     cells = []
@@ -55,7 +55,7 @@ class Reading:
         text: The maximum a posteriori text.
         bits: Entropy of the posterior over all texts.
         fit: Share of the visible ink (its squares) that the text explains, at most 1; 1 if no ink is visible. Below
-            :data:`LEAST_FIT` the text is not of the lexicon or of these fonts, and the bits say nothing.
+            `LEAST_FIT` the text is not of the lexicon or of these fonts, and the bits say nothing.
     """
 
     text: str
@@ -165,7 +165,7 @@ def most_probable(
     Args:
         templates: Lexicon and fonts.
         energies: Those of each cell.
-        end_of: Function from one of :data:`LIMITS` to the texts that fill the cells.
+        end_of: Function from one of `LIMITS` to the texts that fill the cells.
     """
     end = next((end for limit in LIMITS if (end := end_of(limit)) is not None), None)
     if end is None:
@@ -217,7 +217,7 @@ class Lattice:
         cells: The cells.
         counts: The possible numbers of units, or None for any.
         sigma: Standard deviation of the noise, in grey levels.
-        limit: One of :data:`LIMITS`.
+        limit: One of `LIMITS`.
     """
 
     def __init__(

@@ -92,14 +92,14 @@ class Templates:
 
     @cached_property
     def flat_square(self) -> Floats:
-        """The squares of :attr:`flat`."""
+        """The squares of `flat`."""
         return self.flat * self.flat
 
     @cached_property
     def tails(self) -> tuple[Ints, int, Floats, Floats]:
         """The characters with ink beyond the next pen position, its first column, that ink in steps, and its squares.
 
-        The inks are as in :attr:`flat`.
+        The inks are as in `flat`.
         """
         beyond = np.arange(self.ink.shape[2]) + self.left >= self.advance[:, None]
         tails = self.ink_steps * beyond[:, None, :]

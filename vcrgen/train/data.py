@@ -131,7 +131,7 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     Args:
         source: A dataset with a split ``train``, or pairs as of ``vcrgen build``.
         options: Mode, view and seed.
-        of_pairs: Fields of :class:`vcrgen.builder.options.BuildConfig`, for pairs only.
+        of_pairs: Fields of `vcrgen.builder.options.BuildConfig`, for pairs only.
 
     Raises:
         ConfigError: The dataset has no such split or mode, or options of pairs were given with it.

@@ -75,8 +75,8 @@ def finetune(
         model: Folder of a model of transformers that reads images and has a chat template.
         source: A dataset with a split ``train``, or pairs as ``vcrgen build`` takes them.
         out: Folder of the adapter: new, empty, or of the same training.
-        options: Options; all but :data:`FREE` have to stay the same in an unfinished training.
-        of_pairs: Fields of :class:`vcrgen.builder.options.BuildConfig`, for pairs.
+        options: Options; all but `FREE` have to stay the same in an unfinished training.
+        of_pairs: Fields of `vcrgen.builder.options.BuildConfig`, for pairs.
         listener: Receives the progress.
 
     Raises:

@@ -32,7 +32,7 @@ class BasicShaper(Shaper):
         self._extents: dict[str, tuple[int, int]] = {}
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
-        """As :meth:`Shaper.shape`: one glyph a character."""
+        """As `Shaper.shape`: one glyph a character."""
         placed = []
         pen = 0
         for next_position, glyph in enumerate(map(self.chain.glyph, text[start:end]), start + 1):
@@ -42,18 +42,18 @@ class BasicShaper(Shaper):
         return tuple(map(_PLACE, placed))
 
     def count_glyphs(self, texts: Sequence[str]) -> GlyphCounts:
-        """As :meth:`Shaper.count_glyphs`: the characters of texts are counted once for all fonts."""
+        """As `Shaper.count_glyphs`: the characters of texts are counted once for all fonts."""
         characters, counts = _count_characters(tuple(texts))
         found = [(number, glyph) for number, glyph in enumerate(map(self.chain.glyph, characters)) if glyph is not None]
         drawn = frozenset(characters[number] for number, glyph in found if glyph.face == 0)
         return GlyphCounts([glyph for _, glyph in found], counts[:, [number for number, _ in found]], drawn)
 
     def width(self, text: str, start: int, end: int) -> int:
-        """As :meth:`Shaper.width`."""
+        """As `Shaper.width`."""
         return self.extent(text[start:end])[1]
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """As :meth:`Shaper.growing_width`: widths add up, so only new text is measured."""
+        """As `Shaper.growing_width`: widths add up, so only new text is measured."""
         pen, position = 0, start
 
         def width(end: int) -> int:
@@ -66,7 +66,7 @@ class BasicShaper(Shaper):
         return width
 
     def missing(self, text: str) -> list[str]:
-        """As :meth:`Shaper.missing`."""
+        """As `Shaper.missing`."""
         return [character for character in dict.fromkeys(text) if self.chain.glyph(character) is None]
 
     def advance(self, text: str) -> int:

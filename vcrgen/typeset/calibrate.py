@@ -115,7 +115,7 @@ def _tolerance(line_height: int) -> float:
 
 
 def make_calibrator(shaper: Shaper, language: LanguageRow, sample: Iterable[str], cover: str = ROWS) -> Calibrator:
-    """Return the calibrator of a kind of :data:`vcrgen.typeset.cover_kinds.COVER_KINDS`.
+    """Return the calibrator of a kind of `vcrgen.typeset.cover_kinds.COVER_KINDS`.
 
     Raises:
         FontError: The first font lacks letters of the language, or draws none of them.
@@ -166,7 +166,7 @@ class PatternCalibrator:
     """Finds the size of a pattern.
 
     Args:
-        kind: A key of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
+        kind: A key of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
         shaper: The shaper of the fonts.
         sample: The measured sample in these fonts.
     """
@@ -200,7 +200,7 @@ class PatternCalibrator:
 def _visible_by_size(
     kind: str, seed: int, window: tuple[PlacedGlyph, ...], shaper: Shaper, sample: InkSample
 ) -> Floats | None:
-    """Return the share of a window's ink that a pattern of each of :data:`SIZES` leaves; None if there is no ink."""
+    """Return the share of a window's ink that a pattern of each of `SIZES` leaves; None if there is no ink."""
     line = Line(start=0, end=1, x=0, glyphs=window)
     layout = Layout(
         text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline

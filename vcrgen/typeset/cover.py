@@ -156,9 +156,9 @@ def cover_spans(
 
     Args:
         rules: The spans in reading order, each with the rule of its cover.
-        cells: The cells of each, as :func:`span_cells` returns them.
+        cells: The cells of each, as `span_cells` returns them.
         strip: The uncovered strip, 255 = white.
-        others: Function from a span to its surrounding ink, as :func:`surrounding_ink` returns it.
+        others: Function from a span to its surrounding ink, as `surrounding_ink` returns it.
     """
     ink = WHITE - strip
     taken = np.zeros(strip.shape, dtype=bool)
@@ -188,7 +188,7 @@ def measure_span(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink:
 
     Args:
         span: The span.
-        cells: Its cells, as :func:`span_cells` returns them.
+        cells: Its cells, as `span_cells` returns them.
         covers: The cover of each cell.
         ink: Darkness of the uncovered strip, shape (height, width), 0 = white, 255 = black.
     """

@@ -1,6 +1,6 @@
 """The degradations of finished images, one row each: option texts, messages, the gallery and tests follow from this.
 
-To add one: a function in :mod:`vcrgen.typeset.degrade`, its row here, and a row in ``docs/images.md``. The command line
+To add one: a function in `vcrgen.typeset.degrade`, its row here, and a row in ``docs/images.md``. The command line
 reads this module for its help, so it imports nothing heavy.
 """
 

@@ -1,6 +1,6 @@
-"""Degradation of finished images: the functions of :mod:`vcrgen.typeset.degradation_kinds`.
+"""Degradation of finished images: the functions of `vcrgen.typeset.degradation_kinds`.
 
-Only warps move pixels: masks are warped with them (:func:`warp_mask`), and boxes are invalid.
+Only warps move pixels: masks are warped with them (`warp_mask`), and boxes are invalid.
 """
 
 import io
@@ -57,7 +57,7 @@ def camera(image: Image.Image, strength: float, seed: int) -> Image.Image:
 
 
 def warp_mask(mask: npt.NDArray[np.bool_], steps: Iterable[tuple[str, float]], seed: int) -> npt.NDArray[np.bool_]:
-    """Apply the warps of :func:`degrade` with the same steps and seed to a mask, shape (height, width)."""
+    """Apply the warps of `degrade` with the same steps and seed to a mask, shape (height, width)."""
     image = Image.fromarray(mask)
     for name, amount in steps:
         if DEGRADATIONS[name].warp:

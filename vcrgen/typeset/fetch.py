@@ -42,7 +42,7 @@ def fetch_fonts(
 
     Args:
         names: Names in ``fonts.toml``; empty for all fetched fonts.
-        mirror: A Debian mirror, in place of :data:`MIRRORS`.
+        mirror: A Debian mirror, in place of `MIRRORS`.
         on_download: Called with each address before it is requested.
 
     Raises:

@@ -38,7 +38,7 @@ _UNDRAWN = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
 
 
 class Shaped(NamedTuple):
-    """A glyph of a word; lengths in units (:data:`UNIT`)."""
+    """A glyph of a word; lengths in units (`UNIT`)."""
 
     start: int  # first character of the word that it stands for
     end: int  # the character after the last one
@@ -79,7 +79,7 @@ class HarfBuzzShaper(Shaper):
         self._glyph = lru_cache(MAX_GLYPHS)(self._draw)
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
-        """As :meth:`Shaper.shape`, with pen positions rounded to whole pixels and ink at quarters of a pixel."""
+        """As `Shaper.shape`, with pen positions rounded to whole pixels and ink at quarters of a pixel."""
         placed = []
         pen = 0
         for offset, run in self.runs(text, start, end):
@@ -93,7 +93,7 @@ class HarfBuzzShaper(Shaper):
         return tuple(placed)
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """As :meth:`Shaper.growing_width`: widths of words add up, with up to three pixels more for their rounding."""
+        """As `Shaper.growing_width`: widths of words add up, with up to three pixels more for their rounding."""
         pen, last = 0, start  # start of the last word, in units and in the text
 
         def width(end: int) -> int:

@@ -85,7 +85,7 @@ def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
 
 
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
-    """Return start and end of units without line breaks, as :class:`~vcrgen.text.languages.LanguageRow` names them."""
+    """Return start and end of units without line breaks, as `LanguageRow` names them."""
     if break_unit == "character":
         return clusters(text)
     if break_unit == "word":

@@ -1,6 +1,6 @@
 """The kinds of paper that a strip is printed on, one row each: option texts, messages, the gallery and tests follow.
 
-To add a kind: a function in :mod:`vcrgen.typeset.papers`, its row here, and a row in ``docs/images.md``. The command
+To add a kind: a function in `vcrgen.typeset.papers`, its row here, and a row in ``docs/images.md``. The command
 line reads this module for its help, so it imports nothing heavy.
 """
 

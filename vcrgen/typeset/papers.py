@@ -1,6 +1,6 @@
 """Paper and ink: a gray strip becomes print of one colour on paper of another, with a texture.
 
-A texture depends on its seed and the size of the strip alone, never on the text. As in :mod:`vcrgen.typeset.patterns`,
+A texture depends on its seed and the size of the strip alone, never on the text. As in `vcrgen.typeset.patterns`,
 only operations that every machine rounds alike are used.
 """
 
@@ -32,7 +32,7 @@ def print_strip(strip: Pixels, paper: str, ink: str, seed: int) -> Pixels:
 
     Args:
         strip: Brightness, shape (height, width), 255 = paper.
-        paper: One of :data:`vcrgen.typeset.paper_kinds.PAPER_KINDS`.
+        paper: One of `vcrgen.typeset.paper_kinds.PAPER_KINDS`.
         ink: The colour of the print, RRGGBB.
         seed: Decides the texture.
 

@@ -2,7 +2,7 @@
 
 A pattern gives each pixel around a text a number, its *order*. Pixels of the lowest order are hidden first, so a larger
 cover hides all that a smaller one hides. The size of a cover is the share of a line's ink that it is expected to hide:
-one number means the same for every kind, width and font size. :mod:`vcrgen.typeset.calibrate` finds it.
+one number means the same for every kind, width and font size. `vcrgen.typeset.calibrate` finds it.
 
 The form of a cover depends on its seed and its place alone, never on the text under it. A hidden pixel shows nothing of
 the text: soft edges are drawn in the fill.
@@ -194,7 +194,7 @@ def draw_pattern(kind: str, seed: int, cell: Box, pitch: int = 0) -> tuple[Box, 
     """Draw a pattern at the place of a text.
 
     Args:
-        kind: One of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
+        kind: One of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
         seed: Decides its form.
         cell: The place, as high as a line.
         pitch: Width of a character in pixels, where nearly all have the same.
@@ -226,7 +226,7 @@ class PatternCover:
         pitch: Width of a character in pixels, where nearly all have the same.
     """
 
-    kind: str  # one of :data:`vcrgen.typeset.cover_kinds.PATTERN_KINDS`
+    kind: str  # one of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`
     hidden: float  # the share of the ink that it is expected to hide
     rows: tuple[float, ...]
     pitch: int = 0

@@ -66,7 +66,7 @@ class Layout:
 
     @property
     def height(self) -> int:
-        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and :attr:`extra_rows`."""
+        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and `extra_rows`."""
         return self.line_height * len(self.lines) + 1 + self.extra_rows
 
     def with_whole_letters(self) -> Self:

@@ -74,7 +74,7 @@ class Shaper(ABC):
         return max([length, *(pen + glyph.right for _, _, pen, glyph in glyphs)])
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """Return a function from a line's end to its :meth:`width` or a little more, to be called with rising ends."""
+        """Return a function from a line's end to its `width` or a little more, to be called with rising ends."""
         return lambda end: self.width(text, start, end)
 
     def missing(self, text: str) -> list[str]:

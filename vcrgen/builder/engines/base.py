@@ -14,7 +14,7 @@ Engine = Callable[[Sequence[Any], Report], Iterator[Any]]
 """Runs tasks and yields one result for each, in any order. A task may run more than once.
 
 It raises a `VcrgenError` or an OSError as a task raised it, a `VcrgenError` where the engine cannot go on, and a
-:class:`CrashedTasksError` after all other results.
+`CrashedTasksError` after all other results.
 """
 
 

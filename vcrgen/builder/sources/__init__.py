@@ -104,7 +104,7 @@ def open_every_split(config: BuildConfig) -> dict[str, Source]:
     Files that are named, and built-in pairs, are one split without a name.
 
     Raises:
-        SourceError: As of :func:`open_source`.
+        SourceError: As of `open_source`.
     """
     text = config.source
     path = Path(text).expanduser()

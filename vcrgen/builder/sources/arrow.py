@@ -77,7 +77,7 @@ class ParquetSource(ArrowSource):
         return sum(sizes)
 
     def chunk_rows(self, partition: int) -> int:
-        """As :meth:`Source.chunk_rows`: those of the largest row group."""
+        """As `Source.chunk_rows`: those of the largest row group."""
         return self._chunk_rows[self.files[partition]]
 
     @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """The interface of sources: ordered partitions of rows with random access."""
 
-# ruff: noqa: D102 as :class:`Source` documents the methods of all sources
+# ruff: noqa: D102 as `Source` documents the methods of all sources
 
 import contextlib
 import os

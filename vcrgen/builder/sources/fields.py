@@ -104,7 +104,7 @@ def iter_captions(source: Source, config: BuildConfig, index: int, stop: int) ->
 
 
 def matching_rows(source: Source, config: BuildConfig, index: int) -> Iterator[int]:
-    """Yield the numbers of the rows that :func:`iter_items` yields, without reading images."""
+    """Yield the numbers of the rows that `iter_items` yields, without reading images."""
     columns = check_columns(source, config)
     needed = frozenset(path[0] for path, _ in columns.where)
     for number, row in enumerate(source.rows(index, range(source.partitions()[index].rows), needed)):

@@ -72,7 +72,7 @@ def open_hub_splits(parsed: re.Match[str]) -> dict[str, ParquetSource]:
     """Open every split of the configuration that is named or, where none is, of all configurations.
 
     Raises:
-        SourceError: As of :func:`open_hub`.
+        SourceError: As of `open_hub`.
     """
     import datasets
 

@@ -18,7 +18,7 @@ class Record(NamedTuple):
 
     offset: int  # byte at which it starts
     line: int  # line at which it starts, from 1; 0 in a format without lines
-    raw: Any  # the input of :meth:`ScannedSource._row`
+    raw: Any  # the input of `ScannedSource._row`
 
 
 class ScannedSource(FileSource):

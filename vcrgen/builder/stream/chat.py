@@ -12,7 +12,7 @@ def answer_text(example: Mapping[str, Any]) -> str:
 
 
 def messages(example: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages of the user and the assistant of one example of :class:`vcrgen.builder.stream.VCRStream`.
+    """Return the messages of the user and the assistant of one example of `vcrgen.builder.stream.VCRStream`.
 
     Returns:
         ``[{"role": "user", "content": [{"type": "image", "image": PIL}, {"type": "text", "text": question}]},

@@ -75,7 +75,8 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         runs: Places of the source from which each window of a shuffled stream has its rows.
         rank: This process's rank; by default from torch.distributed, or from ``RANK`` and ``WORLD_SIZE``, at creation.
         world_size: Number of ranks.
-        **options: Other fields of :class:`.BuildConfig`, such as ``lang``, ``seed``, ``ngram_size``, ``width``.
+        **options: Other fields of [BuildConfig][vcrgen.BuildConfig], such as ``lang``, ``seed``, ``ngram_size``,
+            ``width``.
 
     Attributes:
         config: The configuration.
@@ -193,11 +194,11 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         self._current = self._end_position(place)
 
     def batches(self, loader: Iterable[Batch]) -> Iterator[Batch]:
-        """Iterate over a data loader of this stream with an exact :meth:`state_dict`.
+        """Iterate over a data loader of this stream with an exact `state_dict`.
 
         Args:
             loader: A ``torch.utils.data.DataLoader`` of this stream. With workers, its batches have to be mappings with
-                the examples' ``step``, as :func:`vcrgen.builder.stream.collate` makes them.
+                the examples' ``step``, as `vcrgen.builder.stream.collate` makes them.
 
         Raises:
             StreamError: The loader is another stream's, its batches lack ``step``, or its persistent workers are
@@ -237,13 +238,13 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
     def state_dict(self) -> dict[str, Any]:
         """Return the stream's position as small JSON values, independent of the number of workers.
 
-        It is exact for iteration in this process and for :meth:`batches`, not for other loops over data loaders.
+        It is exact for iteration in this process and for `batches`, not for other loops over data loaders.
         """
         facts = {"version": STATE_VERSION, "fingerprint": self._fingerprint, "runs": self._runs}
         return facts | dict(POSITIONS.dump_python(self._position(), mode="json"))
 
     def load_state_dict(self, state: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-        """Load a position: the :meth:`state_dict` of the same rank, or a list of those of all ranks.
+        """Load a position: the `state_dict` of the same rank, or a list of those of all ranks.
 
         The number of ranks may differ.
 

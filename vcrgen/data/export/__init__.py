@@ -37,8 +37,8 @@ def export_dataset(
     """Write a dataset in another format; the same dataset gives the same bytes.
 
     Args:
-        dataset: A dataset of any kind that :func:`vcrgen.data.tasks.opening.open_task_dataset` opens.
-        to: A key of :data:`EXPORT_FORMATS`.
+        dataset: A dataset of any kind that `vcrgen.data.tasks.opening.open_task_dataset` opens.
+        to: A key of `EXPORT_FORMATS`.
         out: A new or empty folder, which appears whole or not at all, or one with the same export.
         mode: Only this mode; also the mode of files that do not state theirs.
         split: Only this split, likewise.

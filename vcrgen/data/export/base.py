@@ -29,7 +29,7 @@ class ExportRow:
     """A row of the dataset, checked value by value when one is read. Errors call it ``where``."""
 
     def __init__(self, values: Mapping[str, Any], *, number: int, where: str) -> None:
-        self._values, self._where = values, where  # as :meth:`vcrgen.data.reader.Dataset.rows` gives them
+        self._values, self._where = values, where  # as `vcrgen.data.reader.Dataset.rows` gives them
         self.number = number  # in the part, from 0
 
     def text(self, column: str) -> str:

@@ -125,7 +125,7 @@ def read_items(dataset: Dataset, *, pictures: bool = True) -> Iterator[ChoiceIte
 
 
 def read_item_rows(dataset: Dataset, *, pictures: bool = True) -> Iterator[tuple[dict[str, Any], ChoiceItem]]:
-    """Yield the items as :func:`read_items`, each with its row."""
+    """Yield the items as `read_items`, each with its row."""
     languages = languages_of(dataset)
     columns = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     if pictures:

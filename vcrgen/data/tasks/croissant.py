@@ -1,11 +1,11 @@
 """Descriptions of datasets in Croissant 1.1 with RAI 1.0: ``croissant.json``, which mlcroissant loads.
 
 Sources: the specifications of MLCommons, ``http://mlcommons.org/croissant/1.1`` and ``.../croissant/RAI/1.0``. NeurIPS
-2026 asks for the eight fields of :data:`RAI_FIELDS`.
+2026 asks for the eight fields of `RAI_FIELDS`.
 
 Every build writes what vcrgen knows: files, columns, purpose, limits, origin and the steps that made the dataset. What
-only its publisher knows, as an address or biases of the pictures, :func:`export_croissant` adds from a YAML file of
-:data:`OWN_FIELDS`.
+only its publisher knows, as an address or biases of the pictures, `export_croissant` adds from a YAML file of
+`OWN_FIELDS`.
 """
 
 import re
@@ -94,7 +94,7 @@ class _RecordTable:
         name: Of the configuration, such as ``easy``.
         files: Pattern of the paths, such as ``easy/*.parquet``; with a digest the path of the one file.
         media: Media type of the files.
-        columns: Type, as in :mod:`vcrgen.data.schema`, and description of each column.
+        columns: Type, as in `vcrgen.data.schema`, and description of each column.
         split: Regular expression whose group is the split in a path; empty if there are no splits.
         sha256: Of the one file, in hex; empty for a pattern.
     """
@@ -178,7 +178,7 @@ def export_croissant(
         dataset: A folder with ``croissant.json``: of a build, an MCQ benchmark, or the public part of a hidden set.
         out: The new file.
         base: The Croissant file that the Hub made of the dataset; what it says of files and records stays.
-        fields: A YAML file of the publisher with fields of :data:`OWN_FIELDS`.
+        fields: A YAML file of the publisher with fields of `OWN_FIELDS`.
 
     Raises:
         ConfigError: A file is not of its form.
@@ -204,7 +204,7 @@ def _describe(tables: Sequence[_RecordTable], splits: Sequence[str], about: Mapp
     Args:
         tables: The configurations.
         splits: Names of the splits, which the tables refer to.
-        about: Some of :data:`OWN_FIELDS`; unknown and empty ones are left out.
+        about: Some of `OWN_FIELDS`; unknown and empty ones are left out.
     """
     known = [_split_records(splits)] if any(table.split for table in tables) else []
     return {
