@@ -1,4 +1,4 @@
-"""Options of commands, made from the models of ``vcrgen/config/``.
+"""Options of commands, made from the models in the ``options.py`` of each package.
 
 A field of such a model is an option of the command: its description is the help, its default is shown, its bounds are
 checked when the model is made. So an option is added in one place, the model.
