@@ -61,7 +61,7 @@ def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
     for index, line in enumerate(layout.lines):
         start, end = max(first, line.start), min(last, line.end)
         if start < end:
-            top = index * layout.line_height
+            top = layout.top_of(index)
             for left, right in _stretches(line, start, end):
                 x0, x1 = max(0, line.x + left), min(line.x + right, layout.width)
                 cells.append(Box(x0=x0, y0=top, x1=x1, y1=top + layout.line_height))
@@ -89,7 +89,11 @@ def surrounding_ink(span: Span, layout: Layout) -> Gray:
     height, cells = layout.line_height, span_cells(span, layout)
     lines = []
     for index, line in enumerate(layout.lines):
-        near = [(c.x0 - height - line.x, c.x1 + height - line.x) for c in cells if abs(c.y0 - index * height) <= height]
+        near = [
+            (c.x0 - height - line.x, c.x1 + height - line.x)
+            for c in cells
+            if abs(c.y0 - layout.top_of(index)) <= height
+        ]
         glyphs = (
             placed
             for placed in line.glyphs

@@ -4,6 +4,7 @@ Offsets are character offsets into the shown caption. Pixels are counted from th
 holds its ``x0``/``y0`` and not its ``x1``/``y1``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -53,6 +54,20 @@ class Line:
     glyphs: tuple[PlacedGlyph, ...]  # from left to right, in either direction of reading
 
 
+class Box(NamedTuple):
+    """A rectangle of pixels."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @property
+    def area(self) -> tuple[slice, slice]:
+        """Index of the rectangle's rows and columns in an image."""
+        return slice(self.y0, self.y1), slice(self.x0, self.x1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """A caption broken into lines."""
@@ -69,27 +84,28 @@ class Layout:
         """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and `extra_rows`."""
         return self.line_height * len(self.lines) + 1 + self.extra_rows
 
+    def top_of(self, index: int) -> int:
+        """First row of a line in the strip; the next line begins ``line_height`` rows below."""
+        return self.line_height * index
+
+    def ink_boxes(self, index: int) -> Iterator[tuple[PlacedGlyph, Box]]:
+        """Yield the glyphs of a line that have ink, and where it is drawn: beyond the line or the strip, too.
+
+        It alone says so, in pixels of the strip: strips, boxes of glyphs, cells of spans and the size of strips are
+        made from it.
+        """
+        line, baseline = self.lines[index], self.top_of(index) + self.baseline
+        for placed in line.glyphs:
+            _, _, pen, glyph = placed
+            rows, columns = glyph.ink.shape
+            if rows and columns:
+                x, y = line.x + pen + glyph.x, baseline + glyph.y
+                yield placed, Box(x, y, x + columns, y + rows)
+
     def with_whole_letters(self) -> Self:
         """Return the layout with enough rows for all letters of the last line; some faces' ``g`` would be cut off."""
-        above = self.line_height * (len(self.lines) - 1) + self.baseline
-        lowest = max(
-            (above + glyph.y + len(glyph.ink) for *_, glyph in self.lines[-1].glyphs if glyph.ink.size), default=0
-        )
+        lowest = max((box.y1 for _, box in self.ink_boxes(len(self.lines) - 1)), default=0)
         return replace(self, extra_rows=self.extra_rows + max(0, lowest - self.height))
-
-
-class Box(NamedTuple):
-    """A rectangle of pixels."""
-
-    x0: int
-    y0: int
-    x1: int
-    y1: int
-
-    @property
-    def area(self) -> tuple[slice, slice]:
-        """Index of the rectangle's rows and columns in an image."""
-        return slice(self.y0, self.y1), slice(self.x0, self.x1)
 
 
 class GlyphBox(NamedTuple):

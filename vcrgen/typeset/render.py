@@ -19,20 +19,15 @@ def render_strip(layout: Layout) -> Gray:
     height, width = layout.height, layout.width
     ink = np.zeros((height, width), dtype=np.uint8)
     free_below = 0  # first row without ink of earlier lines
-    for index, line in enumerate(layout.lines):
-        baseline = index * layout.line_height + layout.baseline
+    for index in range(len(layout.lines)):
         free_right = 0
         lowest = free_below
-        for _, _, pen, glyph in line.glyphs:
-            rows, columns = glyph.ink.shape
-            if rows and columns:
-                x, y = line.x + pen + glyph.x, baseline + glyph.y
-                right, bottom = x + columns, y + rows
-                if free_right <= x and right <= width and free_below <= y and bottom <= height:
-                    ink[y:bottom, x:right] = glyph.ink
-                else:
-                    _paste(ink, glyph.ink, x, y)
-                free_right, lowest = max(free_right, right), max(lowest, bottom)
+        for placed, (x, y, right, bottom) in layout.ink_boxes(index):
+            if free_right <= x and right <= width and free_below <= y and bottom <= height:
+                ink[y:bottom, x:right] = placed.glyph.ink
+            else:
+                _paste(ink, placed.glyph.ink, x, y)
+            free_right, lowest = max(free_right, right), max(lowest, bottom)
         free_below = lowest
     return WHITE - ink
 
@@ -51,10 +46,9 @@ def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
 def glyph_boxes(layout: Layout) -> tuple[GlyphBox, ...]:
     """Return the box of every glyph that has ink in the strip, line by line, in reading order of the text."""
     boxes = []
-    for index, line in enumerate(layout.lines):
-        baseline = index * layout.line_height + layout.baseline
-        for start, end, pen, glyph in sorted(line.glyphs, key=lambda placed: (placed.start, placed.pen)):
-            left, top = line.x + pen + glyph.x, baseline + glyph.y
+    for index in range(len(layout.lines)):
+        drawn = sorted(layout.ink_boxes(index), key=lambda drawn: (drawn[0].start, drawn[0].pen))
+        for (start, end, _, glyph), (left, top, _, _) in drawn:
             ink = glyph.ink[max(0, -top) : max(0, layout.height - top), max(0, -left) : max(0, layout.width - left)]
             rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
             if rows.size:
