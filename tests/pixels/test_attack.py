@@ -281,22 +281,27 @@ def test_lines_of_another_face_are_not_all_read() -> None:
     assert all(reading.characters for _, reading in read_strip(ink, face, 61 + face.baseline + 2).lines)
 
 
+FOUND = ("stripes", "stain", "leaf", "bars", "blots")  # nearly to the pixel; where print has flaked off, paper is white
+
+
 @pytest.mark.parametrize("kind", PATTERN_KINDS)
-def test_covers_of_every_kind_are_found_or_no_bits_are_given(kind: str) -> None:
-    """Where print has flaked off, paper is white as beside letters."""
+def test_under_a_cover_of_any_kind_no_wrong_text_is_settled(kind: str) -> None:
+    """A cover is found, or its line is explained by no text, or the bits say that there are other readings."""
     _, texts = CAPTIONS["en"]
     strip, hidden = strip_under(PatternCover(kind=kind, hidden=0.6, rows=(1.0,) * 22, seed=0), "en", texts)
-    found, ink = find_covers(255 - strip), 255 - strip
+    ink = 255 - strip
     faces = FaceFinder(words_of("en"), "liberation-sans").candidates(ink)
     reads = [read_strip(ink, face, baseline, least=0.9) for face, baseline in faces]
-    if kind in ("fold", "dropout"):
+    for read in reads:
+        for span, text in zip(read.spans, texts, strict=read.fit >= 0.9):
+            assert span.bits is None or span.bits > 0.5 or span.text == text, (span, text)
+    if kind in FOUND:
+        covers = find_covers(ink)
+        assert not (hidden & ~covers & (strip < 255)).any()
+        assert (covers & ~hidden).sum() < 0.05 * hidden.sum()
+        assert reads[0].fit > 0.9999 and all(span.bits is not None for span in reads[0].spans)
+    elif kind in ("fold", "dropout"):
         assert all(read.fit < 0.9 or {span.bits for span in read.spans} == {None} for read in reads)
-        return
-    assert not (hidden & ~found & (strip < 255)).any()
-    assert (found & ~hidden).sum() < 0.05 * hidden.sum()
-    assert reads[0].fit > 0.9999
-    for span, text in zip(reads[0].spans, texts, strict=True):
-        assert span.bits is not None and (span.bits > 0.5 or span.text == text), (span, text)
 
 
 def with_noise(strip: np.ndarray, sigma: float) -> bytes:

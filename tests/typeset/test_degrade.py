@@ -1,5 +1,7 @@
 """Images made worse after they are finished."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,11 @@ def test_more_of_it_changes_more_and_nothing_moves(name: str) -> None:
     row = DEGRADATIONS[name]
     plain = np.asarray(VCRTransform()(EXAMPLE)["stacked_image"]).astype(int)
     changes = []
-    for amount in ((row.least + row.shown) / 2, row.shown, row.shown + (row.most - row.shown) / 6):
-        worse = degrade(plain.astype(np.uint8), [(name, round(amount) if row.whole else amount)], seed=1).astype(int)
+    less, more = (row.least + row.shown) / 2, row.shown + (row.most - row.shown) / 6
+    if row.whole:
+        less, more = math.floor(less), math.ceil(more)
+    for amount in (less, row.shown, more):
+        worse = degrade(plain.astype(np.uint8), [(name, amount)], seed=1).astype(int)
         assert worse.shape == plain.shape
         changes.append(np.abs(worse - plain).mean())
         dark, dark_before = (255 - image[-60:].mean(axis=2) for image in (worse, plain))

@@ -1,7 +1,7 @@
 """The kinds of covers, one row each: option texts, messages, the gallery and tests follow from this table.
 
-To add a kind: a function in `vcrgen.typeset.patterns`, its row here, and a sentence in ``docs/covers.md``. The
-command line reads this module for its help, so it imports nothing heavy.
+To add a kind: a function in `vcrgen.typeset.patterns`, its row here, and a row in ``docs/covers.md``; then
+``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The degradations of finished images, one row each: option texts, messages, the gallery and tests follow from this.
 
-To add one: a function in `vcrgen.typeset.degrade`, its row here, and a row in ``docs/images.md``. The command line
-reads this module for its help, so it imports nothing heavy.
+To add one: a function in `vcrgen.typeset.degrade`, its row here, and a row in ``docs/images.md``; then
+``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
 import math
@@ -19,7 +19,7 @@ class Degradation:
     apply: str
     least: float  # the least amount
     most: float  # the largest amount
-    shown: float  # the amount in the gallery
+    shown: float  # the amount in the gallery, between the two
     whole: bool = False  # amounts are whole numbers
     warp: bool = False  # it moves pixels: masks are warped with them, and boxes are invalid
 

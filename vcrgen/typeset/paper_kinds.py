@@ -1,7 +1,7 @@
 """The kinds of paper that a strip is printed on, one row each: option texts, messages, the gallery and tests follow.
 
-To add a kind: a function in `vcrgen.typeset.papers`, its row here, and a row in ``docs/images.md``. The command
-line reads this module for its help, so it imports nothing heavy.
+To add a kind: a function in `vcrgen.typeset.papers`, its row here, and a row in ``docs/images.md``; then
+``scripts/redraw.py NAME``. The command line reads this module for its help, so it imports nothing heavy.
 """
 
 import re
