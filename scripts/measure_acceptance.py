@@ -117,7 +117,7 @@ def measure(
                     reading = read_span(templates, cells, len(span.text.split()))
                     lattice.append((reading.bits, reading.text.split() == span.text.split()))
                     if prior:
-                        caption = prepared.layout.text
+                        caption = prepared.layout.caption
                         context = Context(prior, caption[: span.start], caption[span.end :], first=True)
                         better = read_span_in_context(templates, cells, context)
                         readers.append(

@@ -54,7 +54,7 @@ def questions(lang: str, count: int) -> list[tuple[list[str], str]]:
     items = (Item(source_id=pair.id, image=pair.image, caption=pair.caption) for pair in pairs)
     planned = Pipeline(BuildConfig(source="samples", lang=lang)).plan_items(items)
     kept = [one for one in planned if not isinstance(one, Reject)]
-    return [([span.text for span in spans], prepared.layout.text) for prepared, spans in kept]
+    return [([span.text for span in spans], prepared.layout.caption) for prepared, spans in kept]
 
 
 def main() -> None:

@@ -71,9 +71,9 @@ def share_read(ocr: OcrModel, prepared: PreparedItem, span: Span, form: CoverRul
     if wanted in read:
         return 1.0
     # The rest of the caption is read, too; of it, letters would match by chance.
-    place = prepared.layout.text.find(span.text)
-    before = "".join(prepared.layout.text[:place].split()).casefold()
-    expected = before + wanted + "".join(prepared.layout.text[place + len(span.text) :].split()).casefold()
+    place = prepared.layout.caption.find(span.text)
+    before = "".join(prepared.layout.caption[:place].split()).casefold()
+    expected = before + wanted + "".join(prepared.layout.caption[place + len(span.text) :].split()).casefold()
     blocks = SequenceMatcher(None, expected, read, autojunk=False).get_matching_blocks()
     first, last = len(before), len(before) + len(wanted)
     return sum(max(0, min(b.a + b.size, last) - max(b.a, first)) for b in blocks) / len(wanted)

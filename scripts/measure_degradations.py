@@ -60,7 +60,7 @@ def recall(model: OcrModel, source: list[Item], lang: str, **options: str) -> fl
             continue
         strip = strip_of(pipeline, prepared)
         text = reading_order(model.fragments(strip), language.joiner, language.direction)
-        there, read = units(prepared.layout.text, lang), units(text, lang)
+        there, read = units(prepared.layout.caption, lang), units(text, lang)
         wanted, found = wanted + there.total(), found + (there & read).total()
     return 100 * found / wanted
 

@@ -605,9 +605,23 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "layout",
+        "a line may end at a no-break space",
+        'rf"(?:[\\S{NO_BREAK_SPACES}]| (?={WORD_JOINER}))+"',
+        'r"\\S+"',
+        "tests/typeset/test_layout.py",
+    ),
+    M(
+        "text",
+        "answers have no-break spaces",
+        "return text if text.isascii() else text.translate(_TYPED)",
+        "return text",
+        "tests/text/test_normalise.py",
+    ),
+    M(
+        "layout",
         "long words are not broken",
-        "if end - start > 1 and not _fits(text, start, shaper, width)(end):",
-        "if False:",
+        "if end - start == 1 or _fits(text, start, shaper, width)(end):",
+        "if True:",
         "pairs",
     ),
     M(

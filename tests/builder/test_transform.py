@@ -41,6 +41,23 @@ def test_given_texts_are_covered() -> None:
     assert row["crossed_text"] == ["old man", "long book"]
 
 
+def test_no_break_spaces_are_drawn_and_read_as_plain_ones() -> None:
+    text = (
+        "Le marchand du village pose 10\u202fkilos de «\u00a0pommes rouges\u00a0» sur la\u00a0table devant les clients."
+    )
+    typed = text.replace("\u00a0", " ").replace("\u202f", " ")
+    row, plain = (VCRTransform(lang="fr")({"image": IMAGE, "caption": caption}) for caption in (text, typed))
+    for name in ("question_id", "caption", "crossed_text"):
+        assert row[name] == plain[name]
+    assert [span["tokens"] for span in row["spans"]] == [span["tokens"] for span in plain["spans"]]
+    assert row["caption"] == typed
+    assert row["only_it_image_small"].tobytes() != plain["only_it_image_small"].tobytes()
+    (given,) = VCRTransform(lang="fr")({"image": IMAGE, "caption": text, "crossed_text": ["la\u00a0table"]})[
+        "crossed_text"
+    ]
+    assert given == "la table"
+
+
 def test_given_texts_may_be_of_a_short_caption() -> None:
     assert VCRTransform()({"image": IMAGE, "caption": "Old man", "crossed_text": ["man"]})["crossed_text"] == ["man"]
 

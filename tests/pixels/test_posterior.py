@@ -139,19 +139,20 @@ def test_more_visible_pixels_leave_fewer_bits(lexicon: Lexicon) -> None:
     st.lists(st.sampled_from(["a", "art", "tar", "rat"]), min_size=2, max_size=3),
     st.integers(0, 99),
     st.sampled_from([0.97, 0.995]),
+    st.sampled_from(" \u202f\u2007"),
 )
-def test_known_places_leave_the_entropy_of_each_word(words, seed, share) -> None:
-    cell, prior = cell_of(" ".join(words), random_mask(seed, share)), enumerate_texts(TOY, 1)
+def test_known_places_leave_the_entropy_of_each_word(words, seed, share, space) -> None:
+    cell, prior = cell_of(space.join(words), random_mask(seed, share)), enumerate_texts(TOY, 1)
     expected = 0.0
     for place, word in enumerate(words):
         # Seen in its place in the line, as the stroke of a j stands in the space before it.
         texts = {
-            " ".join([*words[:place], other, *words[place + 1 :]]): share
+            space.join([*words[:place], other, *words[place + 1 :]]): share
             for other, share in prior.items()
             if SHAPER.advance(other) == SHAPER.advance(word)
         }
         expected += entropy(slow_posterior(texts, cell, 20.0))
-    assert lower_bound(templates(TOY), [cell], [" ".join(words)], 20.0) == pytest.approx(expected, abs=0.02)
+    assert lower_bound(templates(TOY), [cell], [space.join(words)], 20.0) == pytest.approx(expected, abs=0.02)
 
 
 def test_a_text_of_other_words_is_not_explained() -> None:

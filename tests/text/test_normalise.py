@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcrgen.text.normalise import lookup_key, normalise_caption, without_emoji
+from vcrgen.text.normalise import as_typed, lookup_key, normalise_caption, normalise_drawn, without_emoji
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,28 @@ def test_cases(given: str, normal: str) -> None:
     assert normalise_caption(given) == normal
 
 
+@pytest.mark.parametrize(
+    ("given", "drawn"),
+    [
+        ("«\u00a0Sous la pluie\u202f»", "«\u00a0Sous la pluie\u202f»"),
+        ("10\u00a0 kilos", "10 kilos"),  # a line may end at the plain one
+        ("10\u00a0\u202fkilos", "10\u00a0kilos"),
+        ("\u00a0kilos\u2060\u00a0", "kilos"),
+        ("km\u2060/\u2060\u2060h", "km\u2060/\u2060h"),
+        ("10 \u2060kilos", "10 \u2060kilos"),
+        ("10\u2060 kilos", "10 kilos"),  # the line ends after the space
+        ("e\u2060\u0301", "é"),
+        ("\u1100\u2060\u1161", "\uac00"),
+        ("1\u2007000", "1\u2007000"),
+    ],
+)
+def test_what_keeps_a_line_together_is_drawn(given: str, drawn: str) -> None:
+    assert normalise_drawn(given) == drawn
+
+
 # Few enough that what must be composed, blocked, dropped or kept often stands side by side.
 TRICKY = "e\u0301\u0327\u200b\u200c\u200d\u00ad\u0628\u064e\u0915\u094d\u093c\u1100\u1161 \n\x85\u2000\u2126一"
+NO_BREAK = "\u00a0\u202f\u2007\u2060"
 
 
 @given(st.text(st.characters()) | st.text(TRICKY))
@@ -48,6 +68,13 @@ def test_it_is_done_once(text: str) -> None:
     assert normal == normal.strip() and "  " not in normal and "\n" not in normal
     formats = {c for c in normal if unicodedata.category(c) in ("Cc", "Cf")}
     assert formats <= {"\u200c", "\u200d"}
+
+
+@given(st.text(st.characters()) | st.text(TRICKY + NO_BREAK))
+def test_a_reader_types_plain_spaces(text: str) -> None:
+    drawn = normalise_drawn(text)
+    assert normalise_drawn(drawn) == drawn
+    assert normalise_caption(text) == as_typed(drawn) == normalise_caption(as_typed(text))
 
 
 def no_emoji(text: str) -> list[str]:

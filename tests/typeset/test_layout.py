@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -5,9 +7,11 @@ from uniseg.linebreak import line_break_units
 
 from vcrgen.samples.pairs import caption
 from vcrgen.text.languages import LANGUAGES
+from vcrgen.text.normalise import NO_BREAK_SPACES, WORD_JOINER, normalise_drawn
 from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption, line_units
+from vcrgen.typeset.style import make_shaper
 
 SHAPERS = {code: BasicShaper(default_chain(row.fonts, size=20)) for code, row in LANGUAGES.items()}
 EN_TEXT = st.text(alphabet="abcdefghijWmil.,-é'", min_size=1, max_size=40)
@@ -39,6 +43,25 @@ def lines_of(text: str, lang: str) -> list[str]:
         ("ja", "あ" * 14 + "ショー", ["あ" * 14, "ショー"]),
         ("ja", "あ" * 13 + "1,234円", ["あ" * 13, "1,234円"]),
         ("ja", "あ" * 12 + "Tokyo Station", ["あ" * 12 + "Tokyo", "Station"]),
+        # None breaks at a no-break space or a word joiner, but for one that is wider than a line.
+        ("fr", "Une affiche avec les bons mots «\u00a0Sous", ["Une affiche avec les bons mots", "«\u00a0Sous"]),
+        ("fr", "Un bateau porte une tonne et 10\u202fkilos", ["Un bateau porte une tonne et", "10\u202fkilos"]),
+        (
+            "ru",
+            "Билет на поезд в столицу за 1\u00a0000\u00a0руб.",
+            ["Билет на поезд в столицу за", "1\u00a0000\u00a0руб."],
+        ),
+        ("pt", "A placa diz que esta casa é a nº\u00a05", ["A placa diz que esta casa é a", "nº\u00a05"]),
+        ("es", "En una esquina de esa calle el nº\u20075", ["En una esquina de esa calle el", "nº\u20075"]),
+        ("en", "The town has no limit of 50 km \u2060per hour", ["The town has no limit of 50", "km per hour"]),
+        (
+            "en",
+            "all\u00a0words\u00a0of\u00a0this\u00a0text\u00a0stand\u00a0on\u00a0one\u00a0line",
+            ["all\u00a0words\u00a0of\u00a0this\u00a0text\u00a0stand\u00a0on\u00a0one", "line"],
+        ),
+        ("en", "a\u00a0" + "W" * 20, ["a\u00a0" + "W" * 14, "W" * 6]),
+        ("zh", "图" * 14 + "10\u00a0图", ["图" * 14 + "1", "0\u00a0图"]),
+        ("ja", "あ" * 14 + "図\u2060書", ["あ" * 14, "図書"]),
         ("ko", "낡은 등대 아래 잔잔한 바다에 고깃배가 떠 있다.", ["낡은 등대 아래 잔잔한 바다에", "고깃배가 떠 있다."]),
     ],
 )
@@ -90,6 +113,31 @@ def test_texts_break_where_uax_14_says(pieces: list[str], between: str) -> None:
 def test_captions_break_where_uax_14_says() -> None:
     for index in range(300):
         check_breaks(caption("ja", index))
+
+
+@given(st.text(f"ab {NO_BREAK_SPACES}{WORD_JOINER}").map(normalise_drawn).filter(len))
+def test_words_break_where_uax_14_says(text: str) -> None:
+    units = [text[start:end] for start, end in line_units(text, "word")]
+    assert units == [unit.rstrip(" ") for unit in line_break_units(text)]
+
+
+@given(st.text(f"aé漢字 {NO_BREAK_SPACES}{WORD_JOINER}").map(normalise_drawn).filter(len))
+def test_characters_do_not_break_beside_no_break_spaces(text: str) -> None:
+    units = [text[start:end] for start, end in line_units(text, "character")]
+    assert "".join(units) == text
+    for left, right in pairwise(units):
+        assert not {left[-1], right[0]} & {*NO_BREAK_SPACES, WORD_JOINER}
+    assert all(len(unit) == 1 or {*NO_BREAK_SPACES, WORD_JOINER} & {*unit} for unit in units)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("space", NO_BREAK_SPACES)
+def test_no_break_spaces_are_drawn_in_every_language(lang: str, space: str) -> None:
+    shaper = make_shaper(LANGUAGES[lang], default_chain(LANGUAGES[lang].fonts, size=20))
+    assert not shaper.missing(space)
+    (drawn,), (plain,) = shaper.shape(space, 0, 1), shaper.shape(" ", 0, 1)
+    own = ord(space) in shaper.chain.faces[0].characters
+    assert drawn.glyph.advance > 0 and not drawn.glyph.ink.any() and (own or drawn.glyph.advance == plain.glyph.advance)
 
 
 def check_breaks(text: str) -> None:

@@ -16,6 +16,7 @@ from vcrgen.core.rng import shuffled
 from vcrgen.text.eligibility import cuts_word, eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
 from vcrgen.text.mask_kinds import MASK_KINDS
+from vcrgen.text.normalise import as_typed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -59,7 +60,7 @@ def plan_mask(
 def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
     """Locate texts in a caption, in reading order; None if one does not occur exactly once or two overlap."""
     spans = []
-    for answer in answers:
+    for answer in map(as_typed, answers):
         start = doc.text.find(answer) if answer else -1
         if start < 0 or not occurs_once(answer, doc.text):
             return None

@@ -28,7 +28,7 @@ from vcrgen.core.signature import Signature
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
-from vcrgen.text.normalise import NORMALISATION, normalise_caption, without_emoji
+from vcrgen.text.normalise import NORMALISATION, as_typed, normalise_drawn, without_emoji
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.typeset.cover import CoverRule
 from vcrgen.typeset.cover_kinds import ROWS
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 # Name and version, for signatures, of the layout rules: line breaks, and rejects for another script, stacked marks or
 # missing glyphs.
-LAYOUT_RULES = "rules-3"
+LAYOUT_RULES = "rules-4"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
@@ -124,7 +124,7 @@ class Pipeline:
         ``stage`` names the random choice of spans: another name gives other spans.
         """
         for batch in batched((self.prepare(item, self.style) for item in items), batch_size):
-            texts = [entry.layout.text for entry in batch if isinstance(entry, PreparedItem)]
+            texts = [entry.layout.caption for entry in batch if isinstance(entry, PreparedItem)]
             docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
             for entry in batch:
                 if isinstance(entry, PreparedItem):
@@ -146,7 +146,8 @@ class Pipeline:
             unreadable = item.problem and item.caption is None
             reason = RejectReason.UNREADABLE_ROW if unreadable else RejectReason.NO_IMAGE
             return reject(reason, item.problem or "no image in the row")
-        caption = without_emoji(normalise_caption(item.caption or ""), style.shaper.missing)
+        drawn = without_emoji(normalise_drawn(item.caption or ""), style.shaper.missing)
+        caption = as_typed(drawn)
         if not caption:
             return reject(RejectReason.NO_CAPTION, "no text in the row")
         min_units = config.ngram_size if config.mask == "ngram" and item.answers is None else 1
@@ -159,7 +160,7 @@ class Pipeline:
         if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
             return reject(RejectReason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         unit = self.language.break_unit
-        layout = layout_caption(caption, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
+        layout = layout_caption(drawn, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
         if missing := style.shaper.missing(layout.text):
             codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
@@ -171,7 +172,7 @@ class Pipeline:
         height = image.height + layout.height + 1
         if height > style.max_height:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
-        keys = PairKeys.of(item.image, caption, layout.text)
+        keys = PairKeys.of(item.image, caption, layout.caption)
         item = replace(item, image=None)  # which may be large, and many items wait for their turn
         return PreparedItem(item=item, keys=keys, style=style, image=image, layout=layout)
 
@@ -209,7 +210,7 @@ class Pipeline:
         return Pair(
             keys=prepared.keys,
             source_id=prepared.item.source_id,
-            caption=prepared.layout.text,
+            caption=prepared.layout.caption,
             photo=encode((parts.photo,)),
             images=images,
             cover_masks={mode: encode_mask(mask) for mode, mask in masks.items() if mask is not None},

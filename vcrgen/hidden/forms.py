@@ -75,7 +75,7 @@ class PlannedItem:
     def statistics(self) -> tuple[int, ...]:
         """Return the matched statistics: spans, letters of the caption, masked letters, visible ink in thousandths."""
         covered = sum(span.end - span.start for span in self.covers)
-        return len(self.covers), len(self.prepared.layout.text), covered, round(1000 * self.visible)
+        return len(self.covers), len(self.prepared.layout.caption), covered, round(1000 * self.visible)
 
 
 class FormBuilder:
@@ -176,7 +176,7 @@ class FormBuilder:
             counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
             return max([0, *counts]) / (span.end - span.start)
 
-        doc = self.pipeline.text.nlp(prepared.layout.text)
+        doc = self.pipeline.text.nlp(prepared.layout.caption)
 
         usable = cache(partial(self._covers, prepared, ink=ink, form=form))
         drawings: list[tuple[Span, ...]] = []
@@ -221,7 +221,7 @@ class FormBuilder:
         answer = {
             "question_id": question_id,
             "source_id": prepared.item.source_id,
-            "caption": prepared.layout.text,
+            "caption": prepared.layout.caption,
             "picture": picture,
             "crossed_text": [span.text for span in modes],
             "font": slot.font,

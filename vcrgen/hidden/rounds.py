@@ -139,7 +139,7 @@ class RoundSelector:
             spans += planned.covers
         if picture is None:  # not reached: such an item could not be planned
             return str(RejectReason.UNDECODABLE)
-        self._taken.add_hash(picture, plans[0].prepared.layout.text)  # as in the key, for a resumed run
+        self._taken.add_hash(picture, plans[0].prepared.layout.caption)  # as in the key, for a resumed run
         return plans, picture.tobytes().hex()
 
     def _candidates(self, read: int) -> Iterator[tuple[int, Item]]:

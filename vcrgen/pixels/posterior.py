@@ -9,8 +9,10 @@ Document Redaction" (PoPETs 2016), for pixels that are seen or not at all.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -113,10 +115,11 @@ def _scale(sigma: float) -> float:
 def _places(templates: Templates, text: str) -> Iterator[tuple[int, int]]:
     """Yield pen position and advance of each unit of a text."""
     codes, pen = templates.lexicon.code_of, 0
-    for unit in text.split(templates.lexicon.separator) if templates.lexicon.separator else text:
+    parts = re.split(r"(\s)", text) if templates.lexicon.separator else [part for unit in text for part in (unit, "")]
+    for unit, space in zip_longest(parts[::2], parts[1::2], fillvalue=""):
         width = sum(int(templates.advance[codes[character]]) for character in unit if character in codes)
         yield pen, width
-        pen += width + templates.space
+        pen += width + templates.spaces.get(space, 0)
 
 
 def _unit_energies(templates: Templates, energies: Energies, units: Ints, pen: int) -> Doubles:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.pixels.lexicon import Lexicon
+from vcrgen.text.normalise import NO_BREAK_SPACES
 from vcrgen.typeset.records import Glyph
 
 STEP = 2  # grey levels in a step of darkness
@@ -50,6 +51,7 @@ class Templates:
     Attributes:
         advance: Pixels to the next pen position, by character; 0 for characters without a glyph.
         space: The advance of the separator.
+        spaces: The advance of each space that a text may have for the separator; empty without one.
         stride: Pixels between the pen positions of a text: the advance of most characters, or 1.
         left: Least column of any ink, from the pen position; at most 0.
         top: Least row of any ink, from the baseline.
@@ -62,6 +64,8 @@ class Templates:
         glyphs = [glyph for glyph in drawn if glyph is not None and glyph.ink.size]
         separator = glyph_of(lexicon.separator) if lexicon.separator else None
         self.space = separator.advance if separator else 0
+        drawn_spaces = {space: glyph_of(space) for space in f" {NO_BREAK_SPACES}"} if separator else {}
+        self.spaces = {space: glyph.advance for space, glyph in drawn_spaces.items() if glyph}
         self.advance: Ints = np.array([glyph.advance if glyph else 0 for glyph in drawn], dtype=np.intp)
         usual = np.bincount(self.advance[self.advance > 0], minlength=2)
         self.stride = int(usual.argmax()) if 2 * usual.max() > len(drawn) else 1

@@ -6,10 +6,18 @@ from collections.abc import Callable, Collection
 
 import regex
 
-NORMALISATION = "nfc-ws-4"
-WHITE_SPACE = re.compile(r"\s+")
-# Control and format characters, but for white space and the two joiners.
-_UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d]]")
+NORMALISATION = "nfc-ws-5"
+NO_BREAK_SPACES = "\u00a0\u2007\u202f"
+WORD_JOINER = "\u2060"
+_TYPED = {ord(space): " " for space in NO_BREAK_SPACES} | {ord(WORD_JOINER): None}
+_WHITE_SPACE = re.compile(rf"[{NO_BREAK_SPACES}]*[^\S{NO_BREAK_SPACES}]\s*")  # that has a place for a line break
+_UNBROKEN_SPACE = re.compile(rf"([{NO_BREAK_SPACES}])[{NO_BREAK_SPACES}]+")
+# Control and format characters, but for white space, the two joiners and the word joiner.
+_UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d\u2060]]")
+# Beside what is not broken anyway, and where the characters on both sides could compose without it.
+_IDLE_WORD_JOINER = regex.compile(
+    rf"(?V1)(?<=^|[{NO_BREAK_SPACES}\u200c\u200d])\u2060|\u2060(?![\p{{NFC_Quick_Check=Yes}}--[\s\p{{M}}\p{{Cf}}]])"
+)
 # Scripts in which a joiner changes the drawing of its neighbours: cursive ones, and those that stack consonants.
 SHAPED_SCRIPTS = (
     *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
@@ -25,9 +33,8 @@ _EMOJI = regex.compile(
 )
 _EMOJI_RUN = regex.compile(rf"(\s?)((?:{_EMOJI.pattern})+)(?=([\s\p{{Pe}}\p{{Pf}}.,;:!?…。、，！？]|$)?)")
 _JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
-_IDLE_JOINER = regex.compile(
-    rf"(?V1)(?<![{_SHAPED}])\u200c|\u200c(?![{_SHAPED}])|(?<![{_SHAPED}])\u200d(?![{_SHAPED}])"
-)
+_JOINED = rf"[[{_SHAPED}]--\s]"  # a narrow no-break space is of Mongolian, too
+_IDLE_JOINER = regex.compile(rf"(?V1)(?<!{_JOINED})\u200c|\u200c(?!{_JOINED})|(?<!{_JOINED})\u200d(?!{_JOINED})")
 
 # What a reader may see without reading another word: variation selectors, Arabic vowel signs and the stroke that
 # lengthens a word, and stress marks on Cyrillic letters.
@@ -47,9 +54,23 @@ def lookup_key(word: str) -> str:
 
 
 def normalise_caption(text: str) -> str:
-    """Normalise a caption: NFC, single spaces, no control or format characters, no space at the ends.
+    """Normalise a caption as a reader of the pixels types it: `normalise_drawn` with plain spaces alone.
 
-    Format characters (bidirectional marks, soft hyphens, byte order marks) draw nothing, so a reader of the pixels
+    Normalisation is idempotent.
+    """
+    return as_typed(normalise_drawn(text))
+
+
+def as_typed(text: str) -> str:
+    """Return a text with plain spaces for no-break ones, and without word joiners."""
+    return text if text.isascii() else text.translate(_TYPED)
+
+
+def normalise_drawn(text: str) -> str:
+    """Normalise a caption as it is drawn: NFC, single spaces, no control or format characters, no space at the ends.
+
+    No-break spaces and word joiners stay, as no line may break there. White space that has a plain space is one. Other
+    format characters (bidirectional marks, soft hyphens, byte order marks) draw nothing, so a reader of the pixels
     could never recover them. The zero-width joiner and non-joiner stay where they change the drawing: a non-joiner
     between two characters, a joiner beside one, of a script such as Arabic or Devanagari. They are removed in Latin and
     Chinese, and between emoji. Lone surrogates and private-use characters stay, and are found to have no glyph.
@@ -80,10 +101,11 @@ def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
         return kept if not kept and run[3] is not None else run[1] + kept
 
     drawable = text if text.isascii() else _EMOJI_RUN.sub(shown, text)
-    return text if drawable == text else normalise_caption(drawable)
+    return text if drawable == text else normalise_drawn(drawable)
 
 
 def _once(text: str) -> str:
     drawn = _UNDRAWN.sub("", unicodedata.normalize("NFC", text))
-    joined = _IDLE_JOINER.sub("", _JOINERS.sub(r"\1", drawn))
-    return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", joined)).strip()
+    joined = _IDLE_JOINER.sub("", _JOINERS.sub(r"\1", _IDLE_WORD_JOINER.sub("", drawn)))
+    spaced = _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", joined)).strip()
+    return _UNBROKEN_SPACE.sub(r"\1", spaced)

@@ -20,7 +20,7 @@ from vcrgen.core.errors import FontError
 from vcrgen.core.files import sha256_file
 from vcrgen.core.resources import resource_dir
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.text.normalise import SHAPED_SCRIPTS
+from vcrgen.text.normalise import NO_BREAK_SPACES, SHAPED_SCRIPTS
 from vcrgen.typeset.records import Glyph
 
 MAX_FONT_BYTES = 128 << 20
@@ -202,6 +202,10 @@ class Face:
         """
         return _characters(self.path, self.index, self.sha256)
 
+    def drawn_space(self, character: str) -> str:
+        """Return the plain space for a no-break one that the face lacks, and any other character itself."""
+        return " " if character in NO_BREAK_SPACES and ord(character) not in self.characters else character
+
 
 @lru_cache(maxsize=64)  # of all sizes of a face
 def _characters(path: Path, index: int, sha256: str) -> frozenset[int]:
@@ -233,7 +237,7 @@ class FontChain:
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
         glyph: Function from a character to its isolated glyph; None if no face has it, or if it is a letter that is
-            joined or stacked, or read from right to left.
+            joined or stacked, or read from right to left. No-break spaces that the first face lacks are its plain ones.
 
     Raises:
         FontError: A file cannot be used.
@@ -257,6 +261,7 @@ class FontChain:
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
 
     def _draw(self, character: str) -> Glyph | None:
+        character = self.faces[0].drawn_space(character)
         for index, face in enumerate(() if _NOT_BY_ITSELF.match(character) else self.faces):
             if ord(character) in face.characters:
                 advance = round(face.font.getlength(character))

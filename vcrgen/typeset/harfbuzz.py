@@ -126,6 +126,8 @@ class HarfBuzzShaper(Shaper):
 
     def _shape_word(self, word: str, level: tuple[int, ...]) -> tuple[GlyphRun, ...]:
         """Return the runs of a word in reading order, without characters that no face can draw."""
+        if len(word) == 1:
+            word = self.chain.faces[0].drawn_space(word)
         return tuple(
             GlyphRun(at_level, self._faces[face].shape(word, start, end, script, at_level, face))
             for start, end, at_level, face, script in self._stretches(word, level)

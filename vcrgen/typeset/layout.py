@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import regex
 
 from vcrgen.text.graphemes import clusters
+from vcrgen.text.normalise import NO_BREAK_SPACES, WORD_JOINER
 from vcrgen.typeset.records import Layout, Line
 from vcrgen.typeset.shaping import Shaper, line_length
 
-# A word keeps its trailing white space out.
 WORD = re.compile(r"\S+")
+# Words that no line break may part (LB11, LB12). A word joiner behind a plain space keeps the line together there.
+_UNBROKEN_WORDS = re.compile(rf"(?:[\S{NO_BREAK_SPACES}]| (?={WORD_JOINER}))+")
+_NO_BREAK = {*NO_BREAK_SPACES, WORD_JOINER}
 # Where UAX #14 lets a line end, by the line breaking classes of the characters on both sides: not after an opening
 # mark, not before a closing one, a full stop or a small kana, not inside a word of letters or a number. Left out are
 # its rules for emoji, Hangul of single letters and quotation marks beside wide characters, which stay with both
@@ -20,8 +23,8 @@ _LETTERS = r"\p{lb=AL}\p{lb=HL}\p{lb=AI}\p{lb=CM}"
 _CLOSING = r"\p{lb=CL}\p{lb=CP}\p{lb=EX}\p{lb=IS}\p{lb=SY}"
 _BREAK = regex.compile(
     rf"""
-    (?<=\s)(?=\S) (?<!\p{{lb=OP}}\s+) (?![{_CLOSING}])
-      (?! (?<=[\p{{lb=CL}}\p{{lb=CP}}]\s+) [\p{{lb=NS}}\p{{lb=CJ}}] )
+    (?<=\x20)(?=\S|[{NO_BREAK_SPACES}]) (?<!\p{{lb=OP}}\x20+) (?![{_CLOSING}\p{{lb=WJ}}])
+      (?! (?<=[\p{{lb=CL}}\p{{lb=CP}}]\x20+) [\p{{lb=NS}}\p{{lb=CJ}}] )
     | (?<=\S)(?=\S)
     (?<! [\p{{lb=OP}}\p{{lb=QU}}\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=ZWJ}}] )
     (?! [{_CLOSING}\p{{lb=NS}}\p{{lb=CJ}}\p{{lb=IN}}\p{{lb=BA}}\p{{lb=HY}}] )
@@ -42,7 +45,7 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
     """Fill lines greedily while their ink fits, at most ``max_lines``.
 
     Args:
-        text: A caption with single spaces, none at its ends. A character without a glyph counts no width.
+        text: A caption of `normalise_drawn`. A character without a glyph counts no width.
         shaper: The shaper of the lines.
         width: Width of the strip in pixels.
         max_lines: Maximal number of lines; the rest of the caption is cut off.
@@ -50,10 +53,13 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
             clusters) or ``"uax14"`` (break where UAX #14 allows it; a space there is not drawn).
 
     Returns:
-        The lines, and the text they show. A word wider than a line is broken between clusters; a cluster wider than a
-        line has a line of its own.
+        The lines, and the text they show, without word joiners. A unit wider than a line is broken at its no-break
+        spaces, a word wider than a line between clusters; a cluster wider than a line has a line of its own.
     """
-    units = _fitting(line_units(text, break_unit), text, shaper, width)
+    at = list(accumulate((character != WORD_JOINER for character in text), initial=0))  # without word joiners
+    units_in_text = [(at[start], at[end]) for start, end in line_units(text, break_unit)]
+    text = text.replace(WORD_JOINER, "")
+    units = _fitting(units_in_text, text, shaper, width)
     lines: list[Line] = []
     unit: tuple[int, int] | None = next(units, (0, 0))
     while unit and len(lines) < max_lines:
@@ -87,17 +93,22 @@ def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
     """Return start and end of units without line breaks, as `LanguageRow` names them."""
     if break_unit == "character":
-        return clusters(text)
+        at = [end for start, end in clusters(text) if _NO_BREAK.isdisjoint(text[end - 1 : end + 1])]
+        return list(pairwise(sorted({0, *at, len(text)})))
     if break_unit == "word":
-        return [match.span() for match in WORD.finditer(text)]
+        return [match.span() for match in _UNBROKEN_WORDS.finditer(text)]
     at = [0, *(match.start() for match in _BREAK.finditer(text)), len(text)]
-    return [(start, start + len(text[start:end].rstrip())) for start, end in pairwise(at) if start < end]
+    return [(start, start + len(text[start:end].rstrip(" "))) for start, end in pairwise(at) if start < end]
 
 
 def _fitting(units: Iterable[tuple[int, int]], text: str, shaper: Shaper, width: int) -> Iterator[tuple[int, int]]:
-    """Yield the units; those wider than a line are broken into clusters."""
+    """Yield the units; those wider than a line are broken into words, and words that are into clusters."""
     for start, end in units:
-        if end - start > 1 and not _fits(text, start, shaper, width)(end):
-            yield from ((start + first, start + last) for first, last in clusters(text[start:end]))
-        else:
+        if end - start == 1 or _fits(text, start, shaper, width)(end):
             yield start, end
+            continue
+        for word in WORD.finditer(text, start, end):
+            if _fits(text, word.start(), shaper, width)(word.end()):
+                yield word.span()
+            else:
+                yield from ((word.start() + first, word.start() + last) for first, last in clusters(word[0]))

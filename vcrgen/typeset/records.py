@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.core.records import Span
+from vcrgen.text.normalise import as_typed
 
 WHITE = 255
 
@@ -72,12 +73,17 @@ class Box(NamedTuple):
 class Layout:
     """A caption broken into lines."""
 
-    text: str  # the shown caption: all lines, joined by the language's joiner
+    text: str  # the shown caption as it is drawn: a line may end at a plain space, at a no-break space of them not
     lines: tuple[Line, ...]  # from the top
     width: int  # width of the strip in pixels
     line_height: int  # distance between baselines in pixels
     baseline: int  # pixels from the top of a line to its baseline
     extra_rows: int = 0  # rows of the strip below those that it has in VCR-WIKI
+
+    @property
+    def caption(self) -> str:
+        """The shown caption as a reader types it, with plain spaces; as long as `text`."""
+        return as_typed(self.text)
 
     @property
     def height(self) -> int:

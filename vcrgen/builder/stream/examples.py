@@ -56,7 +56,7 @@ class Examples:
             "image": stack_bands(getattr(composed, _IMAGES[view])),
             "question": language.question,
             "answers": [span.text for span in accepted],
-            "caption": prepared.layout.text,
+            "caption": prepared.layout.caption,
             "view": str(view),
             "mode": str(level) if isinstance(level, Mode) else "ink",
             "ink": cover.target,
