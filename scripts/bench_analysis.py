@@ -16,13 +16,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from vcrgen.analysis.correlations import model_weights, resampled_correlations
 from vcrgen.analysis.examples import EXAMPLES
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.prune_evaluation import evaluate_pruning
 from vcrgen.analysis.redundancy import make_map
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import FactorSpec, bind
+from vcrgen.stats.bootstrap import model_weights
+from vcrgen.stats.correlations import resampled_correlations
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -56,9 +57,8 @@ def bootstrap() -> None:
     structure = bind(example.spec(), table.tasks).structure
 
     def ours() -> None:
-        for part in resampled_correlations(table.scores, model_weights(165, seed=0, draws=1000)):
-            for r in part:
-                fit_pls(r, structure)
+        for r in resampled_correlations(table.scores, model_weights(165, seed=0, draws=1000)):
+            fit_pls(r, structure)
 
     def numpys() -> None:
         for _ in range(1000):

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from vcrgen.analysis.anchor import anchor_agreement
-from vcrgen.analysis.correlations import correlation_matrix, model_weights, resampled_correlations
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
-from vcrgen.analysis.factors import fit_correlations, fit_factors
+from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
 from vcrgen.analysis.measured import COVERAGE_MODELS, PRUNE_MODELS
-from vcrgen.analysis.model_fit import corrected_srmr, overall_fit
+from vcrgen.analysis.pls import corrected_srmr, overall_fit
 from vcrgen.analysis.pruning import prune
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
+from vcrgen.stats.bootstrap import model_weights
+from vcrgen.stats.correlations import correlation_matrix, resampled_correlations
 
 ABILITIES = {
     f"A{k}": tuple(f"A{k} {name}" for name in ("g0", "g1", "g2", "g3", "g4", "g5", "copy", "weak")) for k in range(3)
@@ -133,9 +133,8 @@ def overall(draws: int = 200, resamples: int = 200) -> None:
                 tested = overall_fit(scores, bound.structure, "path", weights)
                 rejected += [tested.is_rejected] if tested else []
                 plain = srmr(correlation_matrix(scores), bound)
-                parts = resampled_correlations(scores, weights)
-                drawn = np.array([srmr(each, bound) for part in parts for each in part])
-                corrected.append((plain, corrected_srmr(plain, drawn)))
+                replicates = np.array([srmr(r, bound) for r in resampled_correlations(scores, weights)])
+                corrected.append((plain, corrected_srmr(plain, replicates)))
             means = np.mean(corrected, axis=0)
             true = srmr(r, bound)
             print(f"overall fit, {models} models, {label}: tests in {len(rejected)} of {draws} tables,", end="")

@@ -131,7 +131,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "a script's JSON may end the script",
         're.sub(r"[<>&]", lambda mark: f"\\\\u',
         're.sub(r"[>&]", lambda mark: f"\\\\u',
-        "tests/report/test_pages.py",
+        "tests/report/test_templating.py",
     ),
     M(
         "train",
@@ -1602,8 +1602,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "analysis",
         "effects for correlations of successors",
-        'np.sign(found) if scheme == "centroid" else found',
-        "np.sign(found)",
+        'np.sign(correlation) if scheme == "centroid" else correlation',
+        "np.sign(correlation)",
         "tests/analysis/test_pls.py",
     ),
     M(
@@ -1611,13 +1611,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "agreement in sample called cross-fitted",
         "fitted, judged = scores[~half], scores[half]",
         "fitted, judged = scores[half], scores[half]",
-        "tests/analysis/test_anchor.py",
+        "tests/analysis/test_agreement.py",
     ),
     M(
         "analysis",
         "random sets that are the first tasks",
-        "shuffled(rng, tasks)[: len(kept.abilities[ability])]",
-        "list(tasks)[: len(kept.abilities[ability])]",
+        "shuffled(rng, tasks)[: len(pruned.abilities[ability])]",
+        "list(tasks)[: len(pruned.abilities[ability])]",
         "tests/analysis/test_pruning.py",
     ),
     M(
@@ -1639,14 +1639,14 @@ MUTATIONS: tuple[Mutation, ...] = (
         "intervals about biased values",
         "middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)",
         "middle = on_scale",
-        "tests/analysis/test_model_fit.py",
+        "tests/analysis/test_overall_fit.py",
     ),
     M(
         "analysis",
         "SRMR with what sampling adds",
         "np.sqrt(max(0.0, value**2 - bias))",
         "np.sqrt(max(0.0, value**2))",
-        "tests/analysis/test_model_fit.py",
+        "tests/analysis/test_overall_fit.py",
     ),
     M(
         "analysis",

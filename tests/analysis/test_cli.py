@@ -15,7 +15,7 @@ from vcrgen.cli import analyze
 from vcrgen.report.document import LIMITATIONS, PRIVATE
 
 Run = Callable[..., tuple[int, str, str]]
-FEW = "Only 20 models"
+FEW = "Fewer than 50 models (20)"
 
 
 @pytest.fixture
@@ -51,7 +51,12 @@ def test_the_same_seed_gives_the_same_bytes(gold_files: Run) -> None:
 def test_factors_of_a_file(gold_files: Run) -> None:
     command = ("analyze", "factors", "scores.csv", "--spec", "gold.yaml", "--resamples", 100, "--format", "md")
     code, text, _ = gold_files(*command)
-    assert code == 0 and FEW in text and "HTMT2" in text and "for an ability of 5 tasks" in text
+    assert (
+        code == 0
+        and FEW in text
+        and "HTMT2" in text
+        and "Fewer than 10 models for each task of the largest ability (20 for 5)" in text
+    )
     # Of 20 models the interval of some loading contains the limit.
     assert "inconclusive" in text
 
@@ -62,7 +67,7 @@ def test_prune_writes_a_folder(gold_files: Run, monkeypatch: pytest.MonkeyPatch)
     code, text, _ = gold_files("analyze", "prune", "scores.csv", *few, "--out", "pruned")
     assert code == 0 and "Written: pruned" in text
     report = Path("pruned/report.html")
-    assert "20 models are too few to say which tasks can go: 60 more models are needed" in report.read_text()
+    assert "20 models are too few to say which tasks can go: 80 are needed" in report.read_text()
     assert not Path("pruned/kept.yaml").exists()  # of so few models there is no verdict
     command = ("analyze", "prune", "--example", "gold-made", "--resamples", 20, "--loading-min", 0.8, "--out", "pruned")
     code, text, _ = gold_files(*command)

@@ -50,8 +50,8 @@ def test_resamples_are_fits_to_the_drawn_models(gold: ScoreTable, gold_spec: Fac
     drawn = np.repeat(np.arange(165), fitted.weights[7].astype(int))
     alone = fit_correlations(np.corrcoef(gold.scores[drawn].T), bind(gold_spec, gold.tasks))
     assert alone is not None
-    np.testing.assert_allclose(fitted.draws(lambda of: of.fit.loadings)[7], alone.fit.loadings, atol=1e-9)
-    np.testing.assert_allclose(fitted.draws(lambda of: of.quality.srmr)[7], alone.quality.srmr, atol=1e-9)
+    np.testing.assert_allclose(fitted.loadings.replicates[7], alone.fit.loadings, atol=1e-9)
+    np.testing.assert_allclose(fitted.htmt.replicates[7], alone.quality.htmt, atol=1e-9)
 
 
 def test_families_are_drawn_together(gold: ScoreTable, gold_spec: FactorSpec) -> None:

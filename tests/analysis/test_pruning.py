@@ -135,8 +135,10 @@ def test_what_a_pruning_is_worth(with_abilities: MadeScores, of_sixty: PruneEval
     own = {(swept.vif, swept.loading): swept for swept in found.sweep}
     assert len(own) == 9 and own[5.0, 0.75].kept == kept
     assert found.anchor is not None and found.anchor.halves == 20
-    for full, chosen, inside in zip(found.anchor.all_tasks, found.anchor.chosen, found.anchor.in_sample, strict=True):
-        assert abs(full - chosen) < 0.1 and 0 < inside < 1
+    for full, kept_tasks, inside in zip(
+        found.anchor.all_tasks, found.anchor.kept_tasks, found.anchor.in_sample, strict=True
+    ):
+        assert abs(full - kept_tasks) < 0.1 and 0 < inside < 1
     again = evaluate_pruning(*with_abilities(2, 60), repeats=20)
     assert (again.frequency, again.anchor, again.jaccard) == (found.frequency, found.anchor, found.jaccard)
 
@@ -150,7 +152,7 @@ def test_too_many_models_to_compare_in_pairs() -> None:
 
 def test_a_report_first_says_what_can_go(with_abilities: MadeScores, of_sixty: PruneEvaluation) -> None:
     few = prune_document(of_sixty, settings="")
-    assert few.summary[0].startswith("60 models are too few to say which tasks can go: 20 more models are needed.")
+    assert few.summary[0].startswith("60 models are too few to say which tasks can go: 80 are needed.")
     assert "In simulations with 60 models, 98 % of redundant pairs lost one task" in few.summary[1]
     assert few.summary[1].endswith("but so did 4 % of good ones.")
     found = evaluate_pruning(*with_abilities(2, 150), repeats=20)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from vcrgen.analysis import cells
+from vcrgen.analysis import score_table
 from vcrgen.analysis.score_table import binomial_standard_error, parse_number, read_scores, table_from_rows
 from vcrgen.core.errors import AnalysisError, ScoreError, VcrgenError
 from vcrgen.scorer import score
@@ -183,7 +183,7 @@ def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             (tmp_path / name).write_bytes(content)
         with pytest.raises(VcrgenError, match=sentence):
             read_scores([tmp_path / name])
-    monkeypatch.setattr(cells, "MAX_BYTES", 10)
+    monkeypatch.setattr(score_table, "MAX_BYTES", 10)
     with pytest.raises(AnalysisError, match=r"a\.txt is larger than|wide\.csv is larger than"):
         read_scores([tmp_path / "wide.csv"])  # before anything is read
 
@@ -214,7 +214,7 @@ def test_parts_of_a_table() -> None:
     whole = table.complete_cases()
     assert whole.models == ("GPT", "Eye") and whole.families == ("OpenAI", "Lab")
     assert (
-        whole.notes == ("1 of 3 models lacks a score of some task and is left out.",)
+        whole.notes == ("Models left out, as they lack a score of some task: 1 of 3.",)
         and whole.complete_cases() is whole
     )
     one = table.select_tasks(["Count"])

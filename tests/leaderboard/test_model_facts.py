@@ -17,7 +17,8 @@ from vcrgen.leaderboard.model_facts import (
     lookalikes,
     taken_for,
 )
-from vcrgen.report.published.fields import MAX_LINK, MAX_NAME, Access, check_link, check_name, parse_size, show_size
+from vcrgen.report.escape import MAX_NAME, check_name
+from vcrgen.report.published.fields import MAX_LINK, Access, check_link, parse_size, show_size
 
 
 @pytest.mark.parametrize(

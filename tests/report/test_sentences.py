@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vcrgen.report.sentences import named, sentences
+from vcrgen.report.templating import Sentences, named
 
 
 @pytest.fixture
@@ -24,12 +24,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_paragraphs_of_a_block(package: str) -> None:
     values = {"models": 1200, "name": "<a>\n\n{% b %}\x1b", "share": 0.750}
-    assert sentences(package, "a.j2", "one", few=True, **values) == [
+    assert Sentences(package, "a.j2").paragraphs("one", few=True, **values) == [
         "Only 1,200 models.",
         "<a> {% b %} is kept, at 0.75.",
     ]
-    assert sentences(package, "a.j2", "one", few=False, **values) == ["<a> {% b %} is kept, at 0.75."]
-    assert sentences(package, "a.j2", "two", names=list("abcdefg")) == ["1 task, a, b, c, d, e and 2 more"]
+    assert Sentences(package, "a.j2").paragraphs("one", few=False, **values) == ["<a> {% b %} is kept, at 0.75."]
+    assert Sentences(package, "a.j2").paragraphs("two", names=list("abcdefg")) == ["1 task, a, b, c, d, e and 2 more"]
 
 
 def test_names_that_fit_are_all_there() -> None:

@@ -7,7 +7,17 @@ import pytest
 
 from vcrgen.stats import bootstrap
 from vcrgen.stats.arrays import Floats
-from vcrgen.stats.bootstrap import RESAMPLES, BootstrapMean, StoredGroupSums, bootstrap_means, group_means
+from vcrgen.stats.bootstrap import (
+    LOGARITHM,
+    RESAMPLES,
+    BootstrapMean,
+    StoredGroupSums,
+    bootstrap_means,
+    corrected_interval,
+    group_means,
+    model_weights,
+    percentile_interval,
+)
 from vcrgen.stats.intervals import deviation
 
 
@@ -95,3 +105,28 @@ def test_a_resampled_mean_survives_as_bytes() -> None:
     one = BootstrapMean(250, 0.1, np.linspace(0, 1, RESAMPLES))
     read = BootstrapMean.from_bytes(one.to_bytes())
     assert read[:2] == one[:2] and (read.means == one.means).all()
+
+
+def test_families_are_drawn_as_a_whole_and_the_seed_decides() -> None:
+    groups = np.array([0, 0, 0, 1, 1, 2])
+    weights = model_weights(6, seed=1, draws=50, groups=groups)
+    assert (weights[:, 0] == weights[:, 2]).all() and (weights[:, 3] == weights[:, 4]).all()
+    assert (weights == model_weights(6, seed=1, draws=50, groups=groups)).all()
+    assert (weights != model_weights(6, seed=2, draws=50, groups=groups)).any()
+    np.testing.assert_array_equal(model_weights(6, seed=1, draws=20), model_weights(6, seed=1, draws=50)[:20])
+
+
+def test_failed_resamples_are_told_and_beyond_a_twentieth_there_is_no_interval() -> None:
+    values = np.linspace(0, 1, 100)[:, None].repeat(2, axis=1)
+    values[:5, 0], values[:6, 1] = np.nan, np.nan
+    low, high = percentile_interval(values)
+    assert np.isfinite(low[0]) and np.isfinite(high[0]) and np.isnan(low[1]) and np.isnan(high[1])
+
+
+def test_corrected_intervals_are_normal_ones_about_the_value_less_its_bias() -> None:
+    draws = np.exp(np.random.default_rng(0).normal(1.0, 0.1, (1001, 1)))  # the value is exp(0.9): biased upwards by 0.1
+    low, high = corrected_interval(np.exp(np.array([0.9])), draws, LOGARITHM)
+    middle, half = 2 * 0.9 - np.median(np.log(draws)), 1.959964 * np.log(draws).std()
+    np.testing.assert_allclose([low[0], high[0]], np.exp([middle - half, middle + half]), rtol=1e-6)
+    draws[:100] = np.nan
+    assert np.isnan(corrected_interval(np.array([2.5]), draws, LOGARITHM)).all()

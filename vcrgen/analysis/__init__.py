@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from vcrgen.core.lazy import attach
 
 if TYPE_CHECKING:
-    from vcrgen.analysis.anchor import anchor_agreement
-    from vcrgen.analysis.correlations import pairwise
     from vcrgen.analysis.examples import EXAMPLES
-    from vcrgen.analysis.factors import fit_correlations, fit_factors
+    from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
     from vcrgen.analysis.map_report import map_document
+    from vcrgen.analysis.pairwise import pairwise
     from vcrgen.analysis.pls import Structure, fit_pls, quality
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import prune_document
@@ -53,12 +52,11 @@ __all__ = [
 __getattr__, __dir__ = attach(
     __name__,
     {
-        "analysis.correlations": ["pairwise"],
+        "analysis.pairwise": ["pairwise"],
         "analysis.examples": ["EXAMPLES"],
-        "analysis.factors": ["fit_correlations", "fit_factors"],
+        "analysis.factors": ["anchor_agreement", "fit_correlations", "fit_factors"],
         "analysis.factors_report": ["factors_document"],
         "analysis.map_report": ["map_document"],
-        "analysis.anchor": ["anchor_agreement"],
         "analysis.pls": ["Structure", "fit_pls", "quality"],
         "analysis.prune_report": ["prune_document"],
         "analysis.pruning": ["prune"],

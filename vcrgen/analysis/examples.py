@@ -12,6 +12,8 @@ import vcrgen.report.published
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.reading import read_csv_cells
 from vcrgen.core.rng import array_rng_for
+from vcrgen.report.document import Section
+from vcrgen.report.table import Table
 
 if TYPE_CHECKING:
     from vcrgen.analysis.redundancy import CorrelationTable
@@ -37,7 +39,7 @@ class Example:
     commands: Collection[str]
     load: Callable[[], Any]
     spec: Callable[[], FactorSpec] | None = None  # for the commands that need one
-    errata: str = ""  # the file of benchmarks/ that lists what is printed wrongly
+    errata: str = ""  # name of the CSV that lists what is printed wrongly
 
 
 def get_example(name: str, command: str) -> Example:
@@ -46,16 +48,24 @@ def get_example(name: str, command: str) -> Example:
     Raises:
         AnalysisError: There is none of that name, or the command does not take it.
     """
-    fitting = [known for known, each in EXAMPLES.items() if command in each.commands]
+    fitting = [title for title, example in EXAMPLES.items() if command in example.commands]
     if name not in fitting:
-        known = f"has no example {name!r}" if name not in EXAMPLES else f"does not take the example {name!r}"
-        raise AnalysisError(f"vcrgen analyze {command} {known}; it has {', '.join(fitting) or 'none'}.")
+        problem = f"has no example {name!r}" if name not in EXAMPLES else f"does not take the example {name!r}"
+        raise AnalysisError(f"vcrgen analyze {command} {problem}; it has {', '.join(fitting) or 'none'}.")
     return EXAMPLES[name]
 
 
 def published_rows(name: str) -> list[list[str]]:
     """The lines of a CSV of ``vcrgen/report/published/benchmarks/``."""
     return [cells for _, cells in read_csv_cells(BENCHMARKS / f"{name}.csv", AnalysisError)]
+
+
+def errata_section(name: str, about: str = "") -> Section:
+    """What a publication prints wrongly, by the CSV of that name; ``about`` is a sentence above it."""
+    heads, *rows = published_rows(name)
+    heads = [head.capitalize() for head in heads]
+    table = Table(title="Printed wrongly in the publication", heads=heads, labels=len(heads), rows=rows)
+    return Section(title="Errata", text=[about] if about else [], tables=[table])
 
 
 def gold_correlations() -> tuple[tuple[str, ...], Floats]:
@@ -99,7 +109,7 @@ def _vcr() -> ScoreTable:
     from vcrgen.report.published.fields import show_size
     from vcrgen.report.published.results import read_reported, shipped_tables
 
-    (file,) = [file for file in shipped_tables() if file.stem == "vcr-wiki"]
+    (file,) = (file for file in shipped_tables() if file.stem == "vcr-wiki")
     rows: list[list[Any]] = [["model", "task", "score"]]
     for row in read_reported(file):
         if row.exact is not None:

@@ -7,31 +7,34 @@ with a bootstrap interval over models.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
-from vcrgen.analysis.correlations import (
-    MOST_FAILED,
-    correlation_matrix,
-    model_weights,
-    percentile_interval,
-    require_varied,
-    resampled_correlations,
-)
-from vcrgen.analysis.pls import PlsFit, Quality, Structure, fit_pls, quality
+from vcrgen.analysis.pls import OverallFit, PlsFit, Quality, Structure, corrected_srmr, fit_pls, overall_fit, quality
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
-from vcrgen.stats.arrays import Floats
-from vcrgen.stats.intervals import NORMAL_QUANTILE
+from vcrgen.core.rng import array_rng_for
+from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.bootstrap import (
+    CORRELATION,
+    EXPLAINED_VARIANCE,
+    LOGARITHM,
+    SQUARE,
+    Scale,
+    corrected_interval,
+    model_weights,
+    percentile_interval,
+)
+from vcrgen.stats.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 
 FEWEST_MODELS = 10
-FEW_MODELS = 50
-FEW_A_TASK = 10  # models for each task of the largest ability
+SPLITS = 10
+PERMUTATIONS = 1000
 _SAME = 1e-9  # how near to 1 the correlation of two tasks is that are one
 
 
@@ -54,31 +57,17 @@ class FactorEstimate:
         return "passed" if above == (least is not None) else "failed"
 
 
-class Scale(NamedTuple):
-    """A scale on which the errors of a figure are nearly normal, and the way back."""
-
-    there: Callable[[Floats], Floats]
-    back: Callable[[Floats], Floats]
-
-
-LOGARITHM = Scale(np.log, np.exp)  # of VIF and D_valid
-SQUARE = Scale(np.square, lambda value: np.sqrt(np.maximum(value, 0)))  # of SRMR
-CORRELATION = Scale(np.arctanh, np.tanh)  # of TC
-FISHER = Scale(  # of R2: Fisher's z of its root
-    lambda value: np.arctanh(np.sqrt(np.clip(value, 0, 1 - 1e-12))), lambda z: np.tanh(np.maximum(z, 0)) ** 2
-)
-
-
 @dataclass(frozen=True, slots=True)
 class FactorEstimates:
-    """Figures with their 95 % intervals, as arrays of one shape; one of them is taken by its place."""
+    """Figures with their 95 % intervals, as arrays of one shape; one of them is taken by its position."""
 
     value: Floats
     low: Floats
     high: Floats
+    replicates: Floats  # replicates x shape of the figures; NaN where a replicate has no solution
 
-    def __getitem__(self, place: int | tuple[int, ...]) -> FactorEstimate:
-        return FactorEstimate(float(self.value[place]), float(self.low[place]), float(self.high[place]))
+    def __getitem__(self, position: int | tuple[int, ...]) -> FactorEstimate:
+        return FactorEstimate(float(self.value[position]), float(self.low[position]), float(self.high[position]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,121 +80,156 @@ class FactorFit:
     top_quality: Quality | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
+class AnchorAgreement:
+    """Correlations (Pearson) of scores of models with the human score."""
+
+    in_sample: float  # of the weighted overall, with weights fitted to the same models
+    cross_fitted: float  # with weights fitted to half of the models, on the other half; the mean of all halves
+    plain: float  # of the plain mean of standardised scores, for which nothing is fitted
+    p: float  # share of permuted human scores that agree as well, in sample
+    halves: int  # fits to halves that the mean is of
+    failed: int  # fits to halves or permuted scores that have no solution
+
+
+@dataclass(frozen=True, kw_only=True)
 class FactorResult:
-    """A factor model with what its resamples say of it.
+    """A factor model with what its bootstrap replicates say of it.
 
     The figures are those of `PlsFit` and `Quality`, each with
     its interval: ``result.vif[0]`` is that of the first task, ``result.paths[0, 3]`` the effect of the first construct
     on the fourth. Intervals of VIF, R2, TC, D_valid and SRMR are corrected for bias; the others are percentiles of the
-    resamples.
+    replicates.
     """
 
     table: ScoreTable  # models with a score on every task of the model
     bound: BoundSpec
     correlations: Floats
     estimate: FactorFit  # of all models
-    replicates: tuple[FactorFit | None, ...]  # of the resamples; None without a solution
-    weights: Floats  # resamples x models: how often each is drawn
+    replicates: tuple[FactorFit | None, ...]  # None without a solution: a task did not vary, or two said the same
+    weights: Floats  # replicates x models: how often each is drawn
     seed: int
 
     @property
     def failed(self) -> int:
-        """Resamples without an estimate: a task did not vary, or two said the same."""
+        """Replicates without a solution."""
         return self.replicates.count(None)
 
-    @property
+    @cached_property
     def loadings(self) -> FactorEstimates:
         """Of each task."""
         return self._estimates(lambda estimate: estimate.fit.loadings)
 
-    @property
+    @cached_property
     def task_weights(self) -> FactorEstimates:
         """Of each task, in the composite of its construct."""
         return self._estimates(lambda estimate: estimate.fit.weights)
 
-    @property
+    @cached_property
+    def overall_weights(self) -> FactorEstimates:
+        """Of each task but the anchor, in the weighted overall."""
+        return self._estimates(lambda estimate: overall_weights(estimate.fit, self.bound.structure))
+
+    @cached_property
     def vif(self) -> FactorEstimates:
         """Of each task."""
         return self._estimates(lambda estimate: estimate.quality.vif, LOGARITHM)
 
-    @property
+    @cached_property
     def paths(self) -> FactorEstimates:
         """Of each pair of constructs, [j, k] the effect of j on k."""
         return self._estimates(lambda estimate: estimate.fit.paths)
 
-    @property
+    @cached_property
     def r2(self) -> FactorEstimates:
         """Of each construct."""
-        return self._estimates(lambda estimate: estimate.fit.r2, FISHER)
+        return self._estimates(lambda estimate: estimate.fit.r2, EXPLAINED_VARIANCE)
 
-    @property
+    @cached_property
     def alpha(self) -> FactorEstimates:
         """Of each construct."""
         return self._estimates(lambda estimate: estimate.quality.alpha)
 
-    @property
+    @cached_property
     def rho_a(self) -> FactorEstimates:
         """Of each construct."""
         return self._estimates(lambda estimate: estimate.quality.rho_a)
 
-    @property
+    @cached_property
     def cr(self) -> FactorEstimates:
         """Of each construct."""
         return self._estimates(lambda estimate: estimate.quality.cr)
 
-    @property
+    @cached_property
     def ave(self) -> FactorEstimates:
         """Of each construct."""
         return self._estimates(lambda estimate: estimate.quality.ave)
 
-    @property
+    @cached_property
     def htmt(self) -> FactorEstimates:
         """Of each pair of constructs."""
         return self._estimates(lambda estimate: estimate.quality.htmt)
 
-    @property
+    @cached_property
     def htmt2(self) -> FactorEstimates:
         """Of each pair of constructs."""
         return self._estimates(lambda estimate: estimate.quality.htmt2)
 
-    @property
+    @cached_property
     def srmr(self) -> FactorEstimate:
-        """Of these models, with what sampling adds; `corrected_srmr` is without."""
-        return self._estimates(lambda estimate: estimate.quality.srmr, SQUARE)[()]
+        """Of these models, with what sampling adds."""
+        return self._srmr[()]
 
-    @property
+    @cached_property
+    def corrected_srmr(self) -> FactorEstimate:
+        """Without what sampling adds; the interval is that of `srmr`, widened to hold the value."""
+        value = corrected_srmr(self.srmr.value, self._srmr.replicates)
+        return FactorEstimate(value, min(self.srmr.low, value), max(self.srmr.high, value))
+
+    @cached_property
     def d_div(self) -> FactorEstimate:
         """Of the benchmark."""
         return self._estimates(lambda estimate: estimate.quality.d_div)[()]
 
-    @property
+    @cached_property
     def tc(self) -> FactorEstimate:
         """Of the benchmark."""
         return self._estimates(lambda estimate: estimate.quality.tc, CORRELATION)[()]
 
-    @property
+    @cached_property
     def d_valid(self) -> FactorEstimate:
         """Of the benchmark."""
         return self._estimates(lambda estimate: estimate.quality.d_valid, LOGARITHM)[()]
 
-    @property
+    @cached_property
     def second_order(self) -> FactorEstimates | None:
         """Loadings of the abilities on the construct above them, its effect on the anchor, R2 of that, CR, AVE."""
         return None if self.estimate.top is None else self._estimates(_second_order)
 
-    def draws(self, figure: Callable[[FactorFit], Floats | float]) -> Floats:
-        """A figure of every resample, resamples x its shape; NaN for those without a solution."""
-        draws = np.full((len(self.replicates), *np.shape(figure(self.estimate))), np.nan)
-        for number, replicate in enumerate(self.replicates):
-            if replicate is not None:
-                draws[number] = figure(replicate)
-        return draws
+    @cached_property
+    def overall_fit(self) -> OverallFit | None:
+        """The test that the model fits; None where there is none."""
+        return overall_fit(self.table.scores, self.bound.structure, self.bound.spec.scheme, self.weights)
+
+    @cached_property
+    def agreement(self) -> AnchorAgreement | None:
+        """The agreement with the anchor; None without one."""
+        if self.bound.spec.anchor is None:
+            return None
+        return anchor_agreement(self.table.scores, self.bound, seed=self.seed, groups=self.table.groups)
+
+    @cached_property
+    def _srmr(self) -> FactorEstimates:
+        return self._estimates(lambda estimate: estimate.quality.srmr, SQUARE)
 
     def _estimates(self, figure: Callable[[FactorFit], Floats | float], scale: Scale | None = None) -> FactorEstimates:
-        values, draws = np.asarray(figure(self.estimate)), self.draws(figure)
-        ends = percentile_interval(draws) if scale is None else corrected_interval(values, draws, scale)
-        return FactorEstimates(values, *ends)
+        values = np.asarray(figure(self.estimate))
+        replicates = np.full((len(self.replicates), *values.shape), np.nan)
+        for number, replicate in enumerate(self.replicates):
+            if replicate is not None:
+                replicates[number] = figure(replicate)
+        interval = percentile_interval(replicates) if scale is None else corrected_interval(values, replicates, scale)
+        return FactorEstimates(values, *interval, replicates)
 
 
 def _second_order(estimate: FactorFit) -> Floats:
@@ -213,25 +237,6 @@ def _second_order(estimate: FactorFit) -> Floats:
     assert top is not None and quality_of_top is not None
     figures = (top.paths[0, 1], top.r2[1], quality_of_top.cr[0], quality_of_top.ave[0])
     return np.concatenate([top.loadings[:-1], figures])
-
-
-def corrected_interval(values: Floats, draws: Floats, scale: Scale) -> tuple[Floats, Floats]:
-    """Both ends of normal intervals on a scale, about the values less the median bias of their resamples.
-
-    An interval is widened to hold its value. NaN where more than 5 % of the resamples failed.
-
-    Args:
-        values: Figures of all models.
-        draws: Resamples x figures.
-        scale: The scale on which errors are nearly normal.
-    """
-    failed = np.isnan(draws).mean(axis=0) > MOST_FAILED
-    replicates = np.where(np.isnan(draws).all(axis=0), 0.5, draws)  # any number: it has no interval
-    on_scale, replicates_on_scale = scale.there(values), scale.there(replicates)
-    middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)
-    half = NORMAL_QUANTILE * np.nanstd(replicates_on_scale, axis=0)
-    low, high = np.minimum(scale.back(middle - half), values), np.maximum(scale.back(middle + half), values)
-    return np.where(failed, np.nan, low), np.where(failed, np.nan, high)
 
 
 def fit_correlations(correlations: Floats, bound: BoundSpec) -> FactorFit | None:
@@ -258,8 +263,8 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
     Args:
         table: The scores. Models that lack a score of some task of the specification are left out, which a note says.
         spec: Abilities with their tasks, and the anchor.
-        seed: Of the resamples.
-        draws: How many times the models (or their families) are resampled.
+        seed: Of the replicates.
+        draws: Bootstrap replicates: how many times the models, or their families, are resampled.
 
     Raises:
         AnalysisError: There are too few models, a task does not vary, tasks of an ability are collinear, or no
@@ -281,11 +286,7 @@ def fit_factors(table: ScoreTable, spec: FactorSpec, *, seed: int = 0, draws: in
         bound=bound,
         correlations=correlations,
         estimate=estimate,
-        replicates=tuple(
-            fit_correlations(replicate, bound)
-            for block in resampled_correlations(used.scores, weights)
-            for replicate in block
-        ),
+        replicates=tuple(fit_correlations(r, bound) for r in resampled_correlations(used.scores, weights)),
         weights=weights,
         seed=seed,
     )
@@ -299,7 +300,7 @@ def require_fit(table: ScoreTable, bound: BoundSpec) -> None:
             f"{table.source}: {pluralize(models, 'model has', 'models have')} a score on every task; a factor model "
             f"needs {FEWEST_MODELS} at least."
         )
-    require_varied(table.scores, table.tasks)
+    table.require_varied()
     for ability, tasks in bound.abilities.items():
         if len(tasks) >= models - 1:
             raise AnalysisError(
@@ -329,3 +330,90 @@ def _require_independent(table: ScoreTable, ability: str) -> None:
             f"The tasks {', '.join(map(repr, involved[:5]))} of the ability {ability!r} are exactly collinear: one "
             "is a sum of the others, such as their mean; take it out."
         )
+
+
+def overall_weights(fit: PlsFit, structure: Structure) -> Floats:
+    """The weights of the tasks in the weighted overall, without the anchor.
+
+    A weight is the loading times the effect of the ability; without an anchor all abilities weigh the same.
+    """
+    tasks = sum(len(structure.blocks[ability]) for ability in structure.abilities)
+    loadings = fit.loadings[:tasks]  # the anchor is the last
+    if structure.anchor is None:
+        return loadings / len(structure.abilities)
+    weights: Floats = loadings * fit.paths[structure.owners[:tasks], structure.anchor]
+    return weights
+
+
+def anchor_agreement(scores: Floats, bound: BoundSpec, *, seed: int, groups: Ints | None = None) -> AnchorAgreement:
+    """Correlate the weighted overall with the anchor, in sample and cross-fitted on halves of the models.
+
+    Example: 50 models, eleven tasks, and a human score that is nothing but noise. Weights that are fitted to it "agree"
+    with it at r = .24 on average, because they follow the noise. Fitted on half of the models and compared on the other
+    half, the same weights agree at .01 on average. So the figure to report is the cross-fitted one.
+
+    Args:
+        scores: Models x tasks in the order of ``bound.tasks``, none missing; the anchor is the last.
+        bound: A specification with an anchor.
+        seed: Of the halves and of the permutations.
+        groups: Of each model the number of its family, which stays in one half.
+    """
+    correlations = correlation_matrix(scores)
+    in_sample = _agreement(correlations, bound)
+    halves = [_one_half(scores, bound, half) for half in split_halves(len(scores), seed=seed, groups=groups)]
+    permuted = [_agreement(permutation, bound) for permutation in _permuted(scores, correlations, seed)]
+    solved_halves = [r for r in halves if np.isfinite(r)]
+    solved_permuted = [r for r in permuted if np.isfinite(r)]
+    as_good = sum(r >= in_sample for r in solved_permuted)
+    return AnchorAgreement(
+        in_sample=in_sample,
+        cross_fitted=float(np.mean(solved_halves)) if solved_halves else float("nan"),
+        plain=pearson(standardise(scores[:, :-1]).mean(axis=1), scores[:, -1]),
+        p=(1 + as_good) / (1 + len(solved_permuted)),
+        halves=len(solved_halves),
+        failed=len(halves) - len(solved_halves) + len(permuted) - len(solved_permuted),
+    )
+
+
+def split_halves(models: int, *, seed: int, groups: Ints | None = None, repeats: int = SPLITS) -> list[Bits]:
+    """Halves of the models, or of their families, at random: of each repeat the first half and the second."""
+    numbers = np.arange(models) if groups is None else groups
+    count = int(numbers.max()) + 1
+    halves: list[Bits] = []
+    for repeat in range(repeats):
+        rng = array_rng_for(seed, "split half", str(repeat))
+        in_first = np.zeros(count, bool)
+        in_first[rng.permutation(count)[: count // 2]] = True
+        halves += [in_first[numbers], ~in_first[numbers]]
+    return halves
+
+
+def _one_half(scores: Floats, bound: BoundSpec, half: Bits) -> float:
+    """The agreement on one half of the models of weights that were fitted to the other; NaN without a solution."""
+    fitted, judged = scores[~half], scores[half]
+    if len(fitted) < 3 or len(judged) < 3 or (np.ptp(fitted, axis=0) == 0).any():
+        return float("nan")
+    fit = fit_pls(correlation_matrix(fitted), bound.structure, bound.spec.scheme)
+    if fit is None:
+        return float("nan")
+    return pearson(standardise(judged, fitted)[:, :-1] @ overall_weights(fit, bound.structure), judged[:, -1])
+
+
+def _agreement(correlations: Floats, bound: BoundSpec) -> float:
+    """The correlation of the weighted overall, fitted to correlations, with the anchor; NaN without a solution."""
+    fit = fit_pls(correlations, bound.structure, bound.spec.scheme)
+    if fit is None:
+        return float("nan")
+    weights = overall_weights(fit, bound.structure)
+    inside, outside = correlations[:-1, :-1], correlations[:-1, -1]
+    return float(weights @ outside / np.sqrt(weights @ inside @ weights))
+
+
+def _permuted(scores: Floats, correlations: Floats, seed: int) -> Iterator[Floats]:
+    """The correlations of the same tasks with the human scores given to other models, once for each permutation."""
+    rng = array_rng_for(seed, "permutation", "anchor")
+    unit = standardise(scores)
+    for _ in range(PERMUTATIONS):
+        permuted = correlations.copy()
+        permuted[-1, :-1] = permuted[:-1, -1] = rng.permutation(unit[:, -1]) @ unit[:, :-1] / len(scores)
+        yield permuted

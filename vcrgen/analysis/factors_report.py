@@ -4,100 +4,103 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from vcrgen.analysis.anchor import AnchorAgreement, anchor_agreement, overall_weights
 from vcrgen.analysis.charts import path_diagram
-from vcrgen.analysis.correlations import MOST_FAILED, percentile_interval, standardise
 from vcrgen.analysis.factors import FactorEstimate, FactorEstimates, FactorResult
 from vcrgen.analysis.measured import COVERAGE, COVERAGE_MODELS, FEWEST_D_DIV, POWER_OF_FIT
-from vcrgen.analysis.model_fit import OverallFit, corrected_srmr, overall_fit
 from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.spec import BoundSpec
-from vcrgen.analysis.wording import CELL, between, errata_sections, few_models, figure, left_out, number, said
 from vcrgen.core.rng import array_rng_for
 from vcrgen.report.document import Chart, Document, Section
-from vcrgen.report.table import Number, NumberInterval, Percent, Table, TableCell
+from vcrgen.report.table import Number, Percent, Table, TableCell, finite_interval, finite_number
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats
-from vcrgen.stats.ranking import ranks
+from vcrgen.stats.bootstrap import MOST_FAILED, percentile_interval
+from vcrgen.stats.correlations import ranks, standardise
+
+TEXTS = Sentences("vcrgen.analysis", "factors.j2")
 
 
 def factors_document(
-    result: FactorResult, *, settings: str, about: str = "", errata: Sequence[Sequence[str]] = (), private: bool = False
+    result: FactorResult, *, settings: str, about: str = "", more: Sequence[Section] = (), private: bool = False
 ) -> Document:
-    """A factor model with its tables and its path diagram.
+    """Report a factor model.
 
     Args:
         result: The model.
         settings: With which options it was made.
         about: Where the data come from, if they ship with the package.
-        errata: What the publication prints wrongly, the first row its heads.
+        more: Sections that stand at the end.
         private: Whether it is made of the items of a hidden set.
     """
     bound, table = result.bound, result.table
-    tasks = len(bound.tasks) - (bound.structure.anchor is not None)
-    largest = max(map(len, bound.abilities.values()))
-    lead = said(
-        "factors",
+    sections = [_model(result), _tasks(result), _reliability(result), _validity(result), _benchmark(result)]
+    if result.second_order is not None:
+        sections.append(_second_order(result, result.second_order))
+    if result.agreement is not None:
+        sections.append(_people(result))
+    sections.append(_scores(result))
+    (lead,) = TEXTS.paragraphs(
         "lead",
         models=len(table.models),
-        tasks=tasks,
+        tasks=_tasks_of_abilities(result),
         abilities=len(bound.abilities),
         spec=bound.spec,
         layout=bound.spec.layout or ("anchor" if bound.spec.anchor else "chain"),
         about=about,
     )
-    tested = overall_fit(result.table.scores, bound.structure, bound.spec.scheme, result.weights)
-    sections = [_model(result), _loadings(result), _reliability(result), _validity(result), _benchmark(result, tested)]
-    if result.second_order is not None:
-        sections.append(_top(bound, result.second_order))
-    if bound.spec.anchor is not None:
-        sections.append(_people(result))
-    sections.append(_scores(result))
+    largest = max(map(len, bound.abilities.values()))
     return Document(
         title=f"Factor model of {table.source}",
-        summary=_summary(result, tested),
-        lead=lead[0],
+        summary=_summary(result),
+        lead=lead,
         settings=settings,
         private=private,
-        sections=sections + errata_sections(errata, about),
-        warnings=[*few_models(len(table.models), largest), *table.notes],
-        limitations=said("factors", "limitations", anchor=bound.spec.anchor is not None),
+        sections=[*sections, *more],
+        warnings=[*TEXTS.paragraphs("warnings", models=len(table.models), largest=largest), *table.notes],
+        limitations=TEXTS.paragraphs("limitations", anchor=bound.spec.anchor),
     )
 
 
-def _summary(result: FactorResult, tested: OverallFit | None) -> list[str]:
-    """Sentences on what to do by a factor model."""
+def _tasks_of_abilities(result: FactorResult) -> int:
+    return sum(map(len, result.bound.abilities.values()))
+
+
+def _summary(result: FactorResult) -> list[str]:
+    """What to do by a factor model."""
     bound, limits, models = result.bound, result.bound.spec.limits, len(result.table.models)
-    loadings, vif, htmt, abilities = result.loadings, result.vif, result.htmt, bound.structure.abilities
-    rows = [row for k in abilities for row in bound.structure.blocks[k]]
+    abilities, tasks = bound.structure.abilities, range(_tasks_of_abilities(result))
     verdicts = {
-        bound.tasks[row]: (loadings[row].verdict(least=limits.loading), vif[row].verdict(most=limits.vif))
-        for row in rows
+        bound.tasks[task]: (
+            result.loadings[task].verdict(least=limits.loading),
+            result.vif[task].verdict(most=limits.vif),
+        )
+        for task in tasks
     }
-    return said(
-        "factors",
+    return TEXTS.paragraphs(
         "summary",
         limits=limits,
         models=models,
-        tasks=len(rows),
+        tasks=len(tasks),
         weak=[task for task, (loading, _) in verdicts.items() if loading == "failed"],
-        copies=[task for task, (_, inflated) in verdicts.items() if inflated == "failed"],
+        copies=[task for task, (_, vif) in verdicts.items() if vif == "failed"],
         unsure=[task for task, both in verdicts.items() if "inconclusive" in both],
-        nearest=_settling([loadings[row] for row in rows], limits.loading, models),
+        enough=_enough_models([result.loadings[task] for task in tasks], limits.loading, models),
         same=[
             f"{bound.constructs[a]} and {bound.constructs[b]}"
             for a, b in itertools.combinations(abilities, 2)
-            if htmt[a, b].verdict(most=limits.htmt) == "failed"
+            if result.htmt[a, b].verdict(most=limits.htmt) == "failed"
         ],
-        tested=tested,
+        test=result.overall_fit,
     )
 
 
-def _settling(loadings: Sequence[FactorEstimate], limit: float, models: int) -> int:
-    """Estimate the models that settle the clearest of the unsettled loadings, as widths fall by the root; 0 if none."""
+def _enough_models(loadings: Sequence[FactorEstimate], limit: float, models: int) -> int:
+    """About how many models settle the clearest of the inconclusive loadings; 0 if there is none.
+
+    The width of an interval falls with the root of the number of models.
+    """
     needed = [
         models * (((loading.high - loading.low) / 2) / abs(loading.value - limit)) ** 2
         for loading in loadings
@@ -106,221 +109,198 @@ def _settling(loadings: Sequence[FactorEstimate], limit: float, models: int) -> 
     return int(np.ceil(min(needed, default=0.0) / 10)) * 10
 
 
+def _figure(estimate: FactorEstimate, decimals: int = 3) -> tuple[TableCell, TableCell]:
+    """A figure and its interval as cells."""
+    return finite_number(estimate.value, decimals), finite_interval(estimate.low, estimate.high, decimals)
+
+
 def _model(result: FactorResult) -> Section:
     bound, structure = result.bound, result.bound.structure
-    pairs = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
-    paths, explained = result.paths, result.r2
-    effects = [k for k, causes in enumerate(structure.causes) if causes]
-    rows: list[list[TableCell]] = [
-        [bound.constructs[cause], bound.constructs[effect], *figure(paths[cause, effect])] for cause, effect in pairs
-    ]
-    effects_table = Table(title="Paths", heads=["From", "To", "Effect", "95 % interval"], labels=2, rows=rows)
-    r2 = Table(
-        title="Explained variance",
-        heads=["Construct", "R2", "95 % interval"],
-        labels=1,
-        rows=[[bound.constructs[k], *figure(explained[k])] for k in effects],
+    paths = [(cause, effect) for effect, causes in enumerate(structure.causes) for cause in causes]
+    explained = [construct for construct, causes in enumerate(structure.causes) if causes]
+    drawing = path_diagram(
+        bound,
+        result.loadings.value.tolist(),
+        [(cause, effect, result.paths[cause, effect]) for cause, effect in paths],
     )
-    loadings = result.estimate.fit.loadings.tolist()
-    drawing = Chart(
-        title="Tasks with their loadings, abilities, and the effects between them",
-        svg=path_diagram(bound, loadings, [(cause, effect, paths[cause, effect]) for cause, effect in pairs]),
-    )
-    draws = len(result.weights)
-    units = f"{len(set(result.table.families))} families of models" if result.table.families else "models"
-    resampled = said(
-        "shared",
-        "resamples",
-        draws=draws,
-        units=units,
-        failed=result.failed,
-        no_interval=result.failed > MOST_FAILED * draws,
-    )
+    families = result.table.families
     return Section(
         title="Model",
-        text=[*resampled, *said("factors", "model")],
-        charts=[drawing],
-        tables=[effects_table, r2],
-        details=[_coverage()],
+        text=TEXTS.paragraphs(
+            "model",
+            draws=len(result.weights),
+            families=len(set(families)) if families else 0,
+            failed=result.failed,
+            no_interval=result.failed > MOST_FAILED * len(result.weights),
+        ),
+        charts=[Chart(title="Tasks with their loadings, abilities, and the effects between them", svg=drawing)],
+        tables=[
+            Table(
+                title="Paths",
+                heads=["From", "To", "Effect", "95 % interval"],
+                labels=2,
+                rows=[
+                    [bound.constructs[cause], bound.constructs[effect], *_figure(result.paths[cause, effect])]
+                    for cause, effect in paths
+                ],
+            ),
+            Table(
+                title="Explained variance",
+                heads=["Construct", "R2", "95 % interval"],
+                labels=1,
+                rows=[[bound.constructs[construct], *_figure(result.r2[construct])] for construct in explained],
+            ),
+        ],
+        details=[
+            Table(
+                title="Coverage of 95 % intervals in simulations, %",
+                heads=["Statistic", *(f"{models} models" for models in COVERAGE_MODELS)],
+                labels=1,
+                rows=[[name, *(Percent(share, 1) for share in shares)] for name, shares in COVERAGE.items()],
+            )
+        ],
     )
 
 
-def _coverage() -> Table:
-    """Table of the measured coverage of the intervals."""
-    heads = ["Statistic", *(f"{models} models" for models in COVERAGE_MODELS)]
-    rows: list[list[TableCell]] = [[name, *(Percent(share, 1) for share in row)] for name, row in COVERAGE.items()]
-    return Table(title="Coverage of 95 % intervals in simulations, %", heads=heads, labels=1, rows=rows)
-
-
-def _loadings(result: FactorResult) -> Section:
+def _tasks(result: FactorResult) -> Section:
     bound, limits = result.bound, result.bound.spec.limits
-    loadings, vif, weights = result.loadings, result.vif, result.task_weights
+    names = [(ability, task) for ability, tasks in bound.abilities.items() for task in tasks]
     rows: list[list[TableCell]] = []
-    for k in bound.structure.abilities:
-        for i in bound.structure.blocks[k]:
-            rows.append(
-                [
-                    bound.constructs[k],
-                    bound.tasks[i],
-                    *figure(loadings[i]),
-                    loadings[i].verdict(least=limits.loading),
-                    *figure(vif[i], 2),
-                    vif[i].verdict(most=limits.vif),
-                ]
-            )
+    for number, (ability, task) in enumerate(names):
+        loading, vif = result.loadings[number], result.vif[number]
+        verdicts = loading.verdict(least=limits.loading), vif.verdict(most=limits.vif)
+        rows.append([ability, task, *_figure(loading), verdicts[0], *_figure(vif, 2), verdicts[1]])
     least, most = f"At least {limits.loading:g}", f"At most {limits.vif:g}"
     heads = ["Ability", "Task", "Loading", "95 % interval", least, "VIF", "95 % interval", most]
-    table = Table(title="Loadings and redundancy of tasks", heads=heads, labels=2, rows=rows, breaks=(5,))
-    cross = Table(
+    cross_loadings = Table(
         title="Cross-loadings",
         heads=["Task", *bound.constructs],
         labels=1,
         rows=[
-            [task, *(Number(float(value), CELL) for value in result.estimate.fit.cross[i])]
-            for i, task in enumerate(bound.tasks)
+            [task, *map(finite_number, result.estimate.fit.cross[number])] for number, task in enumerate(bound.tasks)
         ],
     )
-    outer = Table(
+    weights = Table(
         title="Outer weights",
         heads=["Ability", "Task", "Weight", "95 % interval"],
         labels=2,
-        rows=[
-            [bound.constructs[k], bound.tasks[i], *figure(weights[i])]
-            for k in bound.structure.abilities
-            for i in bound.structure.blocks[k]
-        ],
+        rows=[[*name, *_figure(result.task_weights[number])] for number, name in enumerate(names)],
     )
-    return Section(title="Tasks", text=said("factors", "tasks"), tables=[table], details=[outer, cross])
+    return Section(
+        title="Tasks",
+        text=TEXTS.paragraphs("tasks"),
+        tables=[Table(title="Loadings and redundancy of tasks", heads=heads, labels=2, rows=rows, breaks=(5,))],
+        details=[weights, cross_loadings],
+    )
 
 
 def _reliability(result: FactorResult) -> Section:
     bound, limits = result.bound, result.bound.spec.limits
-    rows: list[list[TableCell]] = []
-    figures = (
+    statistics = (
         ("alpha", result.alpha, limits.alpha),
         ("rho_A", result.rho_a, limits.alpha),
         ("CR", result.cr, limits.alpha),
         ("AVE", result.ave, limits.ave),
     )
-    for k in bound.structure.abilities:
-        if len(bound.structure.blocks[k]) == 1:
-            rows.append([bound.constructs[k], "one task: not defined", None, None, None])
+    rows: list[list[TableCell]] = []
+    for number, (ability, tasks) in enumerate(bound.abilities.items()):
+        if len(tasks) == 1:
+            rows.append([ability, "one task: not defined", None, None, None])
             continue
-        for name, estimates, limit in figures:
-            verdict = f"{estimates[k].verdict(least=limit)} (at least {limit:g})"
-            rows.append([bound.constructs[k], name, *figure(estimates[k]), verdict])
-    table = Table(
-        title="Reliability and convergence",
-        labels=2,
-        rows=rows,
-        heads=["Ability", "Statistic", "Value", "95 % interval", "Limit"],
-    )
-    return Section(title="Abilities", text=said("factors", "abilities"), tables=[table])
+        for name, estimates, limit in statistics:
+            estimate = estimates[number]
+            rows.append([ability, name, *_figure(estimate), f"{estimate.verdict(least=limit)} (at least {limit:g})"])
+    heads = ["Ability", "Statistic", "Value", "95 % interval", "Limit"]
+    table = Table(title="Reliability and convergence", heads=heads, labels=2, rows=rows)
+    return Section(title="Abilities", text=TEXTS.paragraphs("abilities"), tables=[table])
 
 
 def _validity(result: FactorResult) -> Section:
-    bound, limit = result.bound, result.bound.spec.limits.htmt
-    size = len(bound.constructs)
-    pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
+    constructs, limit = result.bound.constructs, result.bound.spec.limits.htmt
     rows: list[list[TableCell]] = []
-    figures = (
-        ("HTMT", result.htmt, result.draws(lambda estimate: estimate.quality.htmt)),
-        ("HTMT2", result.htmt2, result.draws(lambda estimate: estimate.quality.htmt2)),
-    )
-    for name, estimates, draws in figures:
-        _, above = percentile_interval(draws, high=95.0)
-        for a, b in pairs:
+    for name, estimates in (("HTMT", result.htmt), ("HTMT2", result.htmt2)):
+        _, upper = percentile_interval(estimates.replicates, high=95.0)
+        for a, b in itertools.combinations(range(len(constructs)), 2):
             estimate = estimates[a, b]
-            ends = (*figure(estimate), number(float(above[a, b])))
-            rows.append([bound.constructs[a], bound.constructs[b], name, *ends, estimate.verdict(most=limit)])
+            figures = *_figure(estimate), finite_number(upper[a, b])
+            rows.append([constructs[a], constructs[b], name, *figures, estimate.verdict(most=limit)])
     heads = ["Construct", "With", "Statistic", "Value", "95 % interval", "Upper bound", f"At most {limit:g}"]
     table = Table(title="HTMT", heads=heads, labels=3, rows=rows)
-    return Section(title="Discriminant validity", text=said("factors", "validity"), tables=[table])
+    return Section(title="Discriminant validity", text=TEXTS.paragraphs("validity"), tables=[table])
 
 
-def _benchmark(result: FactorResult, tested: OverallFit | None) -> Section:
-    limit = result.bound.spec.limits.srmr
-    plain = result.srmr
-    value = corrected_srmr(plain.value, result.draws(lambda estimate: estimate.quality.srmr))
-    srmr = replace(plain, value=value, low=min(plain.low, value), high=max(plain.high, value))
+def _benchmark(result: FactorResult) -> Section:
+    models, srmr, limit = len(result.table.models), result.corrected_srmr, result.bound.spec.limits.srmr
     rows: list[list[TableCell]] = [
-        ["SRMR of these models", number(plain.value), None, None],
-        ["SRMR, corrected", *figure(srmr), f"{srmr.verdict(most=limit)} (at most {limit:g})"],
+        ["SRMR of these models", finite_number(result.srmr.value), None, None],
+        ["SRMR, corrected", *_figure(srmr), f"{srmr.verdict(most=limit)} (at most {limit:g})"],
     ]
     for name, estimate in (("D_div", result.d_div), ("TC", result.tc), ("D_valid", result.d_valid)):
-        if name == "D_div" and len(result.table.models) < FEWEST_D_DIV:
-            rows.append([name, number(estimate.value), None, "higher is better"])
-        else:
-            rows.append([name, *figure(estimate), "higher is better"])
-    table = Table(
-        title="The benchmark as a whole", heads=["Statistic", "Value", "95 % interval", "Limit"], labels=1, rows=rows
-    )
-    text = said(
-        "factors",
+        value, interval = _figure(estimate)
+        rows.append([name, value, None if name == "D_div" and models < FEWEST_D_DIV else interval, "higher is better"])
+    heads = ["Statistic", "Value", "95 % interval", "Limit"]
+    text = TEXTS.paragraphs(
         "benchmark",
-        tested=tested,
+        test=result.overall_fit,
         draws=len(result.weights),
         power=POWER_OF_FIT,
-        models=len(result.table.models),
+        models=models,
         fewest_d_div=FEWEST_D_DIV,
     )
+    table = Table(title="The benchmark as a whole", heads=heads, labels=1, rows=rows)
     return Section(title="Benchmark", text=text, tables=[table])
 
 
-def _top(bound: BoundSpec, estimates: FactorEstimates) -> Section:
-    """Section of the second-order construct of the layout two-stage."""
-    names = (f"Loading of {name}" for name in bound.abilities)
-    labels = [*names, "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
-    rows = [[label, *figure(estimates[place])] for place, label in enumerate(labels)]
-    table = Table(title="Second-order construct", heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
-    return Section(title="Second-order construct", text=said("factors", "top"), tables=[table])
+def _second_order(result: FactorResult, estimates: FactorEstimates) -> Section:
+    """Section of the construct above the abilities, in the layout two-stage."""
+    loadings = (f"Loading of {ability}" for ability in result.bound.abilities)
+    labels = [*loadings, "Effect on the anchor", "R2 of the anchor", "CR", "AVE"]
+    rows = [[label, *_figure(estimates[position])] for position, label in enumerate(labels)]
+    title = "Second-order construct"
+    table = Table(title=title, heads=["Statistic", "Value", "95 % interval"], labels=1, rows=rows)
+    return Section(title=title, text=TEXTS.paragraphs("second_order"), tables=[table])
 
 
 def _people(result: FactorResult) -> Section:
-    agreement: AnchorAgreement = anchor_agreement(
-        result.table.scores, result.bound, seed=result.seed, groups=result.table.groups
-    )
+    agreement = result.agreement
+    assert agreement is not None
     rows: list[list[TableCell]] = [
-        ["Weighted overall, cross-fitted", number(agreement.cross_fitted)],
-        ["Plain mean of standardised scores", number(agreement.plain)],
-        ["Weighted overall, in sample", number(agreement.in_sample)],
-        ["p of the agreement in sample (permuted)", Number(agreement.p, CELL)],
+        ["Weighted overall, cross-fitted", finite_number(agreement.cross_fitted)],
+        ["Plain mean of standardised scores", finite_number(agreement.plain)],
+        ["Weighted overall, in sample", finite_number(agreement.in_sample)],
+        ["p of the agreement in sample (permuted)", finite_number(agreement.p)],
     ]
     table = Table(title="Agreement with the anchor", heads=["Score", "r"], labels=1, rows=rows)
-    text = said("factors", "people", halves=agreement.halves)
-    text += left_out(agreement.failed, "halves or permuted anchors")
+    text = TEXTS.paragraphs("people", agreement=agreement)
     return Section(title="Agreement with people", text=text, tables=[table])
 
 
 def _scores(result: FactorResult) -> Section:
     """The models by the weighted overall and by the plain mean, with intervals of scores and ranks."""
-    bound, table = result.bound, result.table
-    tasks = [task for task in bound.tasks if task != bound.spec.anchor]
-    used = table.select_tasks(tasks)
-    unit = standardise(used.scores)
-    weights = overall_weights(result.estimate.fit, bound.structure)
-    drawn = result.draws(lambda estimate: overall_weights(estimate.fit, bound.structure))
-    per_draw = _unit(drawn @ unit.T + _noise(used, drawn, result.seed))
-    overall = _unit(unit @ weights)
-    low, high = percentile_interval(per_draw)
-    finite = np.isfinite(per_draw).all(axis=1)
-    places = ranks(per_draw[finite]) if finite.any() else np.empty((0, len(overall)))
-    rank, plain = ranks(overall), ranks(unit.mean(axis=1))
-    rows: list[list[TableCell]] = []
-    for i in np.lexsort((np.arange(len(rank)), rank)).tolist():
-        reach = np.percentile(places[:, i], [2.5, 97.5]) if finite.mean() >= 0.95 else None
-        rows.append(
-            [
-                table.models[i],
-                int(rank[i]),
-                NumberInterval(float(reach[0]), float(reach[1]), 0) if reach is not None else None,
-                Number(float(overall[i]), 2),
-                between(float(low[i]), float(high[i]), 2),
-                int(plain[i]),
-                Number(float(used.scores[i].mean()), 2),
-                Number(float(used.scores[i] @ weights), 1),
-            ]
-        )
+    table = result.table.select_tasks([task for task in result.bound.tasks if task != result.bound.spec.anchor])
+    unit, weights = standardise(table.scores), result.overall_weights
+    overall = _standardise_models(unit @ weights.value)
+    replicates = _standardise_models(
+        weights.replicates @ unit.T + _sampling_noise(table, weights.replicates, result.seed)
+    )
+    low, high = percentile_interval(replicates)
+    solved = replicates[np.isfinite(replicates).all(axis=1)]
+    no_ranks = len(solved) < (1 - MOST_FAILED) * len(replicates)
+    rank_ends = np.full((2, len(overall)), np.nan) if no_ranks else np.percentile(ranks(solved), [2.5, 97.5], axis=0)
+    rank, plain_rank = ranks(overall), ranks(unit.mean(axis=1))
+    rows: list[list[TableCell]] = [
+        [
+            table.models[model],
+            int(rank[model]),
+            finite_interval(rank_ends[0, model], rank_ends[1, model], 0),
+            Number(float(overall[model]), 2),
+            finite_interval(low[model], high[model], 2),
+            int(plain_rank[model]),
+            Number(float(table.scores[model].mean()), 2),
+            Number(float(table.scores[model] @ weights.value), 1),
+        ]
+        for model in np.argsort(rank, kind="stable").tolist()
+    ]
     heads = [
         "Model",
         "Rank",
@@ -331,24 +311,24 @@ def _scores(result: FactorResult) -> Section:
         "Mean",
         "Weighted sum",
     ]
-    text = said("factors", "models", errors=used.errors is not None)
-    return Section(
-        title="Models", text=text, tables=[Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))]
-    )
+    text = TEXTS.paragraphs("models", errors=table.errors is not None)
+    models = Table(title="Models", heads=heads, labels=1, rows=rows, breaks=(5,))
+    return Section(title="Models", text=text, tables=[models])
 
 
-def _unit(values: Floats) -> Floats:
-    spread = values.std(axis=-1, keepdims=True)
-    z_scores: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(spread > 0, spread, 1)
+def _standardise_models(values: Floats) -> Floats:
+    """Scores with mean 0 and variance 1 over the models, which are the last axis."""
+    sd = values.std(axis=-1, keepdims=True)
+    z_scores: Floats = (values - values.mean(axis=-1, keepdims=True)) / np.where(sd > 0, sd, 1)
     return z_scores
 
 
-def _noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
-    """Resamples x models: sampling noise of the weighted sum of standardised scores, as far as it is known."""
+def _sampling_noise(table: ScoreTable, weights: Floats, seed: int) -> Floats:
+    """Replicates x models: sampling noise of the weighted sum of standardised scores, as far as errors are known."""
     if table.errors is None:
         return np.zeros((len(weights), len(table.models)))
-    spread = table.scores.std(axis=0)
-    scale = np.where(np.isfinite(table.errors), table.errors, 0) / np.where(spread > 0, spread, 1)
+    sd = table.scores.std(axis=0)
+    errors = np.where(np.isfinite(table.errors), table.errors, 0) / np.where(sd > 0, sd, 1)
     rng = array_rng_for(seed, "sampling noise", "scores")
-    noise: Floats = rng.standard_normal((len(weights), len(scale))) * np.sqrt(weights**2 @ (scale**2).T)
+    noise: Floats = rng.standard_normal((len(weights), len(errors))) * np.sqrt(weights**2 @ (errors**2).T)
     return noise

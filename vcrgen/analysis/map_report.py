@@ -3,259 +3,241 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 
 from vcrgen.analysis.charts import MOST_TASKS, dendrogram, heatmap, places
-from vcrgen.analysis.factors import FEW_MODELS
-from vcrgen.analysis.redundancy import CorrelationTable, MapResult, cluster_members, nearest
-from vcrgen.analysis.score_table import ScoreTable
-from vcrgen.analysis.wording import CELL, between, few_models, number, p_value, said, share
+from vcrgen.analysis.redundancy import Components, CorrelationTable, MapResult, cluster_members, nearest
 from vcrgen.report.document import Chart, Document, Section
-from vcrgen.report.table import Number, Percent, Table, TableCell
+from vcrgen.report.table import (
+    Percent,
+    Table,
+    TableCell,
+    finite_interval,
+    finite_number,
+    finite_p,
+    finite_percent,
+)
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.arrays import Floats, Ints
 
+TEXTS = Sentences("vcrgen.analysis", "map.j2")
 REDUNDANT = 0.8  # predicted R2 from which on a task is called redundant
 STABLE = 0.8  # share of resamples
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 
 
 def map_document(result: MapResult, *, settings: str, about: str = "", private: bool = False) -> Document:
-    """A map with its tables and drawings; arguments as in ``factors_document``."""
+    """Report a map; arguments as in ``factors_document``."""
     table = result.table
     models = table.models if isinstance(table, CorrelationTable) else len(table.models)
-    shown = "abs(r)" if result.basis == "abs" else "r"
-    lead = f"{models} models on {len(table.tasks)} tasks, {_NAMES[result.correlations.method]}, grouped by {shown}."
-    sections = [_tasks(result), _heatmap(result, shown), _tree(result, shown), _clusters(result, shown)]
+    sections = [_tasks(result), _heatmap(result), _tree(result), _clusters(result)]
     if result.components is not None:
-        sections.append(_components(result))
+        sections.append(_components(result, result.components))
+    (lead,) = TEXTS.paragraphs(
+        "lead",
+        models=models,
+        tasks=len(table.tasks),
+        coefficient=_NAMES[result.correlations.method],
+        basis=_basis(result),
+        about=about,
+    )
     return Document(
         title=f"Map of {table.source}",
         summary=_summary(result),
-        lead=f"{lead} {about}".rstrip(),
+        lead=lead,
         settings=settings,
         private=private,
         sections=sections,
-        warnings=[*few_models(models), *table.notes],
-        limitations=said(
-            "map",
-            "limitations",
-            correlations_only=isinstance(table, CorrelationTable),
-            reliable=result.reliabilities is not None,
+        warnings=[*TEXTS.paragraphs("warnings", models=models, largest=0), *table.notes],
+        limitations=TEXTS.paragraphs(
+            "limitations", has_scores=_has_scores(result), has_errors=result.reliabilities is not None
         ),
     )
 
 
+def _has_scores(result: MapResult) -> bool:
+    return not isinstance(result.table, CorrelationTable)
+
+
+def _basis(result: MapResult) -> str:
+    return "abs(r)" if result.basis == "abs" else "r"
+
+
 def _summary(result: MapResult) -> list[str]:
+    """What is redundant, which groups are stable, which correlations are not known."""
     tasks, predicted, clusters = result.table.tasks, result.predicted, result.clusters
-    adjusted = result.correlations.adjusted[np.triu_indices(len(tasks), 1)]
+    pairs = np.triu_indices(len(tasks), 1)
+    adjusted = result.correlations.adjusted[pairs]
     members = cluster_members(clusters.labels)
-    return said(
-        "map",
+    return TEXTS.paragraphs(
         "summary",
         tasks=len(tasks),
         limit=REDUNDANT,
         redundant=None if predicted is None else [tasks[task] for task in np.flatnonzero(predicted >= REDUNDANT)],
         unique=[] if predicted is None else [tasks[task] for task in np.flatnonzero(predicted <= 0)],
         groups=len(members),
-        shaky=None if clusters.co_clustering is None else _shaky(members.values(), clusters.co_clustering),
+        unstable=None if clusters.co_clustering is None else _unstable(members.values(), clusters.co_clustering),
         stable=100 * STABLE,
         unsettled=int((~(adjusted < 0.05)).sum()) if np.isfinite(adjusted).any() else None,
         pairs=len(adjusted),
-        most=int(result.correlations.n[np.triu_indices(len(tasks), 1)].max()),
-        complete=result.complete,
-        few=FEW_MODELS,
     )
 
 
-def _shaky(groups: Iterable[Ints], together: Floats) -> int:
-    """The number of groups whose tasks share a cluster in too few resamples."""
-    parts = [together[np.ix_(rows, rows)] for rows in groups if len(rows) > 1]
-    return sum(float(part[~np.eye(len(part), dtype=bool)].mean()) < STABLE for part in parts)
+def _unstable(clusters: Iterable[Ints], together: Floats) -> int:
+    """The number of clusters whose tasks share a cluster in too few resamples."""
+    shares = (together[np.ix_(tasks, tasks)] for tasks in clusters if len(tasks) > 1)
+    return sum(float(share[~np.eye(len(share), dtype=bool)].mean()) < STABLE for share in shares)
 
 
 def _tasks(result: MapResult) -> Section:
-    r = result.correlations.r
-    rows: list[list[TableCell]] = []
-    for task, name in enumerate(result.table.tasks):
+    r, tasks = result.correlations.r, result.table.tasks
+    columns: dict[str, list[TableCell]] = {name: [] for name in ("Task", "Nearest", "r with it", "Mean |r|")}
+    for task, name in enumerate(tasks):
         near = nearest(r, task, result.basis)
-        others = np.delete(np.abs(r[task]), task)
-        row: list[TableCell] = [
-            name,
-            result.table.tasks[near],
-            Number(float(r[task, near]), CELL),
-            Number(float(others.mean()), CELL),
-            result.clusters.labels[task],
-        ]
-        row.append(number(float(result.predicted[task]), 2) if result.predicted is not None else None)
-        row.append(share(float(result.reliabilities[task])) if result.reliabilities is not None else None)
-        rows.append(row)
-    heads = ["Task", "Nearest", "r with it", "Mean |r|", "Cluster", "Predicted R2", "Reliability, %"]
-    kept = [0, 1, 2, 3, 4] + [5] * (result.predicted is not None) + [6] * (result.reliabilities is not None)
-    text = said(
-        "map",
+        mean = np.delete(np.abs(r[task]), task).mean()
+        cells = (name, tasks[near], finite_number(r[task, near]), finite_number(mean))
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    columns["Cluster"] = list(result.clusters.labels)
+    if result.predicted is not None:
+        columns["Predicted R2"] = [finite_number(r2, 2) for r2 in result.predicted]
+    if result.reliabilities is not None:
+        columns["Reliability, %"] = [finite_percent(share) for share in result.reliabilities]
+    table = Table(title="Each task", heads=list(columns), labels=2, rows=list(zip(*columns.values(), strict=True)))
+    text = TEXTS.paragraphs(
         "tasks",
         predicted=result.predicted is not None,
-        correlations_only=isinstance(result.table, CorrelationTable),
+        has_scores=_has_scores(result),
         complete=result.complete,
-        reliable=result.reliabilities is not None,
-    )
-    table = Table(
-        title="Each task", heads=[heads[i] for i in kept], labels=2, rows=[[row[i] for i in kept] for row in rows]
+        has_errors=result.reliabilities is not None,
     )
     return Section(title="Tasks", text=text, tables=[table])
 
 
-def _heatmap(result: MapResult, shown: str) -> Section:
-    found, tasks = result.correlations, result.table.tasks
-    drawings = []
-    if len(tasks) <= MOST_TASKS:
-        values = np.abs(found.r) if result.basis == "abs" else found.r
-        drawings = [
-            Chart(
-                title=f"{shown} of all pairs of tasks, in the order of the tree",
-                svg=heatmap(tasks, values, result.order),
-                note="Blue is above 0, brown below; the deeper, the further from 0. The numbers are below.",
-            )
-        ]
+def _heatmap(result: MapResult) -> Section:
+    correlations, tasks, disattenuated = result.correlations, result.table.tasks, result.disattenuated
+    chart = Chart(
+        title=f"{_basis(result)} of all pairs of tasks, in the order of the tree",
+        svg=heatmap(tasks, np.abs(correlations.r) if result.basis == "abs" else correlations.r, result.order),
+        note="Blue is above 0, brown below; the deeper, the further from 0. The numbers are below.",
+    )
+    heads = ["Task", "Other task", "r", "Models"]
+    if _has_scores(result):
+        heads += ["95 % interval", "p", "p (BH)"]
+    if disattenuated is not None:
+        heads.append("Disattenuated r")
     rows: list[list[TableCell]] = []
-    corrected = result.disattenuated
-    for i in range(len(tasks)):
-        for j in range(i + 1, len(tasks)):
-            row: list[TableCell] = [
-                tasks[i],
-                tasks[j],
-                Number(float(found.r[i, j]), CELL),
-                int(found.n[i, j]),
-                between(float(found.low[i, j]), float(found.high[i, j])),
-                p_value(float(found.p[i, j])),
-                p_value(float(found.adjusted[i, j])),
-            ]
-            rows.append([*row, number(float(corrected[i, j])) if corrected is not None else None])
-    heads = ["Task", "Other task", "r", "Models", "95 % interval", "p", "p (BH)", "Disattenuated r"]
-    width = 4 if isinstance(result.table, CorrelationTable) else 7 if corrected is None else 8
-    pairs = Table(title="All pairs", heads=heads[:width], labels=2, rows=[row[:width] for row in rows])
-    text = said("map", "correlations", **_resampled(result), disattenuated=width == 8) if width > 4 else []
-    return Section(title="Correlations", text=text, charts=drawings, details=[pairs])
+    for pair in combinations(range(len(tasks)), 2):
+        row: list[TableCell] = [*(tasks[task] for task in pair), finite_number(correlations.r[pair])]
+        row.append(int(correlations.n[pair]))
+        if _has_scores(result):
+            row.append(finite_interval(correlations.low[pair], correlations.high[pair]))
+            row += [finite_p(correlations.p[pair]), finite_p(correlations.adjusted[pair])]
+        if disattenuated is not None:
+            row.append(finite_number(disattenuated[pair]))
+        rows.append(row)
+    text = TEXTS.paragraphs(
+        "correlations",
+        has_scores=_has_scores(result),
+        method=correlations.method,
+        draws=result.draws,
+        families=getattr(result.table, "families", None),
+        failed=correlations.failed,
+        disattenuated=disattenuated is not None,
+    )
+    pairs = Table(title="All pairs", heads=heads, labels=2, rows=rows)
+    return Section(title="Correlations", text=text, charts=[chart] if len(tasks) <= MOST_TASKS else [], details=[pairs])
 
 
-def _resampled(result: MapResult) -> dict[str, Any]:
-    families = isinstance(result.table, ScoreTable) and result.table.families
-    return {
-        "method": result.correlations.method,
-        "draws": result.draws,
-        "units": "families of models" if families else "models",
-        "failed": result.correlations.failed,
-    }
-
-
-def _tree(result: MapResult, shown: str) -> Section:
+def _tree(result: MapResult) -> Section:
     names = list(result.table.tasks)
     groups: list[list[str]] = [[name] for name in names]
     rows: list[list[TableCell]] = []
-    for number_of, (one, other, distance, size) in enumerate(result.tree.tolist(), 1):
-        first, second = groups[int(one)], groups[int(other)]
+    for step, (a, b, distance, size) in enumerate(result.tree.tolist(), 1):
+        first, second = groups[int(a)], groups[int(b)]
         groups.append(first + second)
-        rows.append([str(number_of), _group(first), _group(second), Number(distance, CELL), int(size)])
-    merges = Table(title="Merges", heads=["Step", "Group", "With", f"1 - {shown}", "Tasks"], labels=3, rows=rows)
-    drawing = Chart(
-        title=f"Tree of tasks by 1 - {shown} (average linkage)",
+        rows.append([str(step), _group_name(first), _group_name(second), finite_number(distance), int(size)])
+    heads = ["Step", "Group", "With", f"1 - {_basis(result)}", "Tasks"]
+    chart = Chart(
+        title=f"Tree of tasks by 1 - {_basis(result)} (average linkage)",
         svg=dendrogram(names, result.tree, result.order),
         note="The further right two branches meet, the higher the correlation of their tasks.",
     )
-    return Section(title="Tree", charts=[drawing] if len(names) <= MOST_TASKS else [], details=[merges])
+    merges = Table(title="Merges", heads=heads, labels=3, rows=rows)
+    return Section(title="Tree", charts=[chart] if len(names) <= MOST_TASKS else [], details=[merges])
 
 
-def _group(names: list[str]) -> str:
+def _group_name(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _clusters(result: MapResult, shown: str) -> Section:
-    found, names = result.clusters, result.table.tasks
+def _clusters(result: MapResult) -> Section:
+    clusters, names, together = result.clusters, result.table.tasks, result.clusters.co_clustering
     rows: list[list[TableCell]] = []
-    for label, members in cluster_members(found.labels).items():
-        pairs = [(i, j) for i in members for j in members if i < j]
-        row: list[TableCell] = [str(label), ", ".join(names[i] for i in members), len(members)]
-        if found.co_clustering is not None:
-            stay = [float(found.co_clustering[i, j]) for i, j in pairs]
-            row += [Percent(min(stay), 0), Percent(float(np.mean(stay)), 0)] if stay else [None, None]
+    for label, members in cluster_members(clusters.labels).items():
+        row: list[TableCell] = [str(label), ", ".join(names[task] for task in members), len(members)]
+        if together is not None:
+            shares = [float(together[pair]) for pair in combinations(members, 2)]
+            row += [Percent(min(shares), 0), Percent(float(np.mean(shares)), 0)] if shares else [None, None]
         rows.append(row)
-    heads = ["Cluster", "Tasks", "Number", "Least stability, %", "Mean, %"][: 3 + 2 * (found.co_clustering is not None)]
-    text = said(
-        "map",
-        "clusters",
-        shown=shown,
-        count=len(set(found.labels)),
-        requested=found.is_requested,
-        inertia=found.inertia,
-        stable=found.co_clustering is not None,
-        failed=found.failed,
-        correlations_only=isinstance(result.table, CorrelationTable),
-    )
+    heads = ["Cluster", "Tasks", "Number", *(["Least stability, %", "Mean, %"] if together is not None else [])]
+    silhouettes: list[list[TableCell]] = [
+        [str(count), finite_number(silhouette)] for count, silhouette in clusters.silhouettes.items()
+    ]
+    tables = [
+        Table(title="Clusters", heads=heads, labels=2, rows=rows),
+        Table(title="Silhouettes", heads=["Clusters", "Silhouette"], labels=1, rows=silhouettes),
+    ]
     details = []
-    if found.co_clustering is not None:
-        details.append(
-            Table(
-                title="Co-clustering of tasks",
-                heads=["Task", "Other task", "Resamples, %"],
-                labels=2,
-                rows=[
-                    [names[i], names[j], Percent(float(found.co_clustering[i, j]), 1)]
-                    for i in range(len(names))
-                    for j in range(i + 1, len(names))
-                ],
-            )
-        )
-    clusters = Table(title="Clusters", heads=heads, labels=2, rows=rows)
-    silhouettes = Table(
-        title="Silhouettes",
-        heads=["Clusters", "Silhouette"],
-        labels=1,
-        rows=[[str(size), Number(value, CELL)] for size, value in found.silhouettes.items()],
+    if together is not None:
+        pairs = combinations(range(len(names)), 2)
+        shares_of_pairs: list[list[TableCell]] = [
+            [names[a], names[b], Percent(float(together[a, b]), 1)] for a, b in pairs
+        ]
+        heads = ["Task", "Other task", "Resamples, %"]
+        details.append(Table(title="Co-clustering of tasks", heads=heads, labels=2, rows=shares_of_pairs))
+    text = TEXTS.paragraphs(
+        "clusters",
+        basis=_basis(result),
+        count=len(set(clusters.labels)),
+        requested=clusters.is_requested,
+        inertia=clusters.inertia,
+        stable=together is not None,
+        failed=clusters.failed,
+        has_scores=_has_scores(result),
     )
-    return Section(title="Clusters", text=text, tables=[clusters, silhouettes], details=details)
+    return Section(title="Clusters", text=text, tables=tables, details=details)
 
 
-def _components(result: MapResult) -> Section:
-    found = result.components
-    assert found is not None
-    names = result.table.tasks
-    shares = found.values / found.values.sum()
-    shown = min(len(names), max(found.kept + 3, 5))
-    eigenvalues = Table(
-        title="Components",
-        heads=["Component", "Eigenvalue", "Noise stays below", "Share, %"],
-        labels=1,
-        rows=[
-            [
-                str(i + 1),
-                Number(float(found.values[i])),
-                Number(float(found.noise_values[i])),
-                Percent(float(shares[i]), 1),
-            ]
-            for i in range(shown)
-        ],
-    )
-    loadings = Table(
-        title="Places of the tasks",
-        heads=["Task", "Cluster", "First", "Second"],
-        labels=1,
-        rows=[
-            [name, result.clusters.labels[i], *(Number(float(value), CELL) for value in found.loadings[i])]
-            for i, name in enumerate(names)
-        ],
-    )
-    text = said("map", "components", models=found.models, kept=found.kept)
-    drawing = Chart(
+def _components(result: MapResult, components: Components) -> Section:
+    names, labels = result.table.tasks, result.clusters.labels
+    shares = components.values / components.values.sum()
+    eigenvalues: list[list[TableCell]] = [
+        [
+            str(number + 1),
+            finite_number(components.values[number], 2),
+            finite_number(components.noise_values[number], 2),
+            Percent(float(shares[number]), 1),
+        ]
+        for number in range(min(len(names), max(components.kept + 3, 5)))
+    ]
+    loadings: list[list[TableCell]] = [
+        [name, labels[task], *map(finite_number, components.loadings[task])] for task, name in enumerate(names)
+    ]
+    chart = Chart(
         title="Loadings of the tasks on the first two components of r, from -1 to 1",
-        svg=places(names, found.loadings, result.clusters.labels),
+        svg=places(names, components.loadings, labels),
         note="The digit is the cluster. First component from left to right, second from below to above.",
     )
+    heads = ["Component", "Eigenvalue", "Noise stays below", "Share, %"]
     return Section(
         title="Components",
-        text=text,
-        charts=[drawing] if len(names) <= MOST_TASKS else [],
-        tables=[eigenvalues],
-        details=[loadings],
+        text=TEXTS.paragraphs("components", models=components.models, kept=components.kept),
+        charts=[chart] if len(names) <= MOST_TASKS else [],
+        tables=[Table(title="Components", heads=heads, labels=1, rows=eigenvalues)],
+        details=[
+            Table(title="Places of the tasks", heads=["Task", "Cluster", "First", "Second"], labels=1, rows=loadings)
+        ],
     )

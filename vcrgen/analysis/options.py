@@ -37,6 +37,7 @@ class FactorOptions(AnalysisOptions):
 class PruneOptions(FactorOptions):
     """Options of pruning; they override the limits of the specification."""
 
+    # Each resample is pruned as a whole, which takes tens of fits: 2,000, as for intervals, would take minutes.
     resamples: int = option(200, "Resamples of the models that are pruned as well.", ge=20, le=20_000)
     vif_max: float | None = option(None, "A task with a higher VIF is redundant.", ge=1)
     loading_min: float | None = option(None, "A task with a lower loading is weak.", ge=0, le=1)

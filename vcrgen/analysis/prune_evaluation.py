@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from vcrgen.analysis.anchor import overall_weights, split_halves
-from vcrgen.analysis.correlations import correlation_matrix, model_weights, resampled_correlations, standardise
-from vcrgen.analysis.factors import FactorFit, fit_correlations, require_fit
+from vcrgen.analysis.factors import FactorFit, fit_correlations, overall_weights, require_fit, split_halves
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.pruning import Pruning, prune
 from vcrgen.analysis.rank_preservation import RankPreservation, rank_preservation
@@ -23,7 +22,8 @@ from vcrgen.analysis.spec import BoundSpec, FactorLimits, FactorSpec, bind
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.rng import rng_for, shuffled
 from vcrgen.stats.arrays import Bits, Floats
-from vcrgen.stats.ranking import pearson
+from vcrgen.stats.bootstrap import model_weights
+from vcrgen.stats.correlations import correlation_matrix, pearson, resampled_correlations, standardise
 
 MOST_MODELS = 1000  # of which all pairs are compared for every random set
 RANDOM_SETS = 1000
@@ -43,12 +43,12 @@ class ThresholdSweepRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanGain:
-    """Agreement with people (Pearson) of all tasks and of a choice, on models that had no part in the choice."""
+    """Agreement with people (Pearson) of all tasks and of the kept ones, on models that had no part in the pruning."""
 
     names: tuple[str, ...]  # what the scores are: the plain mean, the weighted overall
     all_tasks: tuple[float, ...]  # of the model fitted to the same models, cross-fitted
-    chosen: tuple[float, ...]
-    in_sample: tuple[float, ...]  # of the choice, on the models by which it was made
+    kept_tasks: tuple[float, ...]
+    in_sample: tuple[float, ...]  # of the kept tasks, on the models by which they were chosen
     halves: int  # halves of the models for which there was a solution
     failed: int
 
@@ -98,61 +98,62 @@ def evaluate_pruning(
         )
     correlations = correlation_matrix(used.scores)
     pruning, before = prune(correlations, bound, batch=batch), fit_correlations(correlations, bound)
-    kept = bound.keep(pruning.kept) if pruning else bound
-    after = fit_correlations(_part(correlations, bound, pruning.kept), kept) if pruning else None
+    pruned = bound.keep(pruning.kept) if pruning else bound
+    after = fit_correlations(_part(correlations, bound, pruning.kept), pruned) if pruning else None
     if pruning is None or before is None or after is None:
         raise AnalysisError(
             f"No solution was found for {used.source}: two abilities may say the same; join their tasks."
         )
     tasks = [task for task in bound.tasks if task != spec.anchor]
     unit = standardise(used.select_tasks(tasks).scores)
-    sets = _random_sets(bound, kept, seed)
+    sets = _random_sets(bound, pruned, seed)
     weights = model_weights(len(used.models), seed=seed, draws=repeats, groups=used.groups)
-    drawn = [
-        prune(r, bound, batch=batch, logged=False)
-        for part in resampled_correlations(used.scores, weights)
-        for r in part
-    ]
-    found = [set(each.kept) for each in drawn if each is not None]
+    replicates = [prune(r, bound, batch=batch, logged=False) for r in resampled_correlations(used.scores, weights)]
+    kept_sets = [set(replicate.kept) for replicate in replicates if replicate is not None]
     return PruneEvaluation(
         table=used,
         bound=bound,
         pruning=pruning,
-        kept=kept,
+        kept=pruned,
         before=before,
         after=after,
         ranking=rank_preservation(unit, _indicators(tasks, [pruning.kept])),
         random=rank_preservation(unit, _indicators(tasks, sets)),
-        random_fits=tuple(fit_correlations(_part(correlations, bound, chosen), kept) for chosen in sets),
-        frequency={task: float(np.mean([task in each for each in found])) if found else float("nan") for task in tasks},
-        jaccard=float(np.median([_jaccard(set(pruning.kept), each) for each in found])) if found else float("nan"),
+        random_fits=tuple(fit_correlations(_part(correlations, bound, names), pruned) for names in sets),
+        frequency={task: _mean([task in names for names in kept_sets]) for task in tasks},
+        jaccard=float(np.median([_jaccard(set(pruning.kept), names) for names in kept_sets] or [np.nan])),
         resamples=repeats,
-        failed=repeats - len(found),
+        failed=repeats - len(kept_sets),
         sweep=tuple(_sweep(correlations, bound, unit, tasks, batch)),
         anchor=_people(used, bound, seed=seed, batch=batch) if spec.anchor is not None else None,
     )
 
 
-def _part(correlations: Floats, bound: BoundSpec, chosen: Sequence[str]) -> Floats:
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _part(correlations: Floats, bound: BoundSpec, tasks: Sequence[str]) -> Floats:
     """The correlations of some tasks in the order of the specification, and of the anchor if there is one."""
-    rows = [number for number, task in enumerate(bound.tasks) if task in set(chosen) or task == bound.spec.anchor]
+    rows = [number for number, task in enumerate(bound.tasks) if task in set(tasks) or task == bound.spec.anchor]
     return correlations[np.ix_(rows, rows)]
 
 
-def _random_sets(bound: BoundSpec, kept: BoundSpec, seed: int) -> list[tuple[str, ...]]:
-    found = []
+def _random_sets(bound: BoundSpec, pruned: BoundSpec, seed: int) -> list[tuple[str, ...]]:
+    """Sets with as many tasks of each ability as the pruning left it."""
+    sets = []
     for number in range(RANDOM_SETS):
         rng = rng_for(seed, "random tasks", str(number))
-        chosen: list[str] = []
+        names: list[str] = []
         for ability, tasks in bound.abilities.items():
-            chosen += shuffled(rng, tasks)[: len(kept.abilities[ability])]
-        found.append(tuple(chosen))
-    return found
+            names += shuffled(rng, tasks)[: len(pruned.abilities[ability])]
+        sets.append(tuple(names))
+    return sets
 
 
 def _indicators(tasks: Sequence[str], sets: Sequence[Sequence[str]]) -> Floats:
-    chosen = [set(each) for each in sets]
-    return np.array([[float(task in each) for task in tasks] for each in chosen])
+    """Sets x tasks: 1 where a task is in the set."""
+    return np.array([[float(task in names) for task in tasks] for names in map(set, sets)])
 
 
 def _jaccard(a: set[str], b: set[str]) -> float:
@@ -163,49 +164,45 @@ def _sweep(
     correlations: Floats, bound: BoundSpec, unit: Floats, tasks: Sequence[str], batch: bool
 ) -> list[ThresholdSweepRow]:
     limits = bound.spec.limits
-    found = []
-    for vif in sorted({*SWEEP[0], limits.vif}):
-        for loading in sorted({*SWEEP[1], limits.loading}):
-            other = FactorLimits(**limits.model_dump() | {"vif": vif, "loading": loading})
-            spec = bound.spec.model_copy(update={"limits": other})
-            swept = BoundSpec(spec, bound.tasks, bound.constructs, bound.structure)
-            pruning = prune(correlations, swept, batch=batch, logged=False)
-            if pruning is None:
-                found.append(
-                    ThresholdSweepRow(vif=vif, loading=loading, kept=None, figures=None, spearman=float("nan"))
-                )
-                continue
-            figures = fit_correlations(_part(correlations, bound, pruning.kept), bound.keep(pruning.kept))
-            ranking = rank_preservation(unit, _indicators(tasks, [pruning.kept]))
-            found.append(
-                ThresholdSweepRow(
-                    vif=vif, loading=loading, kept=pruning.kept, figures=figures, spearman=float(ranking.spearman[0])
-                )
+    rows = []
+    for vif, loading in product(sorted({*SWEEP[0], limits.vif}), sorted({*SWEEP[1], limits.loading})):
+        other = FactorLimits(**limits.model_dump() | {"vif": vif, "loading": loading})
+        spec = bound.spec.model_copy(update={"limits": other})
+        swept = BoundSpec(spec, bound.tasks, bound.constructs, bound.structure)
+        pruning = prune(correlations, swept, batch=batch, logged=False)
+        if pruning is None:
+            rows.append(ThresholdSweepRow(vif=vif, loading=loading, kept=None, figures=None, spearman=float("nan")))
+            continue
+        rows.append(
+            ThresholdSweepRow(
+                vif=vif,
+                loading=loading,
+                kept=pruning.kept,
+                figures=fit_correlations(_part(correlations, bound, pruning.kept), bound.keep(pruning.kept)),
+                spearman=float(rank_preservation(unit, _indicators(tasks, [pruning.kept])).spearman[0]),
             )
-    return found
+        )
+    return rows
 
 
 def _people(table: ScoreTable, bound: BoundSpec, *, seed: int, batch: bool) -> HumanGain:
-    everyone = np.ones(len(table.models), bool)
-    rows = []
     halves = split_halves(len(table.models), seed=seed, groups=table.groups)
-    for half in halves:
-        found = _judged(table, bound, ~half, half, batch=batch)
-        if found is not None:
-            rows.append(found)
-    whole = _judged(table, bound, everyone, everyone, batch=batch)
-    means = np.mean(rows, axis=0) if rows else np.full((2, 2), np.nan)
+    agreements = [_agreements(table, bound, ~half, half, batch=batch) for half in halves]
+    solved = [agreement for agreement in agreements if agreement is not None]
+    everyone = np.ones(len(table.models), bool)
+    in_sample = _agreements(table, bound, everyone, everyone, batch=batch)
+    means = np.mean(solved, axis=0) if solved else np.full((2, 2), np.nan)
     return HumanGain(
         names=("Plain mean", "Weighted overall"),
         all_tasks=tuple(means[0].tolist()),
-        chosen=tuple(means[1].tolist()),
-        in_sample=(float("nan"),) * 2 if whole is None else tuple(whole[1].tolist()),
-        halves=len(rows),
-        failed=len(halves) - len(rows),
+        kept_tasks=tuple(means[1].tolist()),
+        in_sample=(float("nan"),) * 2 if in_sample is None else tuple(in_sample[1].tolist()),
+        halves=len(solved),
+        failed=len(halves) - len(solved),
     )
 
 
-def _judged(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, *, batch: bool) -> Floats | None:
+def _agreements(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, *, batch: bool) -> Floats | None:
     """Agreement of all tasks (first row) and of those that some models choose, by plain mean and weighted overall."""
     chosen_by, judged = table.scores[choosing], table.scores[judging]
     if min(len(chosen_by), len(judged)) < 3 or (np.ptp(chosen_by, axis=0) == 0).any():
@@ -223,5 +220,5 @@ def _judged(table: ScoreTable, bound: BoundSpec, choosing: Bits, judging: Bits, 
             return None
         weights = overall_weights(fit, part.structure)
         rows.append([pearson(unit[:, columns].mean(axis=1), human), pearson(unit[:, columns] @ weights, human)])
-    found = np.array(rows)
-    return found if np.isfinite(found).all() else None
+    agreements = np.array(rows)
+    return agreements if np.isfinite(agreements).all() else None

@@ -45,11 +45,14 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The figures of one fit."""
+    """The figures of the fit of a round."""
 
     vif: dict[str, float]  # of each task
-    loading: dict[str, float]
-    of_all: tuple[float, ...]  # TC, D_div, D_valid and SRMR
+    loading: dict[str, float]  # of each task, absolute
+    tc: float = float("nan")  # these four only if they are logged
+    d_div: float = float("nan")
+    d_valid: float = float("nan")
+    srmr: float = float("nan")
 
 
 def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged: bool = True) -> Pruning | None:
@@ -69,46 +72,45 @@ def prune(correlations: Floats, bound: BoundSpec, *, batch: bool = False, logged
     Returns:
         The result, or None if some fit has no solution.
     """
-    kept = {ability: list(tasks) for ability, tasks in bound.abilities.items()}
+    abilities = {ability: list(tasks) for ability, tasks in bound.abilities.items()}
     log: list[DroppedTask] = []
     number = 0
     while True:
         number += 1
-        found = _fit(correlations, bound, kept, with_figures=logged)
-        if found is None:
+        figures = _fit(correlations, bound, abilities, logged=logged)
+        if figures is None:
             return None
-        dropped = _all_bad(bound, kept, found) if batch else _worst(bound, kept, found)
+        dropped = _all_bad(bound, abilities, figures) if batch else _worst(bound, abilities, figures)
         if not dropped:
             break
         for task, reason in dropped:
-            ability = next(name for name, tasks in kept.items() if task in tasks)
-            kept[ability].remove(task)
-            tc, d_div, d_valid, srmr = found.of_all
+            ability = next(name for name, tasks in abilities.items() if task in tasks)
+            abilities[ability].remove(task)
             log.append(
                 DroppedTask(
                     round=number,
                     task=task,
                     ability=ability,
                     reason=reason,
-                    vif=found.vif[task],
-                    loading=found.loading[task],
-                    tc=tc,
-                    d_div=d_div,
-                    d_valid=d_valid,
-                    srmr=srmr,
+                    vif=figures.vif[task],
+                    loading=figures.loading[task],
+                    tc=figures.tc,
+                    d_div=figures.d_div,
+                    d_valid=figures.d_valid,
+                    srmr=figures.srmr,
                 )
             )
-    tasks = [task for of in kept.values() for task in of]
+    kept = [task for tasks in abilities.values() for task in tasks]
     limits = bound.spec.limits
-    beyond = [(task, "VIF", found.vif[task]) for task in tasks if found.vif[task] > limits.vif]
-    beyond += [(task, "loading", found.loading[task]) for task in tasks if found.loading[task] < limits.loading]
-    return Pruning(kept=tuple(tasks), log=tuple(log), beyond=tuple(beyond))
+    beyond = [(task, "VIF", figures.vif[task]) for task in kept if figures.vif[task] > limits.vif]
+    beyond += [(task, "loading", figures.loading[task]) for task in kept if figures.loading[task] < limits.loading]
+    return Pruning(kept=tuple(kept), log=tuple(log), beyond=tuple(beyond))
 
 
 def _fit(
-    correlations: Floats, bound: BoundSpec, kept: Mapping[str, Sequence[str]], *, with_figures: bool
+    correlations: Floats, bound: BoundSpec, abilities: Mapping[str, Sequence[str]], *, logged: bool
 ) -> _Round | None:
-    part = bound.keep([task for tasks in kept.values() for task in tasks])
+    part = bound.keep([task for tasks in abilities.values() for task in tasks])
     rows = [bound.tasks.index(task) for task in part.tasks]
     r = correlations[np.ix_(rows, rows)]
     fit = fit_pls(r, part.structure, bound.spec.scheme)
@@ -116,33 +118,37 @@ def _fit(
         return None
     vif = dict(zip(part.tasks, inflation(r, part.structure).tolist(), strict=True))
     loading = dict(zip(part.tasks, np.abs(fit.loadings).tolist(), strict=True))
-    if not with_figures:
-        return _Round(vif, loading, (float("nan"),) * 4)
+    if not logged:
+        return _Round(vif, loading)
     figures = quality(r, fit, part.structure)
-    return _Round(vif, loading, (figures.tc, figures.d_div, figures.d_valid, figures.srmr))
+    return _Round(vif, loading, figures.tc, figures.d_div, figures.d_valid, figures.srmr)
 
 
-def _worst(bound: BoundSpec, kept: Mapping[str, Sequence[str]], found: _Round) -> list[tuple[str, str]]:
-    limits = bound.spec.limits
-    free = [task for tasks in kept.values() if len(tasks) > bound.spec.floor for task in tasks]
-    if bad := [task for task in free if found.vif[task] > limits.vif]:
-        highest = max(found.vif[task] for task in bad)
-        tied = [task for task in bad if found.vif[task] >= NEAR_WORST * highest]
-        return [(min(tied, key=lambda task: (round(found.loading[task], 9), -round(found.vif[task], 9), task)), "VIF")]
-    if weak := [task for task in free if found.loading[task] < limits.loading]:
-        return [(min(weak, key=lambda task: (round(found.loading[task], 9), task)), "loading")]
+# Figures are compared rounded to nine digits, and then by name: processors sum differently, and all drop the same task.
+
+
+def _worst(bound: BoundSpec, abilities: Mapping[str, Sequence[str]], figures: _Round) -> list[tuple[str, str]]:
+    """The task that goes next, with the reason; none if all are within the limits or the floor keeps them."""
+    limits, vif, loading = bound.spec.limits, figures.vif, figures.loading
+    free = [task for tasks in abilities.values() if len(tasks) > bound.spec.floor for task in tasks]
+    if redundant := [task for task in free if vif[task] > limits.vif]:
+        highest = max(vif[task] for task in redundant)
+        tied = [task for task in redundant if vif[task] >= NEAR_WORST * highest]
+        return [(min(tied, key=lambda task: (round(loading[task], 9), -round(vif[task], 9), task)), "VIF")]
+    if weak := [task for task in free if loading[task] < limits.loading]:
+        return [(min(weak, key=lambda task: (round(loading[task], 9), task)), "loading")]
     return []
 
 
-def _all_bad(bound: BoundSpec, kept: Mapping[str, Sequence[str]], found: _Round) -> list[tuple[str, str]]:
+def _all_bad(bound: BoundSpec, abilities: Mapping[str, Sequence[str]], figures: _Round) -> list[tuple[str, str]]:
     """All tasks beyond a limit, as far as the floor lets them go: the most redundant first, then the weakest."""
-    limits = bound.spec.limits
-    chosen: list[tuple[str, str]] = []
-    for tasks in kept.values():
-        bad = [task for task in tasks if found.vif[task] > limits.vif]
-        weak = [task for task in tasks if task not in bad and found.loading[task] < limits.loading]
-        bad.sort(key=lambda task: (-round(found.vif[task], 9), task))
-        weak.sort(key=lambda task: (round(found.loading[task], 9), task))
-        beyond = [(task, "VIF") for task in bad] + [(task, "loading") for task in weak]
-        chosen += beyond[: max(len(tasks) - bound.spec.floor, 0)]
-    return chosen
+    limits, vif, loading = bound.spec.limits, figures.vif, figures.loading
+    dropped: list[tuple[str, str]] = []
+    for tasks in abilities.values():
+        redundant = [task for task in tasks if vif[task] > limits.vif]
+        weak = [task for task in tasks if task not in redundant and loading[task] < limits.loading]
+        redundant.sort(key=lambda task: (-round(vif[task], 9), task))
+        weak.sort(key=lambda task: (round(loading[task], 9), task))
+        beyond = [(task, "VIF") for task in redundant] + [(task, "loading") for task in weak]
+        dropped += beyond[: max(len(tasks) - bound.spec.floor, 0)]
+    return dropped

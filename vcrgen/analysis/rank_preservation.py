@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vcrgen.stats.arrays import Bits, Floats, Ints
-from vcrgen.stats.ranking import ranks, spearman
+from vcrgen.stats.correlations import ranks, spearman
 
 TOP_MODELS = 10
 
@@ -36,27 +36,26 @@ def rank_preservation(unit: Floats, sets: Floats) -> RankPreservation:
         unit: Models x tasks, standardised, none missing.
         sets: Sets x tasks: 1 where a task is in the set, and 0 elsewhere.
     """
-    whole = unit.mean(axis=1)
-    parts = sets @ unit.T / sets.sum(axis=1, keepdims=True)
+    means = unit.mean(axis=1)
+    set_means = sets @ unit.T / sets.sum(axis=1, keepdims=True)
     rows, columns = np.triu_indices(len(unit), 1)
-    before = np.sign(np.round(whole[rows] - whole[columns], 12))
+    before = np.sign(np.round(means[rows] - means[columns], 12))  # rounded, so that equal means are equal everywhere
     apart = significantly_different(unit)[rows, columns]
-    places = ranks(whole)
-    best = places <= min(TOP_MODELS, max(1, len(unit) // 2))
-    of_sets = ranks(parts)
+    model_ranks = ranks(means)
+    best = model_ranks <= min(TOP_MODELS, max(1, len(unit) // 2))
     figures = []
-    for part, own in zip(parts, of_sets, strict=True):
-        after = np.sign(np.round(part[rows] - part[columns], 12))
+    for own_means, own_ranks in zip(set_means, ranks(set_means), strict=True):
+        after = np.sign(np.round(own_means[rows] - own_means[columns], 12))
         product = before * after
         ties = np.sqrt((before != 0).sum() * (after != 0).sum())
         figures.append(
             (
-                spearman(whole, part),
+                spearman(means, own_means),
                 product.sum() / ties if ties else np.nan,
                 (before == after).mean(),
                 ((product < 0) & apart).sum(),
-                np.abs(own - places).max(),
-                (best & (own <= best.sum())).sum() / best.sum(),
+                np.abs(own_ranks - model_ranks).max(),
+                (best & (own_ranks <= best.sum())).sum() / best.sum(),
             )
         )
     rho, kendall, pairs, flips, largest, top = np.array(figures).T
@@ -86,5 +85,5 @@ def significantly_different(unit: Floats) -> Bits:
     products = unit @ unit.T / tasks
     squares = np.diag(products)
     variance = np.maximum(squares[:, None] + squares - 2 * products - difference**2, 0) * tasks / (tasks - 1)
-    found: Bits = np.abs(difference) > t.ppf(0.975, tasks - 1) * np.sqrt(variance / tasks) + 1e-12
-    return found
+    differs: Bits = np.abs(difference) > t.ppf(0.975, tasks - 1) * np.sqrt(variance / tasks) + 1e-12
+    return differs

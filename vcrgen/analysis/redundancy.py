@@ -13,24 +13,15 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from vcrgen.analysis.correlations import (
-    FEWEST,
-    MOST_FAILED,
-    Method,
-    PairwiseCorrelations,
-    correlation_matrix,
-    model_weights,
-    pairwise,
-    require_varied,
-    resampled_correlations,
-    standardise,
-)
+from vcrgen.analysis.pairwise import FEWEST, Method, PairwiseCorrelations, pairwise
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.bootstrap import MOST_FAILED, model_weights
+from vcrgen.stats.correlations import correlation_matrix, resampled_correlations, standardise
 from vcrgen.stats.k_means import k_means, silhouette
 
 Basis = Literal["r", "abs"]
@@ -63,10 +54,9 @@ class Clusters:
     inertia: float
     silhouettes: dict[int, float]  # of each number of clusters that was tried
     is_requested: bool  # whether the number of clusters was given, and not taken by the silhouette
-    co_clustering: (
-        Floats | None
-    )  # tasks x tasks: share of resamples in which both are in one cluster; None without scores
-    failed: int = 0  # resamples that lack some correlation; if they are more than 5 %, nothing is said
+    # Tasks x tasks: share of replicates in which both are in one cluster; None without scores, or if many failed.
+    co_clustering: Floats | None
+    failed: int = 0  # replicates that lack some correlation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +81,7 @@ class MapResult:
 
     table: ScoreTable | CorrelationTable
     basis: Basis
-    draws: int  # resamples of the models
+    draws: int  # bootstrap replicates
     correlations: PairwiseCorrelations
     complete: int  # models with a score on every task
     tree: Floats  # merges as SciPy has them: two nodes, their distance, how many tasks
@@ -101,7 +91,7 @@ class MapResult:
     predicted: Floats | None  # of each task the R2 of predicting it from the others, a model left out at a time
     reliabilities: (
         Floats | None
-    )  # of each task the share of its variance that is not sampling noise, where errors are known
+    )  # of each task the share of its variance that is not sampling noise; None without errors
 
     @property
     def disattenuated(self) -> Floats | None:
@@ -109,8 +99,8 @@ class MapResult:
         if self.reliabilities is None:
             return None
         with np.errstate(invalid="ignore", divide="ignore"):
-            found: Floats = self.correlations.r / np.sqrt(np.outer(self.reliabilities, self.reliabilities))
-        return found
+            r: Floats = self.correlations.r / np.sqrt(np.outer(self.reliabilities, self.reliabilities))
+        return r
 
 
 def make_map(
@@ -131,7 +121,7 @@ def make_map(
         basis: Negatively correlated tasks are distant (``r``) or near (``abs``).
         clusters: How many; the number with the best silhouette if not given.
         seed: Of every random choice.
-        draws: Resamples of the models, for the intervals of correlations.
+        draws: Bootstrap replicates, for the intervals of correlations.
         listener: Receiver of the progress, in resamples that are clustered.
 
     Raises:
@@ -149,48 +139,48 @@ def make_map(
         raise AnalysisError(
             f"{table.source} has {pluralize(len(table.models), 'model')}; a map needs {FEWEST_MODELS} at least."
         )
-    require_varied(table.scores, table.tasks)
+    table.require_varied()
     listener.stage("correlating")
-    found = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
-    _require_all_pairs(found, table)
-    tree, order = make_tree(_on(basis, found.r))
+    correlations = pairwise(table.scores, method=method, seed=seed, draws=draws, groups=table.groups)
+    _require_all_pairs(correlations, table)
+    tree, order = make_tree(_on(basis, correlations.r))
     weights = model_weights(len(table.models), seed=seed, draws=min(draws, STABILITY_RESAMPLES), groups=table.groups)
-    drawn = np.concatenate(list(resampled_correlations(table.scores, weights)))
-    grouped = _clusters(_on(basis, found.r), clusters, seed, _on(basis, drawn), listener)
-    whole = table.complete_cases()
-    enough = len(whole.models) >= FEWEST_MODELS and bool((np.ptp(whole.scores, axis=0) > 0).all())
+    replicates = np.array(list(resampled_correlations(table.scores, weights)))
+    groups = _clusters(_on(basis, correlations.r), clusters, seed, _on(basis, replicates), listener)
+    complete = table.complete_cases()
+    enough = len(complete.models) >= FEWEST_MODELS and bool((np.ptp(complete.scores, axis=0) > 0).all())
     return MapResult(
         table=table,
         basis=basis,
         draws=draws,
-        correlations=found,
-        complete=len(whole.models),
+        correlations=correlations,
+        complete=len(complete.models),
         tree=tree,
         order=order,
-        clusters=grouped,
-        components=_components(correlation_matrix(whole.scores), len(whole.models), seed) if enough else None,
-        predicted=predicted_r2(whole.scores) if enough else None,
+        clusters=groups,
+        components=_components(correlation_matrix(complete.scores), len(complete.models), seed) if enough else None,
+        predicted=predicted_r2(complete.scores) if enough else None,
         reliabilities=task_reliabilities(table),
     )
 
 
 def _map_of_correlations(table: CorrelationTable, basis: Basis, clusters: int | None, seed: int) -> MapResult:
-    nothing = np.full_like(table.r, np.nan)
-    found = PairwiseCorrelations(
+    nan = np.full_like(table.r, np.nan)  # p-values and intervals need the scores
+    correlations = PairwiseCorrelations(
         method="pearson",
         r=table.r,
         n=np.full(table.r.shape, table.models),
-        p=nothing,
-        adjusted=nothing,
-        low=nothing,
-        high=nothing,
+        p=nan,
+        adjusted=nan,
+        low=nan,
+        high=nan,
     )
     tree, order = make_tree(_on(basis, table.r))
     return MapResult(
         table=table,
         basis=basis,
         draws=0,
-        correlations=found,
+        correlations=correlations,
         complete=table.models,
         tree=tree,
         order=order,
@@ -205,13 +195,14 @@ def _on(basis: Basis, r: Floats) -> Floats:
     return np.abs(r) if basis == "abs" else r
 
 
-def _require_all_pairs(found: PairwiseCorrelations, table: ScoreTable) -> None:
-    missing = np.argwhere(np.triu(~np.isfinite(found.r), 1))
+def _require_all_pairs(correlations: PairwiseCorrelations, table: ScoreTable) -> None:
+    missing = np.argwhere(np.triu(~np.isfinite(correlations.r), 1))
     if len(missing):
         i, j = missing[0].tolist()
+        models = pluralize(int(correlations.n[i, j]), "model")
         raise AnalysisError(
-            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {pluralize(int(found.n[i, j]), 'model')} with "
-            f"different scores in common; a correlation needs {FEWEST}. Take out one of them, or score more models."
+            f"The tasks {table.tasks[i]!r} and {table.tasks[j]!r} have {models} with different scores in common; a "
+            f"correlation needs {FEWEST}. Take out one of them, or score more models."
         )
 
 
@@ -232,40 +223,56 @@ def partition(rows: Floats, clusters: int, *, seed: int, starts: int = STARTS) -
     return tuple(labels[0].tolist()), float(inertia[0])
 
 
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """The best partition into some number of clusters."""
+
+    labels: tuple[int, ...]
+    inertia: float
+    silhouette: float
+
+
 def _clusters(
-    rows: Floats, wanted: int | None, seed: int, drawn: Floats | None, listener: ProgressListener = SILENT
+    rows: Floats,
+    requested: int | None,
+    seed: int,
+    replicates: Floats | None,
+    listener: ProgressListener = SILENT,
 ) -> Clusters:
-    tried = {}
+    """Group tasks by their rows of correlations; the stability is that over replicates of the correlations."""
+    partitions = {}
     distinct = len(np.unique(rows.round(12), axis=0))
-    for count in sorted({*range(2, min(MOST_CLUSTERS, len(rows) - 1, distinct - 1) + 1), wanted or 2}):
+    for count in sorted({*range(2, min(MOST_CLUSTERS, len(rows) - 1, distinct - 1) + 1), requested or 2}):
         labels, inertia = partition(rows, count, seed=seed)
-        found = len(set(labels))
-        tried[count] = (labels, inertia, silhouette(rows, np.array(labels)) if 1 < found < len(rows) else 0.0)
-    best = wanted or max(tried, key=lambda count: (round(tried[count][2], 12), -count))
+        is_proper = 1 < len(set(labels)) < len(rows)
+        partitions[count] = _Partition(labels, inertia, silhouette(rows, np.array(labels)) if is_proper else 0.0)
+    # Rounded, as processors sum differently; of equally good numbers the smallest.
+    best = requested or max(partitions, key=lambda count: (round(partitions[count].silhouette, 12), -count))
     together, failed = None, 0
-    if drawn is not None:
-        usable = drawn[np.isfinite(drawn).all(axis=(1, 2))]
-        failed = len(drawn) - len(usable)
-        together = _co_clustering(usable, best, seed, listener) if failed <= MOST_FAILED * len(drawn) else None
+    if replicates is not None:
+        usable = replicates[np.isfinite(replicates).all(axis=(1, 2))]
+        failed = len(replicates) - len(usable)
+        if failed <= MOST_FAILED * len(replicates):
+            together = _co_clustering(usable, best, seed, listener)
     return Clusters(
-        labels=tried[best][0],
-        inertia=tried[best][1],
-        silhouettes={count: each[2] for count, each in tried.items()},
-        is_requested=wanted is not None,
+        labels=partitions[best].labels,
+        inertia=partitions[best].inertia,
+        silhouettes={count: tried.silhouette for count, tried in partitions.items()},
+        is_requested=requested is not None,
         co_clustering=together,
         failed=failed,
     )
 
 
-def _co_clustering(drawn: Floats, clusters: int, seed: int, listener: ProgressListener) -> Floats:
-    """Return the share of resamples in which two tasks share a cluster, tasks x tasks."""
-    listener.begin(len(drawn), 0)
+def _co_clustering(replicates: Floats, clusters: int, seed: int, listener: ProgressListener) -> Floats:
+    """Tasks x tasks: the share of replicates in which both share a cluster."""
+    listener.begin(len(replicates), 0)
     rng = array_rng_for(seed, "k-means of resamples", str(clusters))
     labels, _ = k_means(
-        drawn, clusters, rng, starts=STARTS_RESAMPLED, advance=lambda done: listener.advance(done, done, Counter())
+        replicates, clusters, rng, starts=STARTS_RESAMPLED, advance=lambda done: listener.advance(done, done, Counter())
     )
-    found: Floats = (labels[:, :, None] == labels[:, None]).mean(axis=0)
-    return found
+    together: Floats = (labels[:, :, None] == labels[:, None]).mean(axis=0)
+    return together
 
 
 def _components(r: Floats, models: int, seed: int) -> Components:
@@ -296,12 +303,12 @@ def _noise_correlations(rng: Generator, tables: int, models: int, tasks: int) ->
         roots = rng.standard_normal((tables, tasks, models))
         roots -= roots.mean(axis=2, keepdims=True)
     roots /= np.sqrt((roots**2).sum(axis=2, keepdims=True))
-    found: Floats = roots @ roots.transpose(0, 2, 1)
-    return found
+    correlations: Floats = roots @ roots.transpose(0, 2, 1)
+    return correlations
 
 
 def predicted_r2(scores: Floats) -> Floats:
-    """Return the leave-one-out R2 of each task by ridge regression on the other tasks.
+    """The leave-one-out R2 of each task by ridge regression on the other tasks.
 
     A ridge regression is fitted to all models but one and predicts that one; how much it is shrunk is chosen by how
     well it predicts the other ones. Below 0 the mean of the other models predicts better.
@@ -311,7 +318,7 @@ def predicted_r2(scores: Floats) -> Floats:
     """
     models = len(scores)
     unit = standardise(scores)
-    found = np.empty(scores.shape[1])
+    r2 = np.empty(scores.shape[1])
     for task in range(scores.shape[1]):
         y = unit[:, task]
         others = np.delete(unit, task, axis=1)
@@ -322,15 +329,16 @@ def predicted_r2(scores: Floats) -> Floats:
         for number, penalty in enumerate(_PENALTIES * models):
             shrunk = 1 / (np.maximum(values, 0) + penalty)
             hat = 1 / models + squares @ shrunk  # of the model itself; the mean is fitted as well
+            # The error on a model that was left out is that of the whole fit over 1 - hat, so nothing is fitted anew.
             missed[number] = (y - rotated @ (shrunk * products)) / np.maximum(1 - hat, 1e-9)
         without = (missed**2).sum(axis=1, keepdims=True) - missed**2  # how far off without the model in question
-        chosen = missed[without.argmin(axis=0), range(models)]
-        found[task] = 1 - (chosen**2).sum() / ((y * models / (models - 1)) ** 2).sum()
-    return found
+        residuals = missed[without.argmin(axis=0), range(models)]
+        r2[task] = 1 - (residuals**2).sum() / ((y * models / (models - 1)) ** 2).sum()
+    return r2
 
 
 def task_reliabilities(table: ScoreTable) -> Floats | None:
-    """Return the reliability of each task: the share of the variance between models that is not sampling error.
+    """The reliability of each task: the share of the variance between models that is not sampling error.
 
     It is 1 less the mean squared standard error over the variance of the scores, and 0 at least; NaN for a task of
     which some error is not known.
@@ -339,12 +347,12 @@ def task_reliabilities(table: ScoreTable) -> Floats | None:
         return None
     scored = np.isfinite(table.scores)
     noise = np.where(scored, table.errors**2, 0).sum(axis=0) / scored.sum(axis=0)
-    found: Floats = np.maximum(0, 1 - noise / np.nanvar(table.scores, axis=0, ddof=1))
-    return found
+    reliabilities: Floats = np.maximum(0, 1 - noise / np.nanvar(table.scores, axis=0, ddof=1))
+    return reliabilities
 
 
 def nearest(r: Floats, task: int, basis: Basis) -> int:
-    """The task that goes most with a task."""
+    """The task that correlates most with a task."""
     similar = _on(basis, r)[task].copy()
     similar[task] = -np.inf
     return int(similar.argmax())

@@ -6,25 +6,37 @@ is missing stays missing: an empty cell, ``-``, ``nan``. The same as a long tabl
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vcrgen.analysis.cells import Cells, check_size, read_cells
+from vcrgen.analysis.board_scores import (
+    BOARD_COLUMNS,
+    BOARD_SCHEMA,
+    RecordedScore,
+    board_scores,
+    board_table_scores,
+    saved_scores,
+)
 from vcrgen.core.errors import AnalysisError, LeaderboardError
 from vcrgen.core.plurals import pluralize
-from vcrgen.core.reading import read_json
-from vcrgen.report.published.fields import check_name
+from vcrgen.core.reading import read_csv_cells, read_json
+from vcrgen.report.escape import check_name
 from vcrgen.stats.arrays import Bits, Floats, Ints
+from vcrgen.stats.intervals import NORMAL_QUANTILE
 
+Cells = list[Any]
+
+MAX_BYTES = 64 << 20
+MAX_CELLS = 4_000_000
+MAX_COLUMNS = 1000
 MAX_TASKS = 300
 MAX_MODELS = 5000
 MAX_TEXT = 1000  # characters of a cell
@@ -32,11 +44,9 @@ MISSING = {"", "-", "\N{EN DASH}", "nan", "null", "none", "n/a", "na", "<na>", "
 LONG = ("model", "task", "score")
 OPTIONAL_COLUMNS = ("se", "items", "family", "released")  # further columns of a long table
 ABOUT_MODELS = ("family", "released")  # those of them that a wide table may have as well
-BOARD_COLUMNS = ("kind", "set", "mode", "view", "signature")
 _PARQUET_INDEX = "__index_level_0__"  # as pandas calls the index of a table in Parquet
 _INDEX = "(numbers of rows)"
 _NUMBER = re.compile(r"\s*[+-]?\.?[0-9][0-9.,eE+-]*\s*%?\s*$")  # what was meant as a number, such as 12,5
-_BOARD = "vcrgen-board-1"  # the form of a board's JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,15 +69,15 @@ class ScoreTable:
         numbers = {name: number for number, name in enumerate(dict.fromkeys(self.families))}
         return np.array([numbers[name] for name in self.families])
 
-    def select_models(self, kept: Bits) -> ScoreTable:
-        """The table of some models."""
-        chosen = np.flatnonzero(kept).tolist()
+    def select_models(self, mask: Bits) -> ScoreTable:
+        """The table of the models that a mask marks."""
+        rows = np.flatnonzero(mask).tolist()
         return replace(
             self,
-            models=tuple(self.models[i] for i in chosen),
-            scores=self.scores[kept],
-            errors=None if self.errors is None else self.errors[kept],
-            families=None if self.families is None else tuple(self.families[i] for i in chosen),
+            models=tuple(self.models[row] for row in rows),
+            scores=self.scores[mask],
+            errors=None if self.errors is None else self.errors[mask],
+            families=None if self.families is None else tuple(self.families[row] for row in rows),
         )
 
     def select_tasks(self, tasks: Sequence[str]) -> ScoreTable:
@@ -78,14 +88,19 @@ class ScoreTable:
 
     def complete_cases(self) -> ScoreTable:
         """The table of the models that have a score on every task; a note says how many were left out."""
-        kept: Bits = np.logical_and.reduce(np.isfinite(self.scores), axis=1)
-        if kept.all():
+        complete: Bits = np.logical_and.reduce(np.isfinite(self.scores), axis=1)
+        if complete.all():
             return self
-        one, many = "lacks a score of some task and is", "lack a score of some task and are"
-        left = (
-            f"{pluralize(int((~kept).sum()), *(f'of {len(kept)} models {which}' for which in (one, many)))} left out."
-        )
-        return replace(self.select_models(kept), notes=(*self.notes, left))
+        note = f"Models left out, as they lack a score of some task: {(~complete).sum()} of {len(complete)}."
+        return replace(self.select_models(complete), notes=(*self.notes, note))
+
+    def require_varied(self) -> None:
+        """Raise `AnalysisError` if a task has no variance over models."""
+        for task, scores in zip(self.tasks, self.scores.T, strict=True):
+            present = scores[np.isfinite(scores)]
+            if len(present) == 0 or np.ptp(present) == 0:
+                what = "has no score" if len(present) == 0 else "has the same score for all models"
+                raise AnalysisError(f"The task {task!r} {what}, so it correlates with nothing; take it out.")
 
 
 def read_scores(
@@ -122,7 +137,7 @@ def table_from_rows(rows: Iterable[Cells], source: str, *, ignore: Sequence[str]
     if doubled := [head for number, head in enumerate(heads) if head in heads[:number]]:
         raise AnalysisError(f"{source}: the column {doubled[0]!r} stands there twice; give each task its own name.")
     if set(BOARD_COLUMNS) <= set(heads):
-        return _from_long(_disambiguate(_board_rows(_dicts(heads, rows, source))), source)
+        return _from_recorded(board_table_scores(_dicts(heads, rows, source)), source)
     if set(LONG) <= set(heads):
         if unknown := [head for head in heads if head not in LONG + OPTIONAL_COLUMNS]:
             raise AnalysisError(
@@ -164,12 +179,84 @@ def parse_name(cell: Any, what: str, place: str) -> str:
         raise AnalysisError(f"{place}: {str(problem)[0].lower()}{str(problem)[1:]}") from None
 
 
+def check_size(file: Path) -> None:
+    """Refuse what is no file, or too large for a table of scores."""
+    try:
+        if not file.is_file():
+            raise AnalysisError(f"{file} is not a file; name a table of scores (CSV, TSV, xlsx, Parquet, JSON).")
+        if file.stat().st_size > MAX_BYTES:
+            raise AnalysisError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it is not a table of scores.")
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{file} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+
+
+def read_cells(file: Path) -> Iterator[Cells]:
+    """Read the rows of a table, the first of which names the columns; the suffix gives the format."""
+    readers: Mapping[str, Callable[[Path], Iterator[Cells]]] = {
+        ".csv": lambda path: _delimited(path, ","),
+        ".tsv": lambda path: _delimited(path, "\t"),
+        ".xlsx": _sheet,
+        ".parquet": _parquet,
+    }
+    if file.suffix.lower() not in readers:
+        raise AnalysisError(f"{file}: scores are read from {', '.join(readers)} and .json; save it as one of these.")
+    total = 0
+    for cells in readers[file.suffix.lower()](file):
+        total += len(cells)
+        if len(cells) > MAX_COLUMNS or total > MAX_CELLS:
+            raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+        yield cells
+
+
+def _delimited(file: Path, delimiter: str) -> Iterator[Cells]:
+    rows = read_csv_cells(file, AnalysisError, delimiters=delimiter)
+    for number, (_, cells) in enumerate(rows):
+        if number == 0 and len(cells) == 1 and ";" in cells[0]:  # Excel writes so where decimals have a comma
+            raise AnalysisError(
+                f"{file}: its cells are separated by semicolons; save it with commas between cells and points in "
+                "numbers, or as xlsx."
+            )
+        yield cells
+
+
+def _sheet(file: Path) -> Iterator[Cells]:
+    """Read the rows of an Excel table, as wide as the first one."""
+    from vcrgen.scorer.predictions.xlsx import sheet_rows
+
+    width = 0
+    for number, cells in enumerate(sheet_rows(file)):
+        width = width or max(cells, default=-1) + 1  # the first row names the columns
+        if number and any(column >= width and value is not None for column, value in cells.items()):
+            raise AnalysisError(f"{file}, row {number + 1}: it has more cells than the first row has names.")
+        if number == 0 or any(value is not None for value in cells.values()):
+            yield [cells.get(column) for column in range(width)]
+
+
+def _parquet(file: Path) -> Iterator[Cells]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(file) as opened:
+            meta = opened.metadata
+            size = sum(meta.row_group(number).total_byte_size for number in range(meta.num_row_groups))
+            if meta.num_columns > MAX_COLUMNS or meta.num_columns * meta.num_rows > MAX_CELLS or size > 8 * MAX_BYTES:
+                raise AnalysisError(f"{file} has more than {MAX_COLUMNS:,} columns or {MAX_CELLS:,} cells.")
+            yield list(opened.schema_arrow.names)
+            for batch in opened.iter_batches(8192, use_threads=False):
+                yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    except (pa.ArrowException, OSError, ValueError) as problem:
+        raise AnalysisError(
+            f"{file} cannot be read as Parquet ({str(problem).splitlines()[0][:200]}); write it again."
+        ) from None
+
+
 def _without_percent(cell: Any) -> Any:
     return cell.strip().removesuffix("%").rstrip() if isinstance(cell, str) else cell
 
 
 def _named_columns(rows: Iterator[Cells], source: str, ignore: Sequence[str]) -> tuple[list[str], Iterator[Cells]]:
-    """Return the names of the columns and the rows below, without ignored columns.
+    """The names of the columns and the rows below, without ignored columns.
 
     The index of pandas, a first column without a name or the one that Parquet calls ``__index_level_0__``, names the
     models. It is left out where a column ``model`` does so, or where it numbers the rows and a text follows.
@@ -177,11 +264,11 @@ def _named_columns(rows: Iterator[Cells], source: str, ignore: Sequence[str]) ->
     first = next(rows, [])
     index = first.index(_PARQUET_INDEX) if _PARQUET_INDEX in first else 0 if first and _is_blank(first[0]) else None
     if index is not None:
-        kept = list(rows)
-        rows = iter(kept)
+        grid = list(rows)
+        rows = iter(grid)
         follows = 1 if index == 0 else 0
-        is_number = all(str(row[index]) == str(number) for number, row in enumerate(kept) if index < len(row))
-        is_extra = is_number and _is_text([row[follows] for row in kept if follows < len(row)])
+        is_number = all(str(row[index]) == str(number) for number, row in enumerate(grid) if index < len(row))
+        is_extra = is_number and _is_text([row[follows] for row in grid if follows < len(row)])
         first = [*first[:index], _INDEX if "model" in first or is_extra else "model", *first[index + 1 :]]
     heads = [_head(cell, f"{source}, column {number}") for number, cell in enumerate(first, 1)]
     if unknown := [name for name in ignore if name not in heads]:
@@ -204,7 +291,7 @@ def _first_ten(names: Sequence[str]) -> str:
 
 
 def _ignored(columns: Sequence[str]) -> str:
-    """Return the options that leave columns out, as a command line takes them."""
+    """The options that leave columns out, as a command line takes them."""
     return " ".join(f"--ignore {shlex.quote(name)}" for name in columns)
 
 
@@ -230,21 +317,20 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
     models: list[str] = []
     families: list[str] = []
     scores: list[list[float]] = []
-    read = list(_dicts(heads, rows, source))
-    if texts := [task for task in tasks if _is_text([row[task] for _, row in read])]:
-        shown = pluralize(len(texts), "column holds", "columns hold")
+    lines = list(_dicts(heads, rows, source))
+    if texts := [task for task in tasks if _is_text([row[task] for _, row in lines])]:
         raise AnalysisError(
-            f"{source}: {shown} text in place of scores: {_first_ten(texts)}. Leave out what is no task with "
-            f"{_ignored(texts)}."
+            f"{source}: {pluralize(len(texts), 'column holds', 'columns hold')} text in place of scores: "
+            f"{_first_ten(texts)}. Leave out what is no task with {_ignored(texts)}."
         )
-    for place, row in read:
+    for place, row in lines:
         models.append(parse_name(row[label], "model", place))
         if "family" in row:
             families.append(parse_name(row["family"], "family", place))
         scores.append([parse_number(row[task], f"{place}, column {task!r}") for task in tasks])
         if len(models) > MAX_MODELS:
             raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models.")
-    if doubled := next((model for model, rows_of in Counter(models).items() if rows_of > 1), None):
+    if doubled := next((model for model, count in Counter(models).items() if count > 1), None):
         raise AnalysisError(f"{source}: the model {doubled!r} has two rows; keep one, or give them two names.")
     return _validate(
         ScoreTable(
@@ -259,8 +345,8 @@ def _from_wide(heads: Sequence[str], rows: Iterator[Cells], source: str) -> Scor
 
 def _is_text(cells: Sequence[Any]) -> bool:
     """Tell whether a column has no number at all, and some text; a single text among numbers is a slip of its own."""
-    known = [cell for cell in cells if not (_is_blank(cell) or str(cell).strip().lower() in MISSING)]
-    return len(known) > 1 and not any(_NUMBER.match(str(cell)) for cell in known)
+    present = [cell for cell in cells if not (_is_blank(cell) or str(cell).strip().lower() in MISSING)]
+    return len(present) > 1 and not any(_NUMBER.match(str(cell)) for cell in present)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +360,7 @@ class _Score:
     error: float = math.nan
     items: float = math.nan  # from which a missing error is computed
     family: str = ""
-    way: str = ""  # how it was scored: the short form of a signature
+    signature: str = ""  # short: how it was scored
     team: str = ""
 
 
@@ -307,19 +393,19 @@ def binomial_standard_error(score: float, items: float, *, whole: float = 100.0)
     return whole * math.sqrt(share * (1 - share) / items) if 0 <= share <= 1 else math.nan
 
 
-def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
-    found: dict[tuple[str, str], _Score] = {}
-    models: dict[str, str] = {}
+def _from_long(rows: Iterable[_Score], source: str) -> ScoreTable:
+    cells: dict[tuple[str, str], _Score] = {}
+    models: dict[str, str] = {}  # with their families
     tasks: dict[str, None] = {}
     for row in rows:
-        if earlier := found.get((row.model, row.task)):
+        if earlier := cells.get((row.model, row.task)):
             raise AnalysisError(
                 f"{row.place}: {row.model!r} has a score on {row.task!r} in {earlier.place.rpartition(', ')[2]} "
                 "already; keep one of them."
             )
         if models.setdefault(row.model, row.family) != row.family:
             raise AnalysisError(f"{row.place}: {row.model!r} is of the family {models[row.model]!r} above.")
-        found[row.model, row.task] = row
+        cells[row.model, row.task] = row
         tasks[row.task] = None
         if len(models) > MAX_MODELS or len(tasks) > MAX_TASKS:
             raise AnalysisError(f"{source} has more than {MAX_MODELS:,} models or {MAX_TASKS:,} tasks.")
@@ -327,11 +413,11 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
     errors = np.full_like(scores, np.nan)
     columns = {task: number for number, task in enumerate(tasks)}
     lines = {model: number for number, model in enumerate(models)}
-    percentages = {row.task for row in found.values() if row.score > 1}  # other tasks have shares
-    for row in found.values():
-        at = lines[row.model], columns[row.task]
+    percentages = {row.task for row in cells.values() if row.score > 1}  # other tasks have shares
+    for row in cells.values():
+        position = lines[row.model], columns[row.task]
         computed = binomial_standard_error(row.score, row.items, whole=100.0 if row.task in percentages else 1.0)
-        scores[at], errors[at] = row.score, computed if math.isnan(row.error) else row.error
+        scores[position], errors[position] = row.score, computed if math.isnan(row.error) else row.error
     return _validate(
         ScoreTable(
             source=source,
@@ -341,6 +427,44 @@ def _from_long(rows: Iterator[_Score], source: str) -> ScoreTable:
             errors=errors if np.isfinite(errors).any() else None,
             families=tuple(models.values()) if any(models.values()) else None,
         )
+    )
+
+
+def _from_recorded(rows: Iterable[RecordedScore], source: str) -> ScoreTable:
+    """The table of scores that vcrgen wrote.
+
+    Scores of two signatures are two tasks, named by the signature. A model that two teams handed in is two models,
+    named by the team.
+    """
+    scores = [_check_recorded(row) for row in rows]
+    signatures: dict[str, set[str]] = {}
+    teams: dict[str, set[str]] = {}
+    for score in scores:
+        signatures.setdefault(score.task, set()).add(score.signature)
+        teams.setdefault(score.model, set()).add(score.team)
+    return _from_long(
+        (
+            replace(
+                score,
+                task=f"{score.task} [{score.signature}]" if len(signatures[score.task]) > 1 else score.task,
+                model=f"{score.model} ({score.team})" if len(teams[score.model]) > 1 else score.model,
+            )
+            for score in scores
+        ),
+        source,
+    )
+
+
+def _check_recorded(row: RecordedScore) -> _Score:
+    score, low, high = (100 * parse_number(cell, row.place) for cell in (row.share, row.low, row.high))
+    return _Score(
+        place=row.place,
+        model=parse_name(row.model, "model", row.place),
+        team="" if row.team is None else parse_name(row.team, "team", row.place),
+        task=parse_name(row.task, "task", row.place),
+        score=score,
+        error=(high - low) / (2 * NORMAL_QUANTILE) if row.error is None else 100 * row.error,
+        signature=row.signature,
     )
 
 
@@ -364,111 +488,10 @@ def _negate(table: ScoreTable, tasks: Sequence[str]) -> ScoreTable:
     return replace(table, scores=table.scores * sign, notes=(*table.notes, turned))
 
 
-# Saved scores and boards
-
-
 def _read_json_files(files: Sequence[Path], *, private: bool) -> ScoreTable:
     source = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     if len(files) == 1:
         value = read_json(files[0], AnalysisError)
-        if isinstance(value, dict) and value.get("schema") == _BOARD:
-            return _from_long(_disambiguate(_board_json(value, source)), source)
-    return _from_long(_disambiguate(_saved_scores(files, private=private)), source)
-
-
-def _disambiguate(rows: Iterable[_Score]) -> Iterator[_Score]:
-    """Make model and task unique: scores of two signatures are two tasks, named by the signature.
-
-    A model that two teams handed in is two models, named by the team.
-    """
-    listed = list(rows)
-    ways: dict[str, set[str]] = {}
-    teams: dict[str, set[str]] = {}
-    for row in listed:
-        ways.setdefault(row.task, set()).add(row.way)
-        teams.setdefault(row.model, set()).add(row.team)
-    for row in listed:
-        task = f"{row.task} [{row.way}]" if len(ways[row.task]) > 1 else row.task
-        yield replace(row, task=task, model=f"{row.model} ({row.team})" if len(teams[row.model]) > 1 else row.model)
-
-
-def _saved_scores(files: Sequence[Path], *, private: bool) -> Iterator[_Score]:
-    from vcrgen.scorer.saved import load_means
-
-    for file in files:
-        if file.suffix.lower() != ".json":
-            raise AnalysisError(f"{file}: several files have to be saved scores (preds.scores.json); give one table.")
-        saved = load_means(file)
-        if saved.hidden and not private:
-            raise AnalysisError(
-                f"{file} is of a hidden set, whose exact scores are not for publication; analyse the export of its "
-                "board, or mark the report with --private."
-            )
-        for cell in saved.cells:
-            right = next((cell.metrics[name] for name in saved.task.main_metrics if name in cell.metrics), None)
-            if right is None:
-                raise AnalysisError(
-                    f"{file} has neither of {' and '.join(saved.task.main_metrics)}, so there is no score."
-                )
-            language = "" if saved.task.axis == "lang" else f"{saved.language} "  # which is what its cells differ in
-            yield _Score(
-                place=str(file),
-                model=parse_name(saved.model, "model", str(file)),
-                way=saved.signature.short,
-                task=parse_name(f"{language}{cell.variant} {cell.view.value}", "task", str(file)),
-                score=100 * right.value,
-                error=100 * right.sd_clusters,
-            )
-
-
-def _ranking_metrics() -> tuple[str, ...]:
-    """The metric that ranks, of each kind of task."""
-    from vcrgen.data.tasks.task import TASKS
-
-    return tuple(task.main_metrics[0] for task in TASKS.values())
-
-
-def _board_rows(rows: Iterator[tuple[str, dict[str, Any]]]) -> Iterator[_Score]:
-    """The ranked rows of a board's CSV; what is quoted or fed back has no signature and is not mixed with them."""
-    metrics = _ranking_metrics()
-    for place, row in rows:
-        ranks = next((name for name in metrics if row.get(name)), None)  # none: likelihoods alone were handed in
-        if row["kind"] == "ranked" and ranks:
-            yield _board_score(row, place, [row.get(name) for name in (ranks, f"{ranks}_low", f"{ranks}_high")])
-
-
-def _board_json(board: Mapping[str, Any], source: str) -> Iterator[_Score]:
-    metrics = _ranking_metrics()
-    try:
-        for table in board["tables"]:
-            track = table["track"]
-            for ranking in table["rankings"]:
-                for row in ranking["rows"]:
-                    facts, scores = row["facts"], row["scores"][track["view"]]
-                    if (figure := next((scores[name] for name in metrics if name in scores), None)) is None:
-                        continue
-                    named = {
-                        "set": track["set"],
-                        "mode": track["mode"],
-                        "view": track["view"],
-                        "model": facts["model"],
-                        "signature": ranking["signature"],
-                        "team": facts["team"],
-                    }
-                    yield _board_score(named, source, [figure["value"], figure["low"], figure["high"]])
-    except (KeyError, TypeError, AttributeError):
-        raise AnalysisError(f"{source} is not a board as `vcrgen leaderboard export --to json` writes it.") from None
-
-
-def _board_score(row: Mapping[str, Any], place: str, figure: Sequence[Any]) -> _Score:
-    """A model of one team on one set, mode and view; the error is that of the 95 % interval, whose ends follow."""
-    value, low, high = (100 * parse_number(each, place) for each in figure)
-    return _Score(
-        place=place,
-        model=parse_name(row.get("model"), "model", place),
-        team=parse_name(row.get("team"), "team", place),
-        task=parse_name(" ".join(str(row[name])[:80] for name in ("set", "mode", "view")), "task", place),
-        score=value,
-        error=(high - low) / (2 * 1.959964),
-        way=hashlib.sha256(str(row["signature"]).encode()).hexdigest()[:8],
-    )
+        if isinstance(value, dict) and value.get("schema") == BOARD_SCHEMA:
+            return _from_recorded(board_scores(value, source), source)
+    return _from_recorded(saved_scores(files, private=private), source)

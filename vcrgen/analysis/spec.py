@@ -24,7 +24,7 @@ from vcrgen.analysis.pls import Mode, Scheme, Structure
 from vcrgen.analysis.score_table import MAX_TASKS
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.options import Options, drop_none, read_yaml, validate_options
-from vcrgen.report.published.fields import MAX_NAME, check_name
+from vcrgen.report.escape import MAX_NAME, check_name
 
 MAX_ABILITIES = 50
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vcrgen.analysis.examples import Example
     from vcrgen.analysis.score_table import ScoreTable
     from vcrgen.analysis.spec import FactorSpec
+    from vcrgen.report.document import Section
 
 Scores = Annotated[
     list[Path] | None,
@@ -113,7 +114,7 @@ def factors(
         result,
         settings=_settings_line("factors", settings),
         about=inputs.about,
-        errata=inputs.errata,
+        more=inputs.more,
         private=settings.private,
     )
     write_report(document, output_format, out)
@@ -149,7 +150,7 @@ def prune(
             result,
             settings=_settings_line("prune", settings),
             about=inputs.about,
-            errata=inputs.errata,
+            more=inputs.more,
             private=settings.private,
         )
         tasks = {"kept.yaml": kept_spec(result)} if is_judged(result) else {}
@@ -163,7 +164,7 @@ class _Inputs:
     scores: ScoreTable
     spec: FactorSpec
     about: str = ""  # of an example: its source
-    errata: Sequence[Sequence[str]] = ()  # of an example: what its publication prints wrongly
+    more: Sequence[Section] = ()  # of an example: what its publication prints wrongly
 
 
 def _find_example(command: str, settings: AnalysisOptions, files: Sequence[Path]) -> Example | None:
@@ -194,7 +195,7 @@ def _read_table(files: Sequence[Path] | None, settings: AnalysisOptions) -> Scor
 
 def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, settings: FactorOptions) -> _Inputs:
     """Read the scores, and the specification with the changes of the options."""
-    from vcrgen.analysis.examples import published_rows
+    from vcrgen.analysis.examples import errata_section
     from vcrgen.analysis.spec import apply_options, read_spec
 
     example = _find_example(command, settings, [*(files or []), *([spec] if spec else [])])
@@ -203,7 +204,7 @@ def _read_inputs(command: str, files: Sequence[Path] | None, spec: Path | None, 
             scores=example.load(),
             spec=apply_options(example.spec(), settings),
             about=example.about,
-            errata=published_rows(example.errata) if example.errata else (),
+            more=[errata_section(example.errata, example.about)] if example.errata else (),
         )
     table = _read_table(files, settings)
     if spec is None:

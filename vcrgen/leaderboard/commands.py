@@ -23,7 +23,7 @@ from vcrgen.leaderboard.store.log import record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
 from vcrgen.leaderboard.worker import Worker
-from vcrgen.report.published.fields import check_name
+from vcrgen.report.escape import check_name
 from vcrgen.report.published.human_baseline import HumanBaseline, read_human_baseline
 from vcrgen.report.published.results import read_reported
 from vcrgen.scorer.records import UNSTATED

@@ -8,7 +8,7 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.store import teams
 from vcrgen.leaderboard.store.log import record
-from vcrgen.report.published.fields import check_name
+from vcrgen.report.escape import check_name
 from vcrgen.text.lookalikes import skeleton
 
 

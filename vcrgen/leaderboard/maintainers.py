@@ -13,7 +13,8 @@ from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.report.published.fields import check_name, show_size
+from vcrgen.report.escape import check_name
+from vcrgen.report.published.fields import show_size
 from vcrgen.web.tokens import new_token, token_hash
 
 FILE = "maintainers.json"  # in the board's folder: hashes of tokens to the names of maintainers

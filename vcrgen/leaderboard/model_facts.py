@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.files import canonical_json
-from vcrgen.report.published.fields import Access, check_link, check_name, parse_date, parse_size, show_size
+from vcrgen.report.escape import check_name
+from vcrgen.report.published.fields import Access, check_link, parse_date, parse_size, show_size
 from vcrgen.text.lookalikes import skeleton
 
 MAX_FILE_NAME = 100

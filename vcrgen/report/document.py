@@ -124,7 +124,7 @@ def html_page(
         style: Style sheets of the package, which follow that of documents.
         **values: Further values of the template.
     """
-    from vcrgen.report.pages import page_templates  # which takes long to load
+    from vcrgen.report.templating import page_templates  # which takes long to load
 
     templates = page_templates(package, style=f"document.css {style}")
     return templates.render(template, document=document, title=document.title, limitations=LIMITATIONS, **values)

@@ -1,14 +1,24 @@
-"""Escape texts from files and strangers for each form that they are written in.
+"""Texts from files and strangers: names are checked before they are stored, texts escaped for each form.
 
-HTML is not here: templates escape whatever is put into them (``pages.py``).
+HTML is not here: templates escape whatever is put into them (``templating.py``).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from typing import Any
 
+import regex
+
+from vcrgen.core.errors import LeaderboardError
+
+MAX_NAME = 80  # characters
+# What nobody sees: control characters, what Unicode lets every font leave out (fillers, variation selectors, tags), and
+# letters and signs that are drawn blank, for which Unicode has no property.
+_INVISIBLE = regex.compile(r"[\p{C}\p{Default_Ignorable_Code_Point}\u2800\U00013441\U00013442\U00016FE4\U0001D159]")
+_MARKS = regex.compile(r"^\p{M}|\p{M}{5}")  # which are drawn over what stands before them, or over other lines
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # What GitHub makes a link of even though nothing marks it as one.
@@ -65,3 +75,31 @@ def script_json(value: Any) -> str:
 def one_line(text: str) -> str:
     """A text without line breaks and control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def check_name(text: str, what: str) -> str:
+    """A name as it is stored: NFC, single spaces, nothing invisible.
+
+    Raises:
+        LeaderboardError: It is empty, too long, or holds characters that cannot be seen or that turn the text around.
+    """
+    if not (name := visible(text, f"The name of the {what}")):
+        raise LeaderboardError(f"The name of the {what} is missing.")
+    if len(name) > MAX_NAME:
+        raise LeaderboardError(f"The name of the {what} is longer than {MAX_NAME} characters.")
+    return name
+
+
+def visible(text: str, what: str) -> str:
+    """A text as it is stored: in Unicode's form NFC, with single spaces. ``what`` begins the message of the error.
+
+    Raises:
+        LeaderboardError: It holds a character that cannot be seen or that turns the text around, or accents without a
+            letter.
+    """
+    line = " ".join(unicodedata.normalize("NFC", text).split())
+    if odd := _INVISIBLE.search(line):
+        raise LeaderboardError(f"{what} holds the invisible character U+{ord(odd[0]):04X}; take it out.")
+    if _MARKS.search(line):
+        raise LeaderboardError(f"{what} holds accents without a letter, or five on one letter; take them out.")
+    return line

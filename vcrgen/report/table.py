@@ -17,6 +17,7 @@ from vcrgen.report.charts import shade
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"  # stands for what is missing
 DECIMALS = 2  # where nothing else is said
+COEFFICIENT_DECIMALS = 3  # of correlations, loadings and the like
 SMALLEST_P = 0.001  # that people read; files for programs have all digits
 
 
@@ -155,6 +156,26 @@ class Table:
 def show(cell: TableCell) -> str:
     """A cell as people read it."""
     return DASH if cell is None else str(cell)
+
+
+def finite_number(value: float, decimals: int = COEFFICIENT_DECIMALS) -> Number | None:
+    """A number as a cell; None for NaN, so that files have no line for it."""
+    return Number(float(value), decimals) if math.isfinite(value) else None
+
+
+def finite_interval(low: float, high: float, decimals: int = COEFFICIENT_DECIMALS) -> NumberInterval | None:
+    """An interval as a cell; None if an end is NaN."""
+    return NumberInterval(float(low), float(high), decimals) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def finite_percent(share: float, decimals: int = 0) -> Percent | None:
+    """A share as a cell; None for NaN."""
+    return Percent(float(share), decimals) if math.isfinite(share) else None
+
+
+def finite_p(p: float) -> PValue | None:
+    """A p-value as a cell; None for NaN."""
+    return PValue(float(p)) if math.isfinite(p) else None
 
 
 def percent(share: float | None, decimals: int = DECIMALS, *, sign: bool = False) -> str:

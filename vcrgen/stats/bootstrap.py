@@ -9,7 +9,7 @@ systems that were scored on the same groups have the same resamples, and the dif
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from vcrgen.core.rng import array_rng_for
 from vcrgen.stats.arrays import Floats, Ints
+from vcrgen.stats.intervals import NORMAL_QUANTILE
 
 RESAMPLES = 1000
 # Weights that are multiplied at once (32 MiB of float64), and groups that are read at once.
@@ -25,6 +26,7 @@ _BLOCK = 1 << 22
 PART = 1 << 14
 # Weights that are kept for a block of resamples (64 MiB of uint16).
 _MOST_DRAWN = 1 << 25
+MOST_FAILED = 0.05  # share of replicates without a figure; beyond it there is no interval
 
 
 class GroupSums(Protocol):
@@ -123,3 +125,60 @@ def bootstrap_weights(groups: int, *, seed: int, unit: str, draws: int = RESAMPL
             drawn = rng.integers(0, groups, size=groups, dtype=np.int64)
             weights[row] = np.bincount(drawn, minlength=groups)
         yield weights[:size]
+
+
+def model_weights(models: int, *, seed: int, draws: int, groups: Ints | None = None) -> Floats:
+    """How often each replicate draws each model, replicates x models; models of one family are drawn together.
+
+    Args:
+        models: How many there are.
+        seed: Of the draws.
+        draws: How many replicates.
+        groups: Of each model the number of its family.
+    """
+    families = models if groups is None else int(groups.max()) + 1
+    blocks = bootstrap_weights(families, seed=seed, unit="model", draws=draws)
+    weights = np.concatenate([block.copy() for block in blocks])
+    return (weights if groups is None else weights[:, groups]).astype(np.float64)
+
+
+def percentile_interval(replicates: Floats, *, low: float = 2.5, high: float = 97.5) -> tuple[Floats, Floats]:
+    """Both ends of percentile intervals over the first axis; NaN where more than 5 % of the replicates failed."""
+    failed = np.isnan(replicates).mean(axis=0) > MOST_FAILED
+    safe = np.where(np.isnan(replicates).all(axis=0), 0.0, replicates)
+    ends = np.nanpercentile(safe, [low, high], axis=0)
+    return np.where(failed, np.nan, ends[0]), np.where(failed, np.nan, ends[1])
+
+
+class Scale(NamedTuple):
+    """A scale on which the errors of a figure are nearly normal, and the way back."""
+
+    there: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
+
+
+LOGARITHM = Scale(np.log, np.exp)  # of a figure that is above 0
+SQUARE = Scale(np.square, lambda square: np.sqrt(np.maximum(square, 0)))  # of a root of a mean of squares
+CORRELATION = Scale(np.arctanh, np.tanh)  # Fisher's z
+EXPLAINED_VARIANCE = Scale(  # Fisher's z of the root of R2; 1 itself has no z
+    lambda r2: np.arctanh(np.sqrt(np.clip(r2, 0, 1 - 1e-12))), lambda z: np.tanh(np.maximum(z, 0)) ** 2
+)
+
+
+def corrected_interval(values: Floats, replicates: Floats, scale: Scale) -> tuple[Floats, Floats]:
+    """Both ends of normal intervals on a scale, about the values less the median bias of their replicates.
+
+    An interval is widened to hold its value. NaN where more than 5 % of the replicates failed.
+
+    Args:
+        values: Figures of all models.
+        replicates: Replicates x figures.
+        scale: The scale on which errors are nearly normal.
+    """
+    failed = np.isnan(replicates).mean(axis=0) > MOST_FAILED
+    safe = np.where(np.isnan(replicates).all(axis=0), 0.5, replicates)  # any number: it has no interval
+    on_scale, replicates_on_scale = scale.there(values), scale.there(safe)
+    middle = 2 * on_scale - np.nanmedian(replicates_on_scale, axis=0)
+    half = NORMAL_QUANTILE * np.nanstd(replicates_on_scale, axis=0)
+    low, high = np.minimum(scale.back(middle - half), values), np.maximum(scale.back(middle + half), values)
+    return np.where(failed, np.nan, low), np.where(failed, np.nan, high)

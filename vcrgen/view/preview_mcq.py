@@ -11,7 +11,7 @@ from vcrgen.core.media import data_uri, media_type
 from vcrgen.data.reader import Dataset
 from vcrgen.data.tables import image_bytes
 from vcrgen.data.tasks.bloom import LETTERS, direction, item_of, languages_of
-from vcrgen.report.pages import Templates
+from vcrgen.report.templating import Templates
 
 MAX_IMAGE_BYTES = 32 << 20
 

@@ -1,7 +1,7 @@
 """The preview of VCR datasets: pairs are chosen and checked here, and put into the page as JSON.
 
 The page is ``preview_vcr.html`` in the folder ``templates``. Its script sets them as text and as ``data:`` URIs and
-nothing else. The page's policy is in `vcrgen.report.pages`.
+nothing else. The page's policy is in `vcrgen.report.templating`.
 """
 
 import base64
@@ -22,7 +22,7 @@ from vcrgen.data.tables import image_bytes
 from vcrgen.data.tasks.vcr import fill_metadata, image_size, vcr_statistics
 from vcrgen.data.views import IMAGE_VIEWS, View
 from vcrgen.report.escape import script_json
-from vcrgen.report.pages import Templates
+from vcrgen.report.templating import Templates
 
 VIEW_COLUMNS = ("question_id", "only_it_image_small", "strip_y", "strip_height", "only_it_strip_y", "caption", "spans")
 PAIR_COLUMNS = ("image", "source_id", "language", "question")

@@ -9,18 +9,19 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from vcrgen.analysis.profile.example import MMMU_ITEMS, mmmu_table, published_lines
-from vcrgen.analysis.wording import said
 from vcrgen.bloom.coverage.classification import ITSELF, Classification, ClassifiedItem, ClassifiedSet
 from vcrgen.core.plurals import pluralize
 from vcrgen.report.charts import interval_bar, strip
 from vcrgen.report.document import ChartRows, Document, Section
 from vcrgen.report.table import Interval, Number, Percent, Table, TableCell, percent
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.agreement import count_equal_pairs, gwet_ac1
 from vcrgen.stats.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+TEXTS = Sentences("vcrgen.analysis", "coverage.j2")
 MOST_CROWDED = 10  # categories that are listed of a set
 FEW_SETS = 4  # up to which the intervals of categories stand beside their shares
 FAINTEST = 0.2  # the shade of a category with an item
@@ -91,12 +92,12 @@ def coverage_document(classification: Classification, *, settings: str, publishe
         _agreement(classification),
     ]
     sections += [_published()] if published else []
-    lead = said("coverage", "lead", sets=spreads, categories=len(categories), levels=len(levels))
+    lead = TEXTS.paragraphs("lead", sets=spreads, categories=len(categories), levels=len(levels))
     return Document(
         title="Coverage of a taxonomy",
         lead=lead[0],
         sections=[section for section in sections if section is not None],
-        limitations=said("coverage", "limitations"),
+        limitations=TEXTS.paragraphs("limitations"),
         warnings=[*classification.notes, *_warnings(spreads)],
         settings=settings,
     )
@@ -127,7 +128,7 @@ def _warnings(spreads: Sequence[_Spread]) -> list[str]:
         odd = each.reasons.total() - each.reasons["fits_none"]
         unknown = odd if 2 * odd >= each.items else None
         sets.append({"name": each.name, "number": each.items, "unknown": unknown, "pictures": each.of.pictures})
-    return said("coverage", "warnings", sets=sets)
+    return TEXTS.paragraphs("warnings", sets=sets)
 
 
 def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
@@ -158,8 +159,7 @@ def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
         "% of categories",
         "Half in",
     )
-    text = said(
-        "coverage",
+    text = TEXTS.paragraphs(
         "sets",
         sets=[
             {"name": each.name, "number": each.items, "count": each.of.count, "drawn": each.drawn} for each in spreads
@@ -192,7 +192,7 @@ def _levels(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> 
         title="Levels", heads=("Level", "Set", "Categories with items", "of", *_heads(drawn)), labels=2, rows=rows
     )
     panel = ChartRows(title="Share of the items", axis=("0", "50", "100 %"), groups=groups)
-    text, about = said("coverage", "levels"), said("coverage", "bars")[0]
+    text, about = TEXTS.paragraphs("levels"), TEXTS.paragraphs("bars")[0]
     return Section(title="Levels", text=text, legend=about, panels=[panel], tables=[table])
 
 
@@ -213,7 +213,7 @@ def _categories(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]])
     table = Table(title="Items of every category", heads=heads, labels=3, rows=rows)
     return Section(
         title="Categories",
-        legend=said("coverage", "categories")[0],
+        legend=TEXTS.paragraphs("categories")[0],
         panels=[ChartRows(title="Categories", axis=(), groups=groups)],
         details=[table],
     )
@@ -245,8 +245,7 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
             rows.append((level.capitalize(), subcategory, *(_format_categories(names, len(paths)) for names in empty)))
     heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [each.name for each in spreads]))
     both = sum(not any(path in each.categories for each in spreads) for path in categories)
-    text = said(
-        "coverage",
+    text = TEXTS.paragraphs(
         "empty",
         counts=[(each.name, sum(path not in each.categories for path in categories)) for each in spreads],
         both=None if alone else both,
@@ -283,7 +282,7 @@ def _crowded(spreads: Sequence[_Spread]) -> Section | None:
     heads = ("Set", "Level", "Subcategory", "Category", *_heads(drawn))
     return Section(
         title="Crowded categories",
-        text=said("coverage", "crowded", most=MOST_CROWDED, unlisted=unlisted),
+        text=TEXTS.paragraphs("crowded", most=MOST_CROWDED, unlisted=unlisted),
         tables=[Table(title="Crowded categories", heads=heads, labels=4, rows=rows)] if rows else [],
     )
 
@@ -297,7 +296,7 @@ def _unclassified(spreads: Sequence[_Spread]) -> Section | None:
     if not rows:
         return None
     table = Table(title="Unclassified items", heads=("Set", "Reason", "Items", "%"), labels=2, rows=rows)
-    return Section(title="Unclassified", text=said("coverage", "unclassified"), tables=[table])
+    return Section(title="Unclassified", text=TEXTS.paragraphs("unclassified"), tables=[table])
 
 
 def _agreement(classification: Classification) -> Section | None:
@@ -323,7 +322,7 @@ def _agreement(classification: Classification) -> Section | None:
     if not rows:
         return None
     heads = ("Set", "Judges", "Items", "Same category, %", "AC1", "Same level, %", "AC1 of levels")
-    text = said("coverage", "agreement")
+    text = TEXTS.paragraphs("agreement")
     return Section(title="Agreement", text=text, tables=[Table(title="Agreement", heads=heads, labels=2, rows=rows)])
 
 
@@ -336,6 +335,6 @@ def _published() -> Section:
     flaw = next(line["why"] for line in published_lines("bloom-errata") if line["where"] == "Table 11")
     return Section(
         title="Published figures of MMMU",
-        text=said("coverage", "published", items=MMMU_ITEMS, flaw=flaw),
+        text=TEXTS.paragraphs("published", items=MMMU_ITEMS, flaw=flaw),
         tables=[mmmu_table()],
     )

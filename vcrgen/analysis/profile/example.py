@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vcrgen.analysis.examples import BENCHMARKS, published_rows
+from vcrgen.analysis.examples import BENCHMARKS, errata_section, published_rows
 from vcrgen.analysis.profile.profiles import Profiles
 from vcrgen.analysis.profile.read_tables import read_profiles
-from vcrgen.analysis.wording import errata_sections
 from vcrgen.report.document import Section
 from vcrgen.report.table import Number, Percent, Table, TableCell
 from vcrgen.text.languages import LANGUAGES
@@ -99,7 +98,7 @@ def example_sections(data: Profiles) -> list[Section]:
             ],
             tables=[_spanish(), mmmu_table()],
         ),
-        *errata_sections(published_rows("bloom-errata")),
+        errata_section("bloom-errata"),
     ]
 
 

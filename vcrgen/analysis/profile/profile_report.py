@@ -18,18 +18,19 @@ from vcrgen.analysis.profile.profiles import (
     ShareEstimate,
     gap,
 )
-from vcrgen.analysis.wording import said
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.tasks.wording import LBS_WINDOW
 from vcrgen.report.charts import RADAR_AXES, difference_bar, dumbbell, interval_bar, radar, reach, scatter, strip
 from vcrgen.report.document import Chart, ChartRows, Document, Section
 from vcrgen.report.table import DASH, MINUS, Interval, Number, Percent, PValue, Table, TableCell, percent
+from vcrgen.report.templating import Sentences
 from vcrgen.stats.calibration import ReliabilityCurve
-from vcrgen.stats.ranking import pearson, spearman
+from vcrgen.stats.correlations import pearson, spearman
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+TEXTS = Sentences("vcrgen.analysis", "profile.j2")
 AXIS = ("0", "50", "100 %")
 MOST_SERIES = 8  # of a radar
 MOST_SUMMARISED = 3  # profiles
@@ -63,8 +64,7 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         sections.append(_differences(title, pairs_by(_image_profiles(data), what), what))
     sections.append(_calibration(data))
     items = max(each.micro.items for each in data.profiles)
-    lead = said(
-        "profile",
+    lead = TEXTS.paragraphs(
         "lead",
         models=len(data.models),
         langs=len(data.langs),
@@ -78,7 +78,7 @@ def profile_document(data: Profiles, *, settings: str, more: Sequence[Section] =
         summary=_summary(data),
         lead=lead[0],
         sections=[section for section in (*sections, *more) if section is not None],
-        limitations=said("profile", "limitations"),
+        limitations=TEXTS.paragraphs("limitations"),
         warnings=data.notes,
         settings=settings,
         private=data.hidden,
@@ -106,7 +106,7 @@ def _summary(data: Profiles) -> list[str]:
         if found := category_differences(pairs_by(_image_profiles(data), what)):
             differ = sum(each.adjusted < NAMED for each in found)
             compared.append({"subject": subject, "differ": differ, "all": len(found)})
-    return said("profile", "summary", profiles=profiles, compared=compared)
+    return TEXTS.paragraphs("summary", profiles=profiles, compared=compared)
 
 
 def _image_profiles(data: Profiles) -> list[ModelProfile]:
@@ -152,8 +152,7 @@ def _scores(data: Profiles) -> Section:
         name = METHODS[metric]
         heads += [f"{name}, micro", f"{name}, interval", f"{name}, macro", f"{name}, categories"]
     breaks = [len(labels) + 1 + 4 * number for number in range(1, len(metrics))]
-    text = said(
-        "profile",
+    text = TEXTS.paragraphs(
         "scores",
         chance=100 * data.chance,
         rae="rae" in metrics,
@@ -184,7 +183,7 @@ def _levels(data: Profiles) -> Section | None:
         title="Levels, in percent", heads=heads, labels=3, rows=rows, shaded=range(3, len(heads)), middle=data.chance
     )
     radars = [_radar(data, model) for model in models] if len(levels) in RADAR_AXES else []
-    about = said("profile", "radars")[0] if radars else ""
+    about = TEXTS.paragraphs("radars")[0] if radars else ""
     return Section(title="Levels", legend=about, panels=radars, tables=[table])
 
 
@@ -205,7 +204,7 @@ def _bars(data: Profiles) -> Section | None:
     ]
     heads = ("Model", "Language", "Method", "Level", "Items", "Score", "95 % interval")
     table = Table(title="Levels with their intervals, in percent", heads=heads, labels=4, rows=rows)
-    about = said("profile", "bars")[0]
+    about = TEXTS.paragraphs("bars")[0]
     return Section(title="Levels with their intervals", legend=about, panels=panels, details=[table]) if rows else None
 
 
@@ -242,7 +241,7 @@ def _languages(data: Profiles) -> Section | None:
         found = [pair for pair in pairs if (pair[0].metric, pair[0].lang, pair[1].lang) == (metric, one, other)]
         title = f"{METHODS[metric]}: {one} and {other}"
         panels.append(_compared(title, found, data.levels, f"A disc stands for {one}, a ring for {other}."))
-    return Section(title="Languages side by side", legend=said("profile", "languages")[0], panels=panels)
+    return Section(title="Languages side by side", legend=TEXTS.paragraphs("languages")[0], panels=panels)
 
 
 def _methods(data: Profiles) -> Section | None:
@@ -267,7 +266,7 @@ def _methods(data: Profiles) -> Section | None:
         below = [sum(of.high < each.chance for of in each.categories.values()) for each in (rae, lbs)]
         rows.append((rae.model, rae.lang, len(both), Number(r), *below))
     heads = ("Model", "Language", "Categories", "r over categories", "RAE below chance", "LBS below chance")
-    text = [*said("profile", "gap"), *said("profile", "methods", ranked=list(_rank_correlations(pairs)))]
+    text = [*TEXTS.paragraphs("gap"), *TEXTS.paragraphs("methods", ranked=list(_rank_correlations(pairs)))]
     table = Table(title="Agreement of RAE and LBS", heads=heads, labels=2, rows=rows)
     return Section(title="RAE against LBS", text=text, panels=panels, tables=[table])
 
@@ -325,8 +324,8 @@ def _gaps(data: Profiles) -> Section | None:
     if not rows:
         return None
     heads = ("Model", "Language", "Method", "View", "Gap", "95 % interval", "Paired by")
-    text = said("profile", "gaps", unpaired=any(row[-1] == "none" for row in rows))
-    text += said("profile", "gap") if any(title == "RAE and LBS" and gaps for title, gaps, _ in kinds) else []
+    text = TEXTS.paragraphs("gaps", unpaired=any(row[-1] == "none" for row in rows))
+    text += TEXTS.paragraphs("gap") if any(title == "RAE and LBS" and gaps for title, gaps, _ in kinds) else []
     table = Table(title="Gaps, in points", heads=heads, labels=4, rows=rows)
     return Section(title="Gaps", text=text, panels=panels, tables=[table])
 
@@ -341,7 +340,7 @@ def _categories(data: Profiles) -> Section | None:
             groups = [(level.capitalize(), [_strip(each, of) for each in of_lang]) for level, of in levels.items()]
             panels.append(ChartRows(title=f"{METHODS[metric]}, {lang}", axis=(), groups=groups))
         details.append(_category_table(categories, metric, profiles))
-    about = said("profile", "categories")[0]
+    about = TEXTS.paragraphs("categories")[0]
     return Section(title="Categories", legend=about, panels=panels, details=details) if details else None
 
 
@@ -401,7 +400,7 @@ def _differences(title: str, pairs: Sequence[Pair], what: str) -> Section | None
     table = Table(
         title="Differing categories", heads=(*heads, "Categories", "A better", "B better"), labels=4, rows=rows
     )
-    text = said("profile", "differences", all=len(found), differ=len(named), level=NAMED, listed=MOST_LISTED)
+    text = TEXTS.paragraphs("differences", all=len(found), differ=len(named), level=NAMED, listed=MOST_LISTED)
     listed_heads = (*heads, "Category", "Subcategory", "Level", f"A {MINUS} B", "95 % interval", "p", "p (BH)")
     listed = [_difference_row(of, what) for of in named[:MOST_LISTED]]
     long = Table(title=f"{title}, in points", heads=listed_heads, labels=7, rows=listed)
@@ -454,7 +453,7 @@ def _calibration(data: Profiles) -> Section | None:
     bin_heads = ("Model", "Language", "Confidence, %", "Items", "Mean confidence", "Accuracy", "95 % interval")
     return Section(
         title="Calibration of LBS",
-        text=said("profile", "calibration", equal=1 - data.chance),
+        text=TEXTS.paragraphs("calibration", equal=1 - data.chance),
         panels=panels,
         tables=[Table(title="Calibration, in percent", heads=heads, labels=2, rows=rows)],
         details=[Table(title="Bins of the curves, in percent", heads=bin_heads, labels=3, rows=bins)],

@@ -12,10 +12,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from vcrgen.analysis.cells import check_size, read_cells
 from vcrgen.analysis.profile.profiles import METHODS, SHOWN, Category, ModelProfile, Profiles, profile_of
 from vcrgen.analysis.profile.read_saved import calibrations_of_run, load_runs, profiles_of_run
-from vcrgen.analysis.score_table import parse_name, parse_number
+from vcrgen.analysis.score_table import check_size, parse_name, parse_number, read_cells
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize
 from vcrgen.core.reading import name_cells

@@ -14,9 +14,10 @@ from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
 from vcrgen.leaderboard.tables import SETTLED, human_table, pixel_table
 from vcrgen.report import charts
-from vcrgen.report.pages import Templates, page_templates
-from vcrgen.report.published.fields import MAX_LINK, MAX_NAME, Access, show_size
+from vcrgen.report.escape import MAX_NAME
+from vcrgen.report.published.fields import MAX_LINK, Access, show_size
 from vcrgen.report.published.results import reported_metrics
+from vcrgen.report.templating import Templates, page_templates
 
 REFRESH_SECONDS = 3
 

@@ -1,23 +1,15 @@
 """Facts about a model, by strangers and in publications: short texts that are checked before anything is stored."""
 
 import re
-import unicodedata
 from datetime import date
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-import regex
-
 from vcrgen.core.errors import LeaderboardError
 
-MAX_NAME = 80
 MAX_LINK = 300
 _SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([MBT])", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-# What nobody sees: control characters, what Unicode lets every font leave out (fillers, variation selectors, tags), and
-# letters and signs that are drawn blank, for which Unicode has no property.
-_INVISIBLE = regex.compile(r"[\p{C}\p{Default_Ignorable_Code_Point}\u2800\U00013441\U00013442\U00016FE4\U0001D159]")
-_MARKS = regex.compile(r"^\p{M}|\p{M}{5}")  # which are drawn over what stands before them, or over other lines
 _BILLIONS = {"M": 0.001, "B": 1.0, "T": 1000.0}
 
 
@@ -27,34 +19,6 @@ class Access(StrEnum):
     OPEN = "open"
     CLOSED = "closed"
     UNKNOWN = "unknown"
-
-
-def check_name(text: str, what: str) -> str:
-    """A name as it is stored: NFC, single spaces, nothing invisible.
-
-    Raises:
-        LeaderboardError: It is empty, too long, or holds characters that cannot be seen or that turn the text around.
-    """
-    if not (name := visible(text, f"The name of the {what}")):
-        raise LeaderboardError(f"The name of the {what} is missing.")
-    if len(name) > MAX_NAME:
-        raise LeaderboardError(f"The name of the {what} is longer than {MAX_NAME} characters.")
-    return name
-
-
-def visible(text: str, what: str) -> str:
-    """A text as it is stored: in Unicode's form NFC, with single spaces. ``what`` begins the message of the error.
-
-    Raises:
-        LeaderboardError: It holds a character that cannot be seen or that turns the text around, or accents without a
-            letter.
-    """
-    shown = " ".join(unicodedata.normalize("NFC", text).split())
-    if odd := _INVISIBLE.search(shown):
-        raise LeaderboardError(f"{what} holds the invisible character U+{ord(odd[0]):04X}; take it out.")
-    if _MARKS.search(shown):
-        raise LeaderboardError(f"{what} holds accents without a letter, or five on one letter; take them out.")
-    return shown
 
 
 def parse_size(text: str) -> float | None:

@@ -18,7 +18,8 @@ from vcrgen.core.records import NAMED_MODES
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import TASKS, ScoredTask
 from vcrgen.data.views import View
-from vcrgen.report.published.fields import Access, check_link, check_name, parse_date, parse_size, visible
+from vcrgen.report.escape import check_name, visible
+from vcrgen.report.published.fields import Access, check_link, parse_date, parse_size
 
 MAX_BYTES = 4 << 20
 MAX_ROWS = 20_000

@@ -7,7 +7,7 @@ import functools
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Scope
 
-from vcrgen.report.pages import Templates, page_templates
+from vcrgen.report.templating import Templates, page_templates
 from vcrgen.study.page_texts import texts_for
 from vcrgen.study.records import StudyDesign
 from vcrgen.study.service.maintainers import MAINTAIN, StudyMaintainerRoutes

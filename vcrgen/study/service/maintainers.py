@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import FormData
 
 from vcrgen.core.errors import StudyError
-from vcrgen.report.pages import Templates
+from vcrgen.report.templating import Templates
 from vcrgen.study.grading import finished_steps
 from vcrgen.study.progress import live_agreement
 from vcrgen.study.raters import rater_by_name, withdraw

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from vcrgen.core.media import data_uri
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.tasks.bloom import LETTERS, direction
-from vcrgen.report.pages import Templates
+from vcrgen.report.templating import Templates
 from vcrgen.study.assignment import StepKind
 from vcrgen.study.audit_study import audit_page_data, audit_response_error, is_answered
 from vcrgen.study.grading import typed_form

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from vcrgen.analysis.anchor import anchor_agreement, overall_weights, split_halves
 from vcrgen.analysis.examples import GOLD_ABILITIES, gold_correlations
+from vcrgen.analysis.factors import anchor_agreement, overall_weights, split_halves
 from vcrgen.analysis.pls import fit_pls
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.analysis.spec import BoundSpec, FactorSpec, bind
@@ -37,7 +37,7 @@ def test_noise_agrees_in_sample_only(bound: BoundSpec, monkeypatch: pytest.Monke
     """`scripts/measure_analysis.py noise` does this for 400 draws."""
     from scipy import stats
 
-    monkeypatch.setattr("vcrgen.analysis.anchor.PERMUTATIONS", 200)
+    monkeypatch.setattr("vcrgen.analysis.factors.PERMUTATIONS", 200)
     root = np.linalg.cholesky(gold_correlations()[1][:11, :11]).T
     found = []
     for seed in range(30):

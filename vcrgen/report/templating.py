@@ -1,7 +1,11 @@
-"""Whole HTML pages from templates. Each is one file with its style and script inside, and loads nothing else.
+"""All of Jinja: sentences of reports, and whole HTML pages, from templates that stand beside what makes the numbers.
 
-Every page extends ``templates/base.html``. Whatever is put into a template is escaped, and the content security policy
-allows the page's own style, its own script and images inside it, known by their hashes or as ``data:``, and no network.
+A template of sentences has blocks; a block has paragraphs between empty lines. They are plain text: whoever writes a
+document in some format escapes them there.
+
+A page is one file with its style and script inside, and loads nothing else. Every page extends ``templates/base.html``.
+Whatever is put into it is escaped, and the content security policy allows the page's own style, its own script and
+images inside it, known by their hashes or as ``data:``, and no network.
 """
 
 from __future__ import annotations
@@ -9,13 +13,62 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from vcrgen.core.plurals import pluralize
-from vcrgen.report.escape import script_json
+from vcrgen.report.escape import one_line, script_json
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """A template of sentences."""
+
+    package: str  # in whose folder ``templates`` it is
+    template: str  # its file
+
+    def paragraphs(self, block: str, **values: Any) -> list[str]:
+        """The paragraphs of a block; those that come out empty are left out.
+
+        Args:
+            block: The name of the block.
+            values: What the block names. A value never breaks a line; numbers are written as in ``1,000`` and ``0.75``.
+        """
+        template = _sentence_environment(self.package).get_template(self.template)
+        text = "".join(template.blocks[block](template.new_context(values)))
+        return [one_line(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def named(names: list[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else one_line(str(value))
+
+
+@functools.cache
+def _sentence_environment(package: str) -> Environment:
+    environment = Environment(  # noqa: S701 - plain text, which each format escapes
+        loader=PackageLoader(package),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        finalize=_as_text,
+    )
+    environment.filters |= {"named": named, "pluralize": pluralize}
+    return environment
 
 
 class Templates:
