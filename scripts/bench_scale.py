@@ -8,6 +8,8 @@ models are loaded and 100 pairs are built, on Ray when each machine has finished
 
 * cost by size: processor time a pair in one process at 100, 1,000 and 10,000 pairs (aim: within 5 %), with what the
   kernel takes beside it (it begins to write to the disk after some seconds), and the largest resident size (aim: flat)
+* splits: processor time and resident size of duplicates and a test split of made-up pairs, one in ten a near copy of
+  another one, with and without the search for near copies
 * two machines: pairs a second on two Ray machines of one processor each, divided by that of one process; and the same
   computed from processor time, for when the cores are not idle
 
@@ -37,12 +39,16 @@ import pyarrow.parquet as pq
 from bench_build import repeat_pairs
 
 from vcrgen.builder import run
+from vcrgen.builder.options import parse_splits
+from vcrgen.builder.records import KEY_DTYPE, PICTURE_BYTES
 from vcrgen.builder.run import _shard_worker, build
+from vcrgen.builder.splits import assign
 from vcrgen.core.progress import ProgressListener
 
 SHARD = 50  # the same at all sizes, so that shards of another size are not what is measured
 SIZES = {100: 9, 1_000: 3, 10_000: 1}  # pairs to rounds
 WARM = 100  # pairs: the first ones fill caches of glyphs, words and covers
+SPLIT_PAIRS = (100_000, 1_000_000)
 RAY_PAIRS, RAY_ROUNDS = 2_000, 2
 
 
@@ -84,8 +90,7 @@ def child(source: str, lang: str, out: str, address: str) -> None:
         "pairs": pairs,
         "from": first[1],
         "to": last[1],
-        # Not of getrusage, which counts what the parent held when it started this process.
-        "resident": int(re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[0]) * 1024,
+        "resident": resident(),
     }
     print(json.dumps(value))
 
@@ -112,6 +117,38 @@ def by_size(source: Path, lang: str, folder: Path) -> None:
             f"{memory:.0f} MB",
             flush=True,
         )
+
+
+def splits() -> None:
+    """Print what duplicates and splits of made-up pairs cost, in a process for each size."""
+    for pairs in SPLIT_PAIRS:
+        for near in ("off", "on"):
+            command = [sys.executable, __file__, "--splits", str(pairs), near]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            print(f"{pairs:,} pairs, a test split, near copies {near}: {done.stdout.strip()}", flush=True)
+
+
+def split_pairs(pairs: int, near: str) -> None:
+    """Assign pairs to splits in this process, and print what that cost."""
+    rng = np.random.default_rng(0)
+    keys = np.zeros(pairs, KEY_DTYPE)
+    keys["pair"] = keys["pixels"] = np.char.mod("%020d", rng.permutation(pairs))
+    keys["caption"] = np.char.mod("%020d", rng.integers(pairs, size=pairs))  # four of ten share theirs
+    keys["difference"] = rng.integers(256, size=(pairs, PICTURE_BYTES), dtype=np.uint8)
+    copies = pairs // 10
+    keys["difference"][:copies] = keys["difference"][copies : 2 * copies] ^ 1
+    before = os.times()
+    assign(keys, parse_splits("train=...,test=0.1"), seed=0, near_copies=near == "on")
+    spent = os.times()
+    print(
+        f"{spent.user - before.user:.1f} s of processor time, and {spent.system - before.system:.1f} of the kernel; "
+        f"{resident() / 1e6:.0f} MB"
+    )
+
+
+def resident() -> int:
+    """The largest resident size, in bytes; not of getrusage, which counts what the parent held when it started this."""
+    return int(re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[0]) * 1024
 
 
 class Workers(threading.Thread):
@@ -181,6 +218,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--child"]:
         child(*sys.argv[2:])
         return
+    if sys.argv[1:2] == ["--splits"]:
+        split_pairs(int(sys.argv[2]), sys.argv[3])
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="A Parquet file of pairs.")
     parser.add_argument("--lang", default="en", help="Their language.")
@@ -189,6 +229,7 @@ def main() -> None:
         sys.exit(f"There is no file {arguments.source}; give a Parquet file of pairs, such as pairs_en.parquet.")
     with tempfile.TemporaryDirectory() as folder:
         by_size(arguments.source, arguments.lang, Path(folder))
+        splits()
         two_machines(arguments.source, arguments.lang, Path(folder))
 
 

@@ -1,22 +1,45 @@
+import io
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
+from tests.making import encoded
+from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import build
-from vcrgen.builder.splits import assign
+from vcrgen.builder.splits import MAX_GROUP, _components, _Edges, assign
 from vcrgen.core.errors import ConfigError
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
 
+HASHES = np.random.default_rng(0).integers(256, size=(500, 32), dtype=np.uint8)
+
 
 def keys_of(pairs: list[tuple[int, int]]) -> np.ndarray:
-    """Keys of pairs of image number and caption number."""
-    return np.array([(f"p{i}-{c}", f"i{i}", f"c{c}") for i, c in pairs], dtype=KEY_DTYPE)
+    """Keys of pairs of image number and caption number; no image is like another one."""
+    return np.array([(f"p{i}-{c}", f"c{c}", f"i{i}", HASHES[i]) for i, c in pairs], dtype=KEY_DTYPE)
+
+
+def keys_of_pictures(hashes: np.ndarray, captions: list[int] | None = None) -> np.ndarray:
+    """Keys of pairs whose pictures have these difference hashes, each with a caption of its own."""
+    captions = captions or list(range(len(hashes)))
+    return np.array(
+        [(f"p{n}", f"c{c}", f"i{n}", bits) for n, (c, bits) in enumerate(zip(captions, hashes, strict=True))], KEY_DTYPE
+    )
+
+
+def flipped(bits: np.ndarray, places: list[int]) -> np.ndarray:
+    """A hash with other bits at some places."""
+    changed = np.unpackbits(bits)
+    changed[places] ^= 1
+    return np.packbits(changed)
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=120)
@@ -76,3 +99,134 @@ def test_redrawn_spans_of_the_same_splits(tmp_path: Path) -> None:
         found.append({row["source_id"]: row["crossed_text"] for _, row in rows})
     assert found[0].keys() == found[1].keys() != found[2].keys() and found[0] != found[1]
     assert [len(rows) for rows in found] == [5, 5, 5]
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60))
+def test_components_are_those_of_a_search(edges: list[tuple[int, int]]) -> None:
+    one, two = np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    least = list(range(41))
+    for _ in least:
+        for a, b in edges:
+            least[a] = least[b] = min(least[a], least[b])
+    assert _components(41, _Edges(one, two)).tolist() == least
+
+
+HALVES = "train=...,test=0.5"
+
+
+def split_numbers(keys: np.ndarray, *, near_copies: bool = True) -> list[int]:
+    """The number of each row's split; -1 for duplicates."""
+    result = assign(keys, parse_splits(HALVES), seed=0, near_copies=near_copies)
+    numbers = np.full(len(keys), -1)
+    for number, rows in enumerate(result.splits.values()):
+        numbers[rows] = number
+    return numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("flips", "joined"),
+    [([], True), (range(0, 160, 10), True), (range(0, 170, 10), False), (range(10), False)],
+    ids=["the same hash", "as many bits as may differ, in one band", "a bit more", "a bit in every band"],
+)
+def test_near_copies_agree_in_a_band_and_differ_in_few_bits(flips: range, joined: bool) -> None:
+    hashes = np.concatenate([HASHES[:100], [flipped(bits, list(flips)) for bits in HASHES[:100]]])
+    numbers = split_numbers(keys_of_pictures(hashes))
+    assert set(numbers) == {0, 1} and (numbers[:100] == numbers[100:]) is joined
+    alone = split_numbers(keys_of_pictures(hashes), near_copies=False)
+    assert alone[:100] != alone[100:]
+
+
+def test_a_near_copy_with_the_same_caption_repeats_the_pair_where_there_is_another_split() -> None:
+    hashes = np.concatenate([HASHES[:20], [flipped(bits, [1, 2, 3]) for bits in HASHES[:20]]])
+    keys = keys_of_pictures(hashes, captions=[*range(20), *range(19), 20])
+    assert assign(keys, parse_splits(HALVES), seed=0).duplicates.tolist() == list(range(20, 39))
+    assert assign(keys, parse_splits("test=..."), seed=0).duplicates.tolist() == list(range(20, 39))
+    assert not len(assign(keys, parse_splits("train=..."), seed=0).duplicates)
+    assert not len(assign(keys, parse_splits(HALVES), seed=0, near_copies=False).duplicates)
+
+
+def test_flat_pictures_are_not_taken_for_copies() -> None:
+    flat = np.packbits(np.eye(30, 256, dtype=np.uint8), axis=1)
+    assert len(set(split_numbers(keys_of_pictures(flat)))) == 2
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_large_groups_of_pictures_that_look_alike_are_refused_and_counted(chained: bool) -> None:
+    """Of equal hashes, or of a chain in which each is like the next."""
+    size = MAX_GROUP + 10
+    alike = np.stack([flipped(HASHES[0], list(range(4 * number if chained else 0))) for number in range(size)])
+    result = assign(keys_of_pictures(alike), parse_splits(HALVES), seed=0)
+    assert result.refused == (1 if chained else 10)
+    assert len(result.splits["test"]) == size // 2
+    fewer = assign(keys_of_pictures(alike[:MAX_GROUP]), parse_splits(HALVES), seed=0)
+    assert fewer.refused == 0 and not len(fewer.splits["test"])
+
+
+def photo(number: int) -> Image.Image:
+    """Blurred noise: as unlike another one as a photo is."""
+    noise = np.random.default_rng(number).integers(256, size=(9, 12, 3), dtype=np.uint8)
+    return Image.fromarray(noise).resize((320, 240), Image.Resampling.BICUBIC)
+
+
+def re_encodings(image: Image.Image) -> list[bytes]:
+    """A picture as a JPEG and in five other files: lossless and lossy ones, with and without metadata."""
+    jpeg = encoded(image, "JPEG", quality=90)
+    pixels = Image.open(io.BytesIO(jpeg))
+    return [
+        jpeg,
+        jpeg[:2] + b"\xff\xfe\x00\x10from-a-mirror!" + jpeg[2:],
+        encoded(pixels, "PNG", compress_level=1),
+        encoded(pixels, "WEBP", lossless=True),
+        encoded(pixels, "JPEG", quality=60, exif=b"Exif\0\0II*\0\x08\0\0\0\0\0"),
+        encoded(pixels, "WEBP", quality=70),
+    ]
+
+
+def write_pairs(file: Path, pairs: list[tuple[bytes, str]]) -> Path:
+    images, captions = zip(*pairs, strict=True)
+    pq.write_table(pa.table({"image": pa.array(images, pa.binary()), "caption": captions}), file)
+    return file
+
+
+def splits_of(out: Path) -> dict[int, str]:
+    """The split of each row of the source that is in a dataset."""
+    dataset = open_dataset(out, VCR)
+    return {
+        int(row["source_id"].rpartition("#")[2]): split
+        for split in dataset.manifest.splits
+        for _, row in dataset.select(split=split).rows(["source_id"])
+    }
+
+
+def test_copies_of_a_picture_are_in_one_split_and_with_one_caption_one_pair(tmp_path: Path) -> None:
+    pictures, captions = 6, [f"{n}: the old man was reading a long book there before noon." for n in range(36)]
+    files = [data for number in range(pictures) for data in re_encodings(photo(number))]
+    each = len(files) // pictures
+    other = write_pairs(tmp_path / "other.parquet", [(data, captions[n]) for n, data in enumerate(files)])
+    same = write_pairs(tmp_path / "same.parquet", [(data, captions[n // each]) for n, data in enumerate(files)])
+    options = {"mode": "easy", "width": 240, "splits": HALVES}
+    build(other, out=tmp_path / "a", **options)
+    splits = splits_of(tmp_path / "a")
+    assert set(splits.values()) == {"train", "test"} and len(splits) == len(files)
+    for picture in range(pictures):
+        assert len({splits[row] for row in range(picture * each, (picture + 1) * each)}) == 1
+    result = build(same, out=tmp_path / "b", **options)
+    assert sorted(splits_of(tmp_path / "b")) == list(range(0, len(files), each))
+    assert result.manifest.rejected == {"duplicate": len(files) - pictures}
+    exact = build(same, out=tmp_path / "c", **options, near_copies="off")
+    assert exact.manifest.rejected == {"duplicate": 3 * pictures}  # the files of equal pixels
+
+
+WIKI = Path(__file__).parents[2] / "../shared/data/wiki"
+
+
+@pytest.mark.skipif(not WIKI.exists(), reason="needs the real pairs of ../shared/data/wiki")
+def test_no_two_real_photos_are_taken_for_copies() -> None:
+    """Three photos are in both languages."""
+    hashes = []
+    for lang in ("en", "zh"):
+        for file in pq.read_table(WIKI / f"pairs_{lang}.parquet")["image"].to_pylist():
+            image = load_image(file["bytes"], width=300, max_pixels=1 << 24, min_side=1, max_height=2000)
+            hashes.append(difference_hash(image))
+    keys = keys_of_pictures(np.stack(hashes), captions=[0] * len(hashes))
+    assert len(assign(keys, parse_splits(HALVES), seed=0).duplicates) == 3

@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 
 from tests.hidden.conftest import samples_of, write_pairs
+from vcrgen.builder.images import difference_hash
 from vcrgen.core.errors import HiddenSetError, NoPairsError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.earlier import find_earlier_sets, picture_inside
 from vcrgen.hidden.near import MAX_DISTANCE
 from vcrgen.hidden.public import read_pixels
-from vcrgen.hidden.reference import difference_hash
 
 Make = Callable[..., HiddenResult]
 Answers = Callable[[Path], list[dict[str, Any]]]

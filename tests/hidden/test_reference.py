@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 from tests.hidden.conftest import samples_of, table_of, write_pairs
+from vcrgen.builder.images import difference_hash
 from vcrgen.builder.run import build
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.hidden import HiddenResult
 from vcrgen.hidden.near import MAX_DISTANCE, has_near_duplicate
-from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start, difference_hash
+from vcrgen.hidden.reference import CAPTION_START, Reference, caption_start
 from vcrgen.samples import sample_pair
 
 Change = Callable[[Image.Image], Image.Image]

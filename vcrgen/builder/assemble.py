@@ -58,6 +58,7 @@ class Assembly:
 
     files: tuple[DataFile, ...]
     rejected: dict[str, int]  # number of rejected pairs in the whole build, by reason
+    refused: int  # groups of too many pictures that look alike, which were not looked through for near copies
 
 
 def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:
@@ -72,7 +73,12 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         rejected.update(result.rejected)
     keys = list(work.map(lambda result: _read_keys(work, result.index), results))
     seed = config.seed if config.split_seed is None else config.split_seed
-    assignment = assign(np.concatenate([*keys, np.empty(0, KEY_DTYPE)]), parse_splits(config.splits), seed=seed)
+    assignment = assign(
+        np.concatenate([*keys, np.empty(0, KEY_DTYPE)]),
+        parse_splits(config.splits),
+        seed=seed,
+        near_copies=config.near_copies == "on",
+    )
     if not any(len(rows) for rows in assignment.splits.values()):
         raise NoPairsError(
             f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)})."
@@ -91,7 +97,7 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     if len(assignment.duplicates):
         rejected[str(RejectReason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
-    return Assembly(files=tuple(files), rejected=dict(sorted(rejected.items())))
+    return Assembly(files=tuple(files), rejected=dict(sorted(rejected.items())), refused=assignment.refused)
 
 
 def _rejection_summary(

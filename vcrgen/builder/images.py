@@ -4,6 +4,7 @@ import io
 import warnings
 
 import numpy as np
+import numpy.typing as npt
 from PIL import ExifTags, Image, ImageOps
 
 from vcrgen.core.errors import ImageProblem
@@ -17,6 +18,10 @@ FORMATS = tuple(
 LEAST_HEIGHT = 16  # pixels of what a flat image becomes, or `min_side` if that is less
 GRAY_LEVELS = (255, 1023, 4095, 65535)  # the largest value of 8, 10, 12 and 16 bits
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
+# A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
+HASH_ROWS = 16
+# Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
+HASH_MARGIN = 3
 
 
 def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_height: int) -> Image.Image:
@@ -59,6 +64,13 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             raise ImageProblem(reason, _first_line(error)) from None
         except (MemoryError, Image.DecompressionBombError) as error:
             raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
+
+
+def difference_hash(picture: Image.Image) -> npt.NDArray[np.uint8]:
+    """Return the difference hash: a bit for each of 256 cells that is clearly brighter than its left neighbour."""
+    gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
+    cells = np.asarray(gray, dtype=np.int16)
+    return np.packbits(cells[:, 1:] > cells[:, :-1] + HASH_MARGIN)
 
 
 def _open(data: bytes, max_pixels: int, min_side: int) -> Image.Image:

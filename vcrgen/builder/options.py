@@ -37,7 +37,7 @@ RESERVED_SPLIT = "all"
 BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
 PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs, in which something is searched
 # Fields that decide which split a pair is in, and nothing of the pair.
-SPLIT_FIELDS = ("splits", "split_seed")
+SPLIT_FIELDS = ("splits", "split_seed", "near_copies")
 
 
 class BuildConfig(SourceOptions):
@@ -134,6 +134,12 @@ class BuildConfig(SourceOptions):
         lt=1 << 63,
         shown="that of --seed",
         legacy=None,
+        panel=PANEL_RUN,
+    )
+    near_copies: Literal["on", "off"] = option(
+        "on",
+        "Near copies of a picture, as its JPEG, count as the picture where a split is not train; off: only equal ones.",
+        legacy="on",
         panel=PANEL_RUN,
     )
     shard_size: int | None = option(

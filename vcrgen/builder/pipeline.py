@@ -16,10 +16,10 @@ from vcrgen.builder.compose import MAX_VISIBLE, Degradation, compose_images, dra
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.images import load_image
+from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, Places, PreparedItem
+from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, PictureKeys, Places, PreparedItem
 from vcrgen.builder.rows import pair_row
 from vcrgen.core.errors import ImageProblem, PipelineError
 from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
@@ -209,6 +209,7 @@ class Pipeline:
         masks = {mode: view.mask("stacked") for mode, view in images.items()}
         return Pair(
             keys=prepared.keys,
+            picture=PictureKeys.of(parts.photo.pixels, difference_hash(prepared.image).tobytes()),
             source_id=prepared.item.source_id,
             caption=prepared.layout.caption,
             photo=encode((parts.photo,)),

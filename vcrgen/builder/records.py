@@ -24,16 +24,18 @@ Places: TypeAlias = Sequence[tuple[Box, CoverRule]]
 
 _MAX_SEED = 1 << 53
 KEY_LENGTH = 20  # hex digits
-KEY_DTYPE = np.dtype([(name, f"S{KEY_LENGTH}") for name in ("pair", "image", "caption")])
-"""The form in which files hold the hashes of many pairs: one `PairKeys` a record."""
+PICTURE_BYTES = 32  # of a difference hash
+KEY_DTYPE = np.dtype(
+    [*((name, f"S{KEY_LENGTH}") for name in ("pair", "caption", "pixels")), ("difference", np.uint8, PICTURE_BYTES)]
+)
+"""The form in which files hold the hashes of many pairs: one pair's `PairKeys` and `PictureKeys` a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKeys:
-    """Hashes in hex, for deduplication and splits."""
+    """Hashes in hex of what the source gives."""
 
     pair: str  # of image bytes and caption; also the `question_id`
-    image: str  # of the source image's bytes
     caption: str  # of the shown caption
 
     @classmethod
@@ -43,7 +45,21 @@ class PairKeys:
         pair_hash = image_hash.copy()
         pair_hash.update(b"\0" + caption.encode("utf-8", "surrogatepass"))
         shown_hash = hashlib.blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=KEY_LENGTH // 2)
-        return cls(pair=pair_hash.hexdigest(), image=image_hash.hexdigest(), caption=shown_hash.hexdigest())
+        return cls(pair=pair_hash.hexdigest(), caption=shown_hash.hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureKeys:
+    """Hashes of VI, which copies in other files share: of its pixels in hex, and its difference hash."""
+
+    pixels: str
+    difference: bytes
+
+    @classmethod
+    def of(cls, pixels: Pixels, difference: bytes) -> Self:
+        """Hash the pixels."""
+        # SHA-256 as processors compute it themselves: BLAKE2 takes twice the time.
+        return cls(pixels=hashlib.sha256(pixels.data).hexdigest()[:KEY_LENGTH], difference=difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +147,7 @@ class Pair:
     """One finished pair."""
 
     keys: PairKeys  # its hashes
+    picture: PictureKeys  # those of VI
     source_id: str  # its id in the source
     caption: str  # the shown caption
     photo: bytes  # VI, encoded
@@ -138,3 +155,9 @@ class Pair:
     cover_masks: dict[Mode, bytes]  # the mask of each mode, encoded; empty where all covers are boxes
     strip_height: int  # in pixels
     glyphs: tuple[GlyphBox, ...] = ()  # of the strip, where they are asked for
+
+    @property
+    def key_record(self) -> tuple[str, str, str, npt.NDArray[np.uint8]]:
+        """A record of `KEY_DTYPE`."""
+        difference = np.frombuffer(self.picture.difference, np.uint8)
+        return self.keys.pair, self.keys.caption, self.picture.pixels, difference

@@ -213,6 +213,7 @@ class Build:
             read=sum(file.rows for file in files if file.mode == files[0].mode) + sum(assembly.rejected.values()),
             rejected=assembly.rejected,
             files=files,
+            uncompared=assembly.refused,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)
         if self._final is not self._out:  # the data first

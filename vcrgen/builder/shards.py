@@ -19,7 +19,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
 from vcrgen.builder.sources import Partition, Source, iter_items
+from vcrgen.builder.splits import RULE as SPLIT_RULE
 from vcrgen.core.files import canonical_json, sha256_file
 from vcrgen.core.folder import PLAN
 from vcrgen.core.records import Reject
@@ -104,7 +105,7 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Si
     fingerprint = hash_of(
         {"config": config.content_hash(), "signature": str(signature), "partitions": inputs, **process_facts}
     )
-    splits = config.splits if config.split_seed is None else f"{config.splits} {config.split_seed}"
+    splits = " ".join(str(getattr(config, name)) for name in SPLIT_FIELDS) + f" {SPLIT_RULE}"
     dataset = hashlib.sha256(f"{fingerprint} {splits}".encode()).hexdigest()
     facts = dict(signature.facts) | config.public_fields() | process_facts["versions"] | process_facts["codecs"]
     facts |= {
@@ -225,7 +226,7 @@ def process_shard(
         OSError: The folder cannot be written, or the build was finished by others meanwhile.
     """
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
-    keys: list[tuple[str, str, str]] = []
+    keys: list[tuple[Any, ...]] = []
     rejected: Counter[str] = Counter()
     with ExitStack() as whole:  # when this ends well, the files appear under their names
         parts = {
@@ -244,7 +245,7 @@ def process_shard(
                     if pairs:
                         write_rows(writer, [pipeline.row(pair, mode) for pair in pairs])
                 log.writelines(reject_line(reject) for reject in rejects)
-                keys.extend(astuple(pair.keys) for pair in pairs)
+                keys.extend(pair.key_record for pair in pairs)
                 dropped = Counter(str(reject.reason) for reject in rejects)
                 rejected.update(dropped)
                 report(len(outcomes), len(pairs), dropped)

@@ -1,17 +1,29 @@
-"""Deduplication and splits: no image and no caption is in two splits."""
+"""Deduplication and splits: no picture, no copy of one in another file, and no caption is in two splits."""
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from vcrgen.builder.records import PICTURE_BYTES
 from vcrgen.core.errors import ConfigError
 from vcrgen.core.plurals import pluralize
 
 Keys = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint8]  # difference hashes, shape (number, 32)
+
+RULE = "copies-1"  # name and version of what decides which split a pair is in, for fingerprints
+# Near copies agree in one of so many bands of their hashes, into which neighbouring cells go in turn.
+BANDS = 10
+# Bits in which near copies differ at most: JPEG of quality 30 changes 14 of real photos, and other photos differ in 44.
+MAX_DISTANCE = 16
+# Bits that are set in a hash at least: flatter pictures are alike whatever they show.
+LEAST_BITS = 16
+MAX_GROUP = 50  # pictures that can be copies of one another; larger groups look alike for another reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,68 +32,167 @@ class Assignment:
 
     splits: dict[str, Rows]  # split name to the numbers of its rows, ascending, in the order of `--splits`
     duplicates: Rows  # numbers of the rows that repeat an earlier pair
+    refused: int = 0  # groups of more than `MAX_GROUP` pictures that look alike, which were not joined
 
 
-def assign(keys: Keys, sizes: dict[str, int | float | None], *, seed: int) -> Assignment:
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Pairs of nodes that belong together, by number."""
+
+    one: Rows
+    two: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Pictures that may be near copies, and groups that were too large to compare."""
+
+    edges: _Edges
+    refused: int
+
+
+def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, near_copies: bool = True) -> Assignment:
     """Assign rows to splits by the hash of their content, never by their order in the source.
 
-    Pairs that share an image or a caption, directly or by way of other pairs, stay together. Such groups are taken in
-    the order of a hash; a group that no longer fits into a split of a given size is left for the next one.
+    A pair repeats an earlier one if it has the same caption and the same picture (VI) or a near copy of it. Pairs that
+    share a picture or a caption, directly or by way of other pairs, stay together. Such groups are taken in the order
+    of a hash; a group that no longer fits into a split of a given size is left for the next one.
+
+    Args:
+        keys: A record of `KEY_DTYPE` for each row.
+        sizes: What `parse_splits` reads.
+        seed: Of the order of groups.
+        near_copies: Near copies count as the same picture; without them only pictures of equal pixels. They are looked
+            for where a split other than ``train`` is asked for.
 
     Raises:
         ConfigError: There are too few pairs, or their groups are too large, for the sizes asked for.
     """
-    unique = np.sort(np.unique(keys["pair"], return_index=True)[1]).astype(np.int64)
+    pixels, first, picture = np.unique(keys["pixels"], return_index=True, return_inverse=True)
+    captions, caption = np.unique(keys["caption"], return_inverse=True)
+    refused = 0
+    if near_copies and set(sizes) != {"train"}:
+        copies, refused = _number_copies(keys["difference"][first])
+        picture = copies[picture]
+    unique = np.sort(np.unique(picture * len(captions) + caption, return_index=True)[1]).astype(np.int64)
     duplicates = np.setdiff1d(np.arange(len(keys)), unique, assume_unique=True)
-    rest = next(name for name, size in sizes.items() if size is None)
     if len(sizes) == 1:
-        return Assignment(splits={rest: unique}, duplicates=duplicates)
+        return Assignment(splits=dict.fromkeys(sizes, unique), duplicates=duplicates, refused=refused)
 
-    waiting = _ranked_groups(keys[unique], seed)
-    splits: dict[str, Rows] = {}
-    for name, size in sizes.items():
-        if size is not None:
-            quota = size if isinstance(size, int) else round(size * len(unique))
-            chosen: list[int] = []
-            postponed: list[list[int]] = []
-            for group in waiting:
-                if len(chosen) + len(group) <= quota:
-                    chosen += group
-                else:
-                    postponed.append(group)
-            waiting = postponed
-            if isinstance(size, int) and len(chosen) < size:
-                raise ConfigError(
-                    f"--splits asks for {pluralize(size, 'pair')} in {name!r}, but of "
-                    f"{pluralize(len(unique), 'usable pair')} only {len(chosen)} can go there; ask for fewer, or build "
-                    "from more pairs."
-                )
-            splits[name] = unique[sorted(chosen)]
-    splits[rest] = unique[sorted(number for group in waiting for number in group)]
-    return Assignment(splits={name: splits[name] for name in sizes}, duplicates=duplicates)
+    group = _components(len(pixels) + len(captions), _Edges(picture, len(pixels) + caption))[picture]
+    splits = _fill_splits(group, _ranked(group, keys["pair"], seed), unique, sizes)
+    return Assignment(splits=splits, duplicates=duplicates, refused=refused)
 
 
-def _ranked_groups(keys: Keys, seed: int) -> list[list[int]]:
-    """Return the connected components over shared images and captions, ordered by a hash of the least pair."""
-    images, image_of = np.unique(keys["image"], return_inverse=True)
-    captions, caption_of = np.unique(keys["caption"], return_inverse=True)
-    parent = list(range(len(images) + len(captions)))
+def _fill_splits(
+    group: Rows, ranked: list[int], unique: Rows, sizes: Mapping[str, int | float | None]
+) -> dict[str, Rows]:
+    """Return the rows of each split.
 
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
+    Args:
+        group: The number of each row's group.
+        ranked: The numbers of the groups in the order in which they are taken.
+        unique: The rows that are in a split.
+        sizes: What `parse_splits` reads.
+    """
+    members = np.bincount(group[unique], minlength=int(group.max(initial=0)) + 1).tolist()
+    names = list(sizes)
+    rest = next(number for number, size in enumerate(sizes.values()) if size is None)
+    split_of = np.full(len(members), rest)
+    for number, (name, size) in enumerate(sizes.items()):
+        if size is None:
+            continue
+        quota = size if isinstance(size, int) else round(size * len(unique))
+        taken = 0
+        postponed: list[int] = []
+        for candidate in ranked:
+            if taken + members[candidate] <= quota:
+                taken += members[candidate]
+                split_of[candidate] = number
+            else:
+                postponed.append(candidate)
+        ranked = postponed
+        if isinstance(size, int) and taken < size:
+            raise ConfigError(
+                f"--splits asks for {pluralize(size, 'pair')} in {name!r}, but of "
+                f"{pluralize(len(unique), 'usable pair')} only {taken} can go there; ask for fewer, or build "
+                "from more pairs."
+            )
+    split_of_row = split_of[group[unique]]
+    return {name: unique[split_of_row == number] for number, name in enumerate(names)}
 
-    for image, caption in zip(image_of.tolist(), caption_of.tolist(), strict=True):
-        parent[root(image)] = root(len(images) + caption)
-    groups: dict[int, list[int]] = {}
-    for number, image in enumerate(image_of.tolist()):
-        groups.setdefault(root(image), []).append(number)
-    pairs = keys["pair"].tolist()
 
-    def rank(group: list[int]) -> bytes:
-        least = min(pairs[number] for number in group)
-        return hashlib.blake2b(b"%d/split/%b" % (seed, least), digest_size=16).digest()
+def _ranked(group: Rows, pairs: Keys, seed: int) -> list[int]:
+    """Return the numbers of the groups, ordered by a hash of the least pair of each."""
+    order = np.lexsort((pairs, group))
+    numbers, first = np.unique(group[order], return_index=True)
+    least = pairs[order[first]].tolist()
+    ranks = [hashlib.blake2b(b"%d/split/%b" % (seed, pair), digest_size=16).digest() for pair in least]
+    ranked: list[int] = numbers[sorted(range(len(ranks)), key=ranks.__getitem__)].tolist()
+    return ranked
 
-    return sorted(groups.values(), key=rank)
+
+def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
+    """Number pictures so that near copies have one number; also return how many groups were refused.
+
+    Groups that candidates and their chains make are refused alike if they are too large.
+    """
+    candidates = _find_candidates(hashes)
+    copies = _components(len(hashes), candidates.edges)
+    sizes = np.bincount(copies, minlength=len(hashes))
+    chained = sizes[copies] > MAX_GROUP
+    refused = candidates.refused + int((sizes > MAX_GROUP).sum())
+    return np.where(chained, np.arange(len(hashes)), copies), refused
+
+
+def _find_candidates(hashes: Hashes) -> _Candidates:
+    """Find the pictures whose hashes agree in a band and differ in few bits altogether."""
+    set_bits = np.unpackbits(hashes, axis=1).sum(axis=1, dtype=np.int64)
+    telling = np.flatnonzero(set_bits >= LEAST_BITS)
+    edges = [np.empty((0, 2), np.int64)]
+    refused = 0
+    for band in range(BANDS):
+        values = _band_values(hashes, band)[telling]
+        order = np.argsort(values, kind="stable")
+        values, pictures = values[order], telling[order]
+        _, run, lengths = np.unique(values, return_inverse=True, return_counts=True)
+        refused += int((lengths > MAX_GROUP).sum())
+        compared = (lengths[run] > 1) & (lengths[run] <= MAX_GROUP)
+        edges += _near_in_runs(pictures[compared], run[compared], hashes, set_bits)
+    one, two = np.concatenate(edges).T
+    return _Candidates(_Edges(one, two), refused)
+
+
+def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Rows) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the near copies within runs of candidates, shape (number, 2)."""
+    for shift in range(1, MAX_GROUP):
+        at = np.flatnonzero(run[shift:] == run[:-shift])
+        if not len(at):
+            return
+        one, two = pictures[at], pictures[at + shift]
+        distance = np.unpackbits(hashes[one] ^ hashes[two], axis=1).sum(axis=1, dtype=np.int64)
+        near = distance <= np.minimum(MAX_DISTANCE, np.minimum(set_bits[one], set_bits[two]) // 2)
+        yield np.stack((one[near], two[near]), axis=1)
+
+
+def _band_values(hashes: Hashes, band: int) -> npt.NDArray[np.int64]:
+    """Return the value of one band of each hash: every tenth bit."""
+    values = np.zeros(len(hashes), np.int64)
+    for bit in range(band, 8 * PICTURE_BYTES, BANDS):
+        values = values << 1 | hashes[:, bit >> 3] >> (7 - bit & 7) & 1
+    return values
+
+
+def _components(nodes: int, edges: _Edges) -> Rows:
+    """Return for each node the least node that edges, directly or by way of others, connect with it."""
+    label = np.arange(nodes)
+    one, two = edges.one, edges.two
+    while True:
+        low, high = np.minimum(label[one], label[two]), np.maximum(label[one], label[two])
+        apart = low != high
+        if not apart.any():
+            return label
+        one, two = one[apart], two[apart]
+        np.minimum.at(label, high[apart], low[apart])
+        while not np.array_equal(label, further := label[label]):
+            label = further

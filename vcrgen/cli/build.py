@@ -63,6 +63,7 @@ def build(
     from vcrgen.builder.assemble import REJECTS_FILE
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
+    from vcrgen.builder.splits import MAX_GROUP
     from vcrgen.cli.progress import ConsoleProgress
 
     merged = _merged(config, {"source": source, **options})
@@ -80,6 +81,11 @@ def build(
     console.print_counts("rejected", manifest.rejected)
     if manifest.rejected:
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
+    if manifest.uncompared:
+        console.say(
+            f"Near copies were not looked for in {pluralize(manifest.uncompared, 'group')} of more than {MAX_GROUP} "
+            "pictures that look alike: some may be in two splits."
+        )
     console.say(f"Source {escape(manifest.source)}", highlight=False)
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
     console.say_next("Look at it", "vcrgen", "preview", result.path)

@@ -64,6 +64,7 @@ class Manifest:
         files: All data files.
         task: The task of its rows; None for Visual Caption Restoration.
         languages: Language codes of multilingual rows, in column order.
+        uncompared: Groups of too many pictures that look alike, in which near copies were not looked for.
     """
 
     fingerprint: str
@@ -75,6 +76,7 @@ class Manifest:
     files: tuple[DatasetFile, ...]
     task: str | None = None
     languages: tuple[str, ...] = ()
+    uncompared: int = 0
 
     def __post_init__(self) -> None:
         check_task(self.task, self.languages)
@@ -112,6 +114,8 @@ def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
     values = asdict(manifest) | {"signature": str(manifest.signature)}
     if manifest.task is None:
         del values["task"], values["languages"]
+    if not manifest.uncompared:
+        del values["uncompared"]
     open_folder(dataset).write_json(MANIFEST, values)
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from vcrgen.builder.images import difference_hash
 from vcrgen.core.errors import HiddenSetError
 from vcrgen.core.files import sha256_file
 from vcrgen.data.key import ANSWERS, is_key, read_answers
 from vcrgen.data.tables import METADATA
 from vcrgen.hidden.near import BITS, Bits
 from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS, Pixels, content_digest, image_name, read_pixels
-from vcrgen.hidden.reference import HASH_WIDTH, Reference, difference_hash
+from vcrgen.hidden.reference import HASH_WIDTH, Reference
 
 
 def find_earlier_sets(place: str) -> list[Path]:

@@ -17,6 +17,7 @@ import numpy as np
 from markupsafe import Markup
 from PIL import Image
 
+from vcrgen.builder.images import difference_hash
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import check_columns, iter_items, open_every_split
 from vcrgen.core.errors import HiddenSetError
@@ -27,7 +28,7 @@ from vcrgen.data.manifest import MANIFEST
 from vcrgen.hidden.earlier import question_picture
 from vcrgen.hidden.near import MAX_DISTANCE, Bits, distances
 from vcrgen.hidden.public import IMAGE_FOLDERS, MCQ_FOLDERS
-from vcrgen.hidden.reference import Reference, difference_hash
+from vcrgen.hidden.reference import Reference
 from vcrgen.report.document import Chart, Document, Section
 from vcrgen.report.table import Interval, Percent, Table
 from vcrgen.stats.intervals import wilson_interval

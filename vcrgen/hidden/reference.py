@@ -7,17 +7,13 @@ import io
 import numpy as np
 from PIL import Image
 
-from vcrgen.builder.images import load_image
+from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import Source, check_columns, iter_items
 from vcrgen.core.errors import ImageProblem, SourceError
 from vcrgen.hidden.near import Bits, NearIndex, has_near_duplicate
 from vcrgen.text.normalise import normalise_caption
 
-# A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
-HASH_ROWS = 16
-# Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
-MARGIN = 3
 # Letters and digits of a caption that are compared, so that a caption shortened to five lines still matches.
 CAPTION_START = 40
 HASH_WIDTH = 256  # px: larger pictures are brought to this width before they are hashed
@@ -87,10 +83,3 @@ def caption_start(caption: str) -> str:
     """Return the first letters and digits of a caption, without case, spaces and punctuation."""
     folded = normalise_caption(caption).casefold()
     return "".join(filter(str.isalnum, folded))[:CAPTION_START]
-
-
-def difference_hash(picture: Image.Image) -> Bits:
-    """Return the difference hash: a bit for each of 256 cells that is clearly brighter than its left neighbour."""
-    gray = picture.convert("L").resize((HASH_ROWS + 1, HASH_ROWS), Image.Resampling.BOX)
-    cells = np.asarray(gray, dtype=np.int16)
-    return np.packbits(cells[:, 1:] > cells[:, :-1] + MARGIN)

@@ -32,14 +32,14 @@ from vcrgen.bloom.generation.item_records import (
 )
 from vcrgen.bloom.importing import PICTURE_LIMITS, usable_picture
 from vcrgen.bloom.options import BloomGenerationOptions
-from vcrgen.builder.images import load_image
+from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources import check_columns, items_at, iter_captions, limit_partitions, open_source
 from vcrgen.core.errors import ImageProblem, NoPairsError
 from vcrgen.core.media import media_type
 from vcrgen.core.records import RejectReason
 from vcrgen.core.rng import rng_for, shuffled
-from vcrgen.hidden.reference import HASH_WIDTH, difference_hash
+from vcrgen.hidden.reference import HASH_WIDTH
 from vcrgen.report.escape import one_line
 
 Numbers = npt.NDArray[np.int64]
