@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from itertools import count
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -14,6 +15,7 @@ from vcrgen.core.progress import SILENT, ProgressListener
 from vcrgen.models.base import Model, Reply, Request, RequestProblem
 
 T = TypeVar("T")
+W = TypeVar("W")
 
 NOT_SENT = "not_sent"
 _REFUSED, _UNUSABLE = "refused ", "unusable "  # before the id of a request, in keys of what is no reply to it
@@ -91,60 +93,97 @@ def send(
     queue: _Queue[T] = _Queue(ledger, may_send, retry_refused)
     answered = proven = any(True for _ in reply_ids(ledger))
 
-    def keep(known: tuple[T, str], reply: Reply) -> None:
-        ledger.add(known[1], reply.to_json())
+    def keep(tag_and_key: tuple[T, str], reply: Reply) -> None:
+        _, key = tag_and_key
+        ledger.add(key, reply.to_json())
 
-    for (what, key), outcome in model.answers(queue.missing(requests), keep, proven=proven, listener=listener):
+    for (tag, key), outcome in model.answers(queue.to_send(requests), keep, proven=proven, listener=listener):
         answered |= not isinstance(outcome, RequestProblem)
         if isinstance(outcome, RequestProblem):
             queue.take_problem(key, outcome)
         if answered:  # if all requests are refused, it may be for what they share, which can be mended at the server
             queue.remember_refusals()
-        yield from queue.ready()
-        yield what, key, outcome
-    yield from queue.ready()
-    yield from ((what, key, queue.problems[key]) for what, key in queue.waiting)
+        yield from queue.take_settled()
+        yield tag, key, outcome
+        problem = outcome if isinstance(outcome, RequestProblem) else None
+        yield from ((waiting, key, problem) for waiting in queue.requests.end(key))
+    yield from queue.take_settled()
+
+
+class Standing(Enum):
+    """Where the reply to a request is."""
+
+    KEPT = "in the ledger"
+    UNDER_WAY = "under way"
+    NEW = "to be sent"
+
+
+class OpenRequests(Generic[W]):
+    """The requests of a run whose replies a ledger keeps: equal ones are sent once, and share the reply.
+
+    ``W`` is whatever waits for the reply to a request that another one has sent.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: dict[str, list[W]] = {}  # by key, of requests under way
+
+    def begin(self, key: str, waiter: W) -> Standing:
+        """Tell where the reply is. A new request is under way from now on; for one under way, ``waiter`` waits."""
+        if key in self._ledger:
+            return Standing.KEPT
+        if key in self._waiting:
+            self._waiting[key].append(waiter)
+            return Standing.UNDER_WAY
+        self._waiting[key] = []
+        return Standing.NEW
+
+    def end(self, key: str) -> list[W]:
+        """End a request with a reply, which is in the ledger, or a problem; returns those that wait for it."""
+        return self._waiting.pop(key)
 
 
 class _Queue(Generic[T]):
-    """The requests of a run: those to send, and those that wait for a reply which is there or under way.
-
-    Attributes:
-        problems: By the id of a request.
-        waiting: Tags and ids of requests that are not sent.
-    """
+    """The requests of a run with their tags, and those that are settled without being sent."""
 
     def __init__(self, ledger: Ledger, may_send: Callable[[], bool], retry_refused: bool) -> None:
-        self.problems: dict[str, RequestProblem] = {}
-        self.waiting: list[tuple[T, str]] = []
+        self.requests: OpenRequests[T] = OpenRequests(ledger)
         self._ledger, self._may_send, self._retry_refused = ledger, may_send, retry_refused
-        self._sent: set[str] = set()
+        self._problems: dict[str, RequestProblem] = {}  # by key
+        self._settled: list[tuple[T, str, RequestProblem | None]] = []
         self._refused: dict[str, RequestProblem] = {}  # not yet in the ledger
 
-    def missing(self, requests: Iterable[tuple[T, Request]]) -> Iterator[tuple[tuple[T, str], Request]]:
-        """Yield the requests to send, each with its tag and id; the others wait."""
-        for what, request in requests:
+    def to_send(self, requests: Iterable[tuple[T, Request]]) -> Iterator[tuple[tuple[T, str], Request]]:
+        """Yield the requests to send, each with its tag and key."""
+        for tag, request in requests:
             key = request.id
-            known = key in self._ledger or key in self._sent
-            self._sent.add(key)
-            if not known and f"{_REFUSED}{key}" in self._ledger and not self._retry_refused:
-                self.problems[key] = RequestProblem(**self._ledger[f"{_REFUSED}{key}"], refused=True)
-            elif not known and not self._may_send():
-                self.problems[key] = RequestProblem(NOT_SENT, "the run ended before it was sent")
-            elif not known:
-                yield (what, key), request
+            if key in self._problems:
+                self._settled.append((tag, key, self._problems[key]))
                 continue
-            self.waiting.append((what, key))
+            standing = self.requests.begin(key, tag)
+            if standing is Standing.KEPT:
+                self._settled.append((tag, key, None))
+            elif standing is Standing.NEW:
+                if (problem := self._reason_not_to_send(key)) is None:
+                    yield (tag, key), request
+                else:
+                    self._problems[key] = problem
+                    self._settled.append((tag, key, problem))
+                    self.requests.end(key)
 
-    def ready(self) -> Iterator[tuple[T, str, None]]:
-        """Yield the waiting requests whose replies are there by now; they wait no longer."""
-        ready = [(what, key) for what, key in self.waiting if key in self._ledger]
-        self.waiting = [(what, key) for what, key in self.waiting if key not in self._ledger]
-        yield from ((what, key, None) for what, key in ready)
+    def _reason_not_to_send(self, key: str) -> RequestProblem | None:
+        if f"{_REFUSED}{key}" in self._ledger and not self._retry_refused:
+            return RequestProblem(**self._ledger[f"{_REFUSED}{key}"], refused=True)
+        return None if self._may_send() else RequestProblem(NOT_SENT, "the run ended before it was sent")
+
+    def take_settled(self) -> Iterator[tuple[T, str, RequestProblem | None]]:
+        """Yield the requests that were settled since the last call: with a reply in the ledger, or a problem."""
+        settled, self._settled = self._settled, []
+        yield from settled
 
     def take_problem(self, key: str, problem: RequestProblem) -> None:
         """Keep a problem, and in the ledger the tokens of an unusable reply."""
-        self.problems[key] = problem
+        self._problems[key] = problem
         if problem.usage:
             number = next(n for n in count() if f"{_UNUSABLE}{key} {n}" not in self._ledger)
             self._ledger.add(f"{_UNUSABLE}{key} {number}", dict(problem.usage))

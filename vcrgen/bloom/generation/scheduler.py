@@ -20,6 +20,7 @@ from vcrgen.core.progress import ProgressListener
 from vcrgen.models.base import Reply, ReplyOutcome, Request, RequestProblem
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.loop import LoopThread
+from vcrgen.models.run import OpenRequests, Standing
 from vcrgen.models.threads import as_completed
 
 K = TypeVar("K")
@@ -34,6 +35,13 @@ class MissingReply(NamedTuple):
 
     reason: str
     detail: str
+
+
+class _DatedReply(NamedTuple):
+    """A reply with the day on which it was given, as 2026-11-22."""
+
+    reply: Reply
+    date: str
 
 
 class MissingReplies(NamedTuple):
@@ -106,7 +114,7 @@ class UsageMeter:
 
 
 class RequestScheduler:
-    """Sends the requests of many items and returns each item its replies.
+    """Sends the requests of many items, and hands each item its replies.
 
     Args:
         ledger: The replies, by model and request.
@@ -134,12 +142,12 @@ class RequestScheduler:
         self.item_usage, self.ledger_usage = UsageMeter(options), UsageMeter(options)
         self.dates: set[str] = set()
         self._delivered: set[str] = set()
-        self._pending: dict[str, asyncio.Task[tuple[Reply, str]]] = {}  # replies that items wait for, by their keys
+        self._requests: OpenRequests[asyncio.Future[_DatedReply]] = OpenRequests(ledger)
         self._free = asyncio.Semaphore(options.concurrency)
         self._sent = 0  # requests that servers have
         self._calls: dict[str, Callable[[Request], Coroutine[Any, Any, Reply]]] = {}
         for key, _ in ledger.items():
-            self.ledger_usage.add("", key.rpartition(" ")[0], self._read(key)[0])
+            self.ledger_usage.add("", key.rpartition(" ")[0], self._read(key).reply)
 
     def run(
         self, next_chain: Callable[[], tuple[K, StageCoroutine[T]] | None], listener: ProgressListener
@@ -196,24 +204,32 @@ class RequestScheduler:
             return MissingReply(problem.reason, problem.detail)
 
     async def _reply(self, step: StageRequest) -> Reply:
-        """Return the reply from the ledger or a model. Items with the same request wait for one reply."""
+        """The reply from the ledger or a model. Items with the same request wait for one reply."""
         name = self._names[step.role]
         key = f"{name} {step.request.id}"
-        if key in self._ledger:
-            reply, date = self._read(key)
+        shared: asyncio.Future[_DatedReply] = asyncio.get_running_loop().create_future()
+        standing = self._requests.begin(key, shared)
+        if standing is Standing.KEPT:
+            dated = self._read(key)
+        elif standing is Standing.UNDER_WAY:
+            dated = await shared
         else:
-            if key not in self._pending:
-                self._pending[key] = asyncio.create_task(self._new_reply(step, name, key))
-                self._pending[key].add_done_callback(lambda _: self._pending.pop(key))
-            reply, date = await self._pending[key]
+            try:
+                dated = await self._new_reply(step, name, key)
+            except RequestProblem as problem:
+                for waiting in self._requests.end(key):
+                    waiting.set_exception(problem)
+                raise
+            for waiting in self._requests.end(key):
+                waiting.set_result(dated)
         if key not in self._delivered:
             self._delivered.add(key)
-            self.item_usage.add(step.stage, name, reply)
-            self.dates.add(date)
-        return reply
+            self.item_usage.add(step.stage, name, dated.reply)
+            self.dates.add(dated.date)
+        return dated.reply
 
-    async def _new_reply(self, step: StageRequest, name: str, key: str) -> tuple[Reply, str]:
-        """Ask a model, store its reply, and return it with the day."""
+    async def _new_reply(self, step: StageRequest, name: str, key: str) -> _DatedReply:
+        """Ask a model, and store its reply."""
         await self._free.acquire()  # not released after an error that ends the run, so that nothing more is sent
         try:
             self._check_limits(step.stage, name)
@@ -231,7 +247,7 @@ class RequestScheduler:
             self._free.release()
             raise
         self._free.release()
-        return reply, today
+        return _DatedReply(reply, today)
 
     def _check_limits(self, stage: str, name: str) -> None:
         """Check that a request may be sent.
@@ -258,13 +274,13 @@ class RequestScheduler:
             )
         self.ledger_usage.add("", name, reply)
 
-    def _read(self, key: str) -> tuple[Reply, str]:
-        """Return a reply in the ledger, and its day."""
+    def _read(self, key: str) -> _DatedReply:
+        """Read a reply in the ledger."""
         try:
             value = self._ledger[key]
             reply = Reply.from_json(value["reply"])
             # Days stand on the card, so nothing else may.
-            return reply, datetime.fromisoformat(value["date"]).date().isoformat()
+            return _DatedReply(reply, datetime.fromisoformat(value["date"]).date().isoformat())
         except (TypeError, KeyError, ValueError):
             raise OutputError(
                 f"The ledger of the replies is damaged: what it keeps as {key[-80:]!r} is no reply; remove that line, "
