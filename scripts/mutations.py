@@ -631,6 +631,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "return self.line_height * len(self.lines)",
         "covers",
     ),
+    M(
+        "builder",
+        "a traditional caption stands in two faces",
+        "return self._style_led_by(face) if face else style",
+        "return style",
+        "tests/builder/test_pipeline.py",
+    ),
     M("fonts", "another line height", "(11 * size + 5) // 10", "(11 * size + 9) // 10", "covers variants"),
     M(
         "fonts",

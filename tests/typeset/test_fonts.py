@@ -184,7 +184,7 @@ def test_faces_of_a_collection(tmp_path: Path) -> None:
 
 def test_a_registered_face_of_a_collection_can_come_first() -> None:
     chain = default_chain(LANGUAGES["zh"].fonts, size=20, first=resolve_font("wenquanyi-micro-hei"))
-    assert chain.faces[0].family == "WenQuanYi Micro Hei" and len(chain.faces) == 4
+    assert chain.faces[0].family == "WenQuanYi Micro Hei" and len(chain.faces) == 5
 
 
 @pytest.mark.parametrize("lang", list(LANGUAGES))
@@ -205,7 +205,8 @@ def test_the_chinese_face_has_all_of_gb_2312() -> None:
     [
         ("plain", "en", {"Liberation Sans": "plain"}),
         ("a→國", "en", {"Liberation Sans": "a→", "Droid Sans Fallback": "國"}),
-        ("国國", "zh", {"AR PL SungtiL GB": "国", "Droid Sans Fallback": "國"}),
+        ("国a國", "zh", {"WenQuanYi Micro Hei": "国a國"}),
+        ("国a→", "zh", {"AR PL SungtiL GB": "国a→"}),
         ("a\U000131a0", "en", {"Liberation Sans": "a", "": "\U000131a0"}),
         ("بَ لا a→ऄ", "ar", {"Noto Sans Arabic": "بَلاa", "DejaVu Sans": "→", "": "ऄ"}),
         ("क्षि a→ب", "hi", {"Noto Sans Devanagari": "क्षिa", "DejaVu Sans": "→ب"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from itertools import islice
 from random import Random
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Name and version, for signatures, of the layout rules: line breaks, and rejects for another script, stacked marks or
-# missing glyphs.
-LAYOUT_RULES = "rules-4"
+# Name and version, for signatures, of the layout rules: line breaks, the choice of the first face, and rejects for
+# another script, stacked marks or missing glyphs.
+LAYOUT_RULES = "rules-5"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
@@ -62,15 +62,9 @@ class Pipeline:
         self.config = config
         self.language = LANGUAGES[config.lang]
         first = resolve_font(config.font) if config.font else None
-        chain = default_chain(self.language.fonts, size=config.font_size, first=first)
-        self.style = make_style(
-            self.language,
-            chain,
-            width=config.width,
-            max_height=config.max_height,
-            cover=config.cover,
-            modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
-        )
+        self._chain = default_chain(self.language.fonts, size=config.font_size, first=first)
+        self._style_led_by = cache(self._make_style)
+        self.style = self._style_led_by(0)
         self.censor = CensorList.load(self.language, config.censor_list)
         self.text = load_pipeline(config.lang, config.spacy_model)
         self.acceptance = Acceptance(config.lang, config.least_ink) if config.is_selective else None
@@ -79,6 +73,24 @@ class Pipeline:
                 f"--mask nouns needs parts of speech, which {self.text.eligibility} does not give; "
                 "name a trained pipeline with --spacy-model."
             )
+
+    def _make_style(self, face: int) -> Style:
+        """Return the style in which a face of the chain comes first."""
+        config = self.config
+        return make_style(
+            self.language,
+            self._chain.led_by(face),
+            width=config.width,
+            max_height=config.max_height,
+            cover=config.cover,
+            modes=dict.fromkeys((*NAMED_MODES, *config.modes)),
+        )
+
+    def _style_of(self, caption: str, style: Style) -> Style:
+        """Return the style of a caption: another one if a face after the first one is the first with all letters."""
+        chain = style.shaper.chain
+        face = chain.first_with(self.language.letters_of_script(caption)) if self.language.one_face else 0
+        return self._style_led_by(face) if face else style
 
     @cached_property
     def signature(self) -> Signature:
@@ -159,6 +171,7 @@ class Pipeline:
             return reject(RejectReason.SENSITIVE, "the caption has a word of the censor list")
         if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
             return reject(RejectReason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
+        style = self._style_of(caption, style)
         unit = self.language.break_unit
         layout = layout_caption(drawn, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
         if missing := style.shaper.missing(layout.text):

@@ -69,6 +69,7 @@ class LanguageRow:
     eligibility: str  # name and version of the built-in eligibility rules, for the signature
     trained_pipeline: str  # the usual trained spaCy pipeline, which published scorers use, too; empty if there is none
     fonts: tuple[str, ...]
+    one_face: bool = False  # a face that has all letters of a caption comes first, so that no caption stands in two
     cover_targets: Mapping[Mode, CoverTarget]
     ink_by_bits: Mapping[int, float]
     # Name of the language of these targets, if no public dataset of its own could be measured. A target is a share of
@@ -102,6 +103,11 @@ class LanguageRow:
     def own_scripts(self) -> frozenset[str]:
         """``script``, and those of the other scripts that are ``script`` of no other language."""
         return frozenset({self.script} | {*self.other_scripts} - {row.script for row in LANGUAGES.values()})
+
+    def letters_of_script(self, text: str) -> set[str]:
+        """Return the letters of a text in the language's scripts."""
+        scripts = {self.script, *self.other_scripts}
+        return {letter for letter in {*text} if letter.isalpha() and _script_of(letter) in scripts}
 
     def accepts_script_of(self, text: str) -> bool:
         """Return true if a text has a letter of the language's own scripts, or no letter at all."""

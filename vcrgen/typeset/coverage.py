@@ -27,7 +27,10 @@ def font_coverage(text: str, *, lang: str, font: str | Path | None = None) -> di
     if not text.strip():
         raise ConfigError("The text has no character to check; give at least one letter.")
     first = resolve_font(font) if font else None
-    shaper = make_shaper(language, default_chain(language.fonts, size=20, first=first))  # any size has the same glyphs
+    chain = default_chain(language.fonts, size=20, first=first)  # any size has the same glyphs
+    if language.one_face:
+        chain = chain.led_by(chain.first_with(language.letters_of_script(text)))
+    shaper = make_shaper(language, chain)
     families = [*(face.family for face in shaper.chain.faces), ""]
     face_of = {
         character: placed.glyph.face

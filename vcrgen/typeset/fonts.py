@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -259,6 +259,16 @@ class FontChain:
         """Twelve hex digits of a hash of all faces, in order."""
         faces = (f"{face.sha256}#{face.index}" if face.index else face.sha256 for face in self.faces)
         return hashlib.sha256("".join(faces).encode()).hexdigest()[:12]
+
+    def first_with(self, letters: Collection[str]) -> int:
+        """Return the index of the first face that has all letters; 0 if none has."""
+        whole = (all(ord(letter) in face.characters for letter in letters) for face in self.faces)
+        return next((index for index, is_whole in enumerate(whole) if is_whole), 0)
+
+    def led_by(self, index: int) -> "FontChain":
+        """Return the chain with one of its faces before the others."""
+        faces = [self.faces[index], *self.faces[:index], *self.faces[index + 1 :]]
+        return FontChain([(face.path, face.index) for face in faces], size=self.size)
 
     def _draw(self, character: str) -> Glyph | None:
         character = self.faces[0].drawn_space(character)

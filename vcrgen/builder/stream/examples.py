@@ -1,7 +1,7 @@
 """Examples from pairs and spans: cover, view and pixels, without encoding."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from vcrgen.builder.acceptance import Accepted
@@ -16,6 +16,7 @@ from vcrgen.data.views import View
 from vcrgen.text.sample import calibration_sample
 from vcrgen.typeset.calibrate import Calibration, Calibrator, make_calibrator
 from vcrgen.typeset.render import glyph_boxes
+from vcrgen.typeset.shaping import Shaper
 
 _IMAGES = {View.STACKED: "stacked", View.TEI: "only_it", View.STRIP: "only_it_small"}
 """The image of a composition that shows a view."""
@@ -29,7 +30,8 @@ class Examples:
     def __init__(self, config: BuildConfig, difficulty: Difficulty, views: Sequence[str]) -> None:
         self.pipeline = Pipeline(config)
         self._difficulty, self._views = difficulty, views
-        self._covers: dict[float, Calibration] = {}
+        self._calibrator = cache(self._make_calibrator)
+        self._cover = cache(self._find_cover)
 
     def make(self, prepared: PreparedItem, spans: Sequence[Span], *, epoch: int, step: int) -> dict[str, Any] | Reject:
         """Build one example from a pair and its spans; a Reject if they cannot be covered.
@@ -39,7 +41,11 @@ class Examples:
         pair, language = prepared.keys.pair, self.pipeline.language
         seed = self.pipeline.config.seed
         level = self._difficulty.draw(step, rng_for(seed, f"stream cover {epoch}", pair))
-        cover = prepared.style.calibrations[level] if isinstance(level, Mode) else self._cover(level)
+        cover = (
+            prepared.style.calibrations[level]
+            if isinstance(level, Mode)
+            else self._cover(prepared.style.shaper, round(level, INK_DIGITS))
+        )
         number = rng_for(seed, f"stream view {epoch}", pair).random() * len(self._views)
         view = View(self._views[int(number)])
         choices = self.pipeline.choices(pair, epoch)
@@ -76,18 +82,13 @@ class Examples:
         down = {View.STACKED: composed.strip_y, View.TEI: composed.only_it_strip_y, View.STRIP: 0}[view]
         return {"glyph_boxes": [glyph.as_row(down) for glyph in glyph_boxes(prepared.layout)]}
 
-    @cached_property
-    def _calibrator(self) -> Calibrator:
+    def _make_calibrator(self, shaper: Shaper) -> Calibrator:
         language = self.pipeline.language
-        style = self.pipeline.style
-        return make_calibrator(style.shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
+        return make_calibrator(shaper, language, calibration_sample(language.code), self.pipeline.config.cover)
 
-    def _cover(self, ink: float) -> Calibration:
+    def _find_cover(self, shaper: Shaper, ink: float) -> Calibration:
         """Return a cover that leaves a share of ink, balanced like the language's own covers."""
-        ink = round(ink, INK_DIGITS)
-        if ink not in self._covers:
-            self._covers[ink] = self._calibrator.nearest(self.pipeline.language.cover_target(Mode.of_ink(ink)))
-        return self._covers[ink]
+        return self._calibrator(shaper).nearest(self.pipeline.language.cover_target(Mode.of_ink(ink)))
 
 
 def _hidden_pixels(composed: PairImages[Any], view: View) -> dict[str, Any]:

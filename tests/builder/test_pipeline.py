@@ -1,0 +1,71 @@
+from collections.abc import Sequence
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from vcrgen.builder.options import BuildConfig
+from vcrgen.builder.pipeline import Pipeline
+from vcrgen.builder.records import PreparedItem
+from vcrgen.core.records import Item
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.coverage import font_coverage
+from vcrgen.typeset.style import make_style
+
+SONG, HEI, FALLBACK = "AR PL SungtiL GB", "WenQuanYi Micro Hei", "Droid Sans Fallback"
+
+
+def png() -> bytes:
+    data = BytesIO()
+    Image.new("RGB", (300, 60)).save(data, "png")
+    return data.getvalue()
+
+
+def prepare(caption: str, *, lang: str) -> PreparedItem:
+    pipeline = Pipeline(BuildConfig(lang=lang))
+    prepared = pipeline.prepare(Item(source_id="1", image=png(), caption=caption), pipeline.style)
+    assert isinstance(prepared, PreparedItem)
+    return prepared
+
+
+def families(prepared: PreparedItem, letters: Sequence[str]) -> set[str]:
+    """The faces that draw letters."""
+    layout, faces = prepared.layout, prepared.style.shaper.chain.faces
+    return {
+        faces[glyph.face].family
+        for line in layout.lines
+        for start, _, _, glyph in line.glyphs
+        if layout.text[start] in letters
+    }
+
+
+@pytest.mark.parametrize(
+    ("caption", "family"),
+    [
+        ("臺北市立動物園是亞洲最大的動物園之一，每年吸引數百萬名遊客參觀。", HEI),
+        ("這張老照片裡有一座木橋。", HEI),
+        ("這張 map 裡有 3 座橋。", HEI),
+        ("统计人口为二十一万個，比上一次多。", HEI),  # one traditional character in a simplified text
+        ("寬寬的窗臺上坐著一隻灰貓，旁邊是㐂字。", FALLBACK),  # the only one with the rare character
+        ("一座木桥横跨在小河上，桥边有几只白色的鸭子。", SONG),
+        ("2026 年的 map，共 3 页。", SONG),
+    ],
+)
+def test_a_chinese_caption_stands_in_one_face(caption: str, family: str) -> None:
+    han = [character for character in caption if "\u3400" <= character <= "\u9fff"]
+    assert families(prepare(caption, lang="zh"), han) == {family}
+    assert set(han) <= set(font_coverage(caption, lang="zh")[family])
+
+
+def test_letters_of_other_scripts_choose_no_face() -> None:
+    assert families(prepare("The old sign says 橋 in the valley.", lang="en"), "old") == {"Liberation Sans"}
+
+
+def test_covers_leave_the_ink_that_the_language_asks_for_in_every_face() -> None:
+    language, chain = LANGUAGES["zh"], Pipeline(BuildConfig(lang="zh")).style.shaper.chain
+    styles = [make_style(language, chain.led_by(index), width=300, max_height=900) for index in range(3)]
+    for mode, target in language.cover_targets.items():
+        assert all(target.contains(style.calibrations[mode].visible) for style in styles)
+    song, hei = (prepare(caption, lang="zh").style for caption in ("一座木桥横跨小河。", "一座木橋橫跨小河。"))
+    assert (song.calibrations, hei.calibrations) == (styles[0].calibrations, styles[1].calibrations)
+    assert song.calibrations != hei.calibrations
