@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
+from vcrgen.builder.sources import RowCounts
 from vcrgen.builder.splits import Rows, assign
 from vcrgen.core.errors import NoPairsError, OutputError
 from vcrgen.core.files import indented_json, sha256_file
@@ -59,6 +60,7 @@ class Assembly:
     files: tuple[DataFile, ...]
     rejected: dict[str, int]  # number of rejected pairs in the whole build, by reason
     refused: int  # groups of too many pictures that look alike, which were not looked through for near copies
+    source: RowCounts  # what the whole build read
 
 
 def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: Folder, shard_size: int) -> Assembly:
@@ -97,7 +99,10 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     if len(assignment.duplicates):
         rejected[str(RejectReason.DUPLICATE)] += len(assignment.duplicates)
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
-    return Assembly(files=tuple(files), rejected=dict(sorted(rejected.items())), refused=assignment.refused)
+    counts = sum((result.source for result in results), RowCounts())
+    return Assembly(
+        files=tuple(files), rejected=dict(sorted(rejected.items())), source=counts, refused=assignment.refused
+    )
 
 
 def _rejection_summary(

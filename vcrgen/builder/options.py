@@ -53,6 +53,10 @@ class BuildConfig(SourceOptions):
         None, "License of the source, for the card.", max_length=200, panel=PANEL_SOURCE
     )
 
+    captions: Literal["first", "longest", "each"] = option(
+        "first", "Of several captions of a picture: first, longest or each.", legacy="first", panel=PANEL_SOURCE
+    )
+
     lang: str = option("en", f"Language of the captions: {', '.join(LANGUAGES)}.", short="-l")
     mode: str = option(
         "both",

@@ -25,14 +25,14 @@ from vcrgen.builder.shards import (
     process_shards,
     read_results,
 )
-from vcrgen.builder.sources import Source, check_columns, limit_partitions, open_source
+from vcrgen.builder.sources import Source, open_pairs
 from vcrgen.core.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.core.files import output_errors
 from vcrgen.core.folder import PLAN, WorkFolder
 from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import Folder, open_folder
-from vcrgen.data.manifest import Manifest, read_manifest, write_manifest
+from vcrgen.data.manifest import Manifest, SourceRows, read_manifest, write_manifest
 from vcrgen.data.reader import built_dataset
 from vcrgen.data.tasks.croissant import CROISSANT, croissant_of
 from vcrgen.data.tasks.vcr import VCR, vcr_statistics
@@ -106,9 +106,7 @@ def plan_build(config: BuildConfig, listener: ProgressListener) -> tuple[Plan, S
         VcrgenError: The source, a font or the text pipeline cannot be used.
     """
     listener.stage("reading the source's layout")
-    source = open_source(config)
-    check_columns(source, config)
-    partitions = limit_partitions(source, config)
+    source, partitions = open_pairs(config)
     if not sum(partition.rows for partition in partitions):
         raise SourceError(f"The source {source.description} has no pair to read.")
     listener.stage("loading fonts and text pipeline")
@@ -201,6 +199,9 @@ class Build:
             self._listener.stage("looking for duplicates")
             assembly = plan_assembly(results, self._config, work=self._work, shard_size=plan.shard_size)
             save_assembly(assembly, plan.dataset_fingerprint, self._work)
+        rejected = sum(assembly.rejected.values())
+        pairs = sum(file.rows for file in assembly.files if file.mode == assembly.files[0].mode)
+        assembly.source.check(plan.rows, outcomes=pairs + rejected, place=source.description)
         self._listener.stage("writing the dataset")
         self._final.make()
         make = partial(make_file, config=self._config, work=self._work, final=self._final, out=self._out)
@@ -210,9 +211,10 @@ class Build:
             signature=signature,
             source=source.description,
             config=self._config.public_fields(),
-            read=sum(file.rows for file in files if file.mode == files[0].mode) + sum(assembly.rejected.values()),
+            read=pairs + rejected,
             rejected=assembly.rejected,
             files=files,
+            source_rows=SourceRows(**asdict(assembly.source)),
             uncompared=assembly.refused,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)

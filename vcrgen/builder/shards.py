@@ -33,7 +33,7 @@ from vcrgen.builder.engines.base import Report
 from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
-from vcrgen.builder.sources import Partition, Source, iter_items
+from vcrgen.builder.sources import Partition, RowCounts, Source, iter_items
 from vcrgen.builder.splits import RULE as SPLIT_RULE
 from vcrgen.core.files import canonical_json, sha256_file
 from vcrgen.core.folder import PLAN
@@ -89,6 +89,7 @@ class ShardResult:
     fingerprint: str  # the plan's
     rows: int  # pairs built; each is one row in the part of every mode
     rejected: dict[str, int]  # number of rejected pairs by reason
+    source: RowCounts  # what it read
     bytes: dict[str, int]  # size of the part of each mode
     sha256: dict[str, str]  # hash of the part of each mode
 
@@ -198,8 +199,9 @@ def read_results(plan: Plan, work: Folder) -> dict[int, ShardResult]:
 def _read_result(index: int, *, plan: Plan, work: Folder) -> ShardResult | None:
     """Return the result of a task; None if it is unfinished or of another plan."""
     try:
-        result = ShardResult(**json.loads(work.read_text(DONE.format(index))))
-    except (ValueError, TypeError):
+        values = json.loads(work.read_text(DONE.format(index)))
+        result = ShardResult(**values | {"source": RowCounts(**values["source"])})
+    except (ValueError, TypeError, KeyError):
         return None
     whole = all(work.size(PART.format(index, mode)) == size for mode, size in result.bytes.items())
     return result if whole and result.fingerprint == plan.fingerprint else None
@@ -224,8 +226,10 @@ def process_shard(
 
     Raises:
         OSError: The folder cannot be written, or the build was finished by others meanwhile.
+        SourceError: Its pairs and rejects do not add up to its rows.
     """
-    items = iter_items(source, pipeline.config, task.partition, task.start, task.stop)
+    counts = RowCounts()
+    items = iter_items(source, pipeline.config, task.partition, task.start, task.stop, counts=counts)
     keys: list[tuple[Any, ...]] = []
     rejected: Counter[str] = Counter()
     with ExitStack() as whole:  # when this ends well, the files appear under their names
@@ -249,6 +253,12 @@ def process_shard(
                 dropped = Counter(str(reject.reason) for reject in rejects)
                 rejected.update(dropped)
                 report(len(outcomes), len(pairs), dropped)
+        name = source.partitions()[task.partition].name
+        counts.check(
+            task.stop - task.start,
+            outcomes=len(keys) + rejected.total(),
+            place=f"{name}, rows {task.start} to {task.stop - 1} (shard {task.index})",
+        )
         with keys_file.open("wb") as handle:
             np.save(handle, np.array(keys, dtype=KEY_DTYPE), allow_pickle=False)
         result = ShardResult(
@@ -256,6 +266,7 @@ def process_shard(
             fingerprint=plan.fingerprint,
             rows=len(keys),
             rejected=dict(sorted(rejected.items())),
+            source=counts,
             bytes={str(mode): part.stat().st_size for mode, part in parts.items()},
             sha256={str(mode): sha256_file(part) for mode, part in parts.items()},
         )

@@ -75,6 +75,7 @@ def build(
     console.out.print(
         f"[bold]{escape(str(result.path))}[/] {done}: {manifest.pairs:,} of {pluralize(manifest.read, 'pair')}."
     )
+    console.say(f"Sum: {manifest.sum}", highlight=False)
     first_mode = [file for file in manifest.files if file.mode == manifest.modes[0]]
     pairs_of = {split: sum(file.rows for file in first_mode if file.split == split) for split in manifest.splits}
     console.print_counts("split", pairs_of)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from vcrgen.core.errors import DatasetError
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.records import RejectReason
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import Folder, StorageError, open_folder
 
@@ -51,6 +53,23 @@ class DatasetFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRows:
+    """The rows of a source that a build has read.
+
+    Attributes:
+        rows: All of them.
+        unmatched: Those that do not meet the conditions.
+        captions: Captions in the others, each of which has at least one, if an empty one.
+        left_out: Captions that the choice of captions leaves out; the others are pairs or rejected.
+    """
+
+    rows: int
+    unmatched: int
+    captions: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """The content of ``manifest.json``.
 
@@ -62,6 +81,7 @@ class Manifest:
         read: Pairs read.
         rejected: Number of rejected pairs by reason.
         files: All data files.
+        source_rows: Rows of its source; None where pairs are not read from one.
         task: The task of its rows; None for Visual Caption Restoration.
         languages: Language codes of multilingual rows, in column order.
         uncompared: Groups of too many pictures that look alike, in which near copies were not looked for.
@@ -74,6 +94,7 @@ class Manifest:
     read: int
     rejected: Mapping[str, int]
     files: tuple[DatasetFile, ...]
+    source_rows: SourceRows | None = None
     task: str | None = None
     languages: tuple[str, ...] = ()
     uncompared: int = 0
@@ -90,6 +111,24 @@ class Manifest:
     def splits(self) -> tuple[str, ...]:
         """Return the splits, in file order."""
         return tuple(dict.fromkeys(file.split for file in self.files))
+
+    @property
+    def sum(self) -> str:
+        """What became of the rows of the source, in one line; empty where it is unknown."""
+        if (source := self.source_rows) is None:
+            return ""
+        duplicates = self.rejected.get(RejectReason.DUPLICATE, 0)
+        terms = [pluralize(self.pairs, "pair")]
+        terms += [f"{rejected:,} rejected"] if (rejected := self.read - self.pairs - duplicates) else []
+        terms += [pluralize(duplicates, "duplicate")] if duplicates else []
+        terms += [f"{pluralize(source.left_out, 'caption')} left out"] if source.left_out else []
+        whole, unmatched = pluralize(source.rows, "row"), f"{source.unmatched:,} that --where leaves out"
+        if source.captions != source.rows - source.unmatched:
+            whole += f" without the {unmatched}" if source.unmatched else ""
+            whole += f" with {pluralize(source.captions, 'caption')}"
+        elif source.unmatched:
+            terms.append(unmatched)
+        return f"{whole} = {' + '.join(terms)}"
 
     @property
     def digest(self) -> str:
@@ -116,6 +155,8 @@ def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
         del values["task"], values["languages"]
     if not manifest.uncompared:
         del values["uncompared"]
+    if manifest.source_rows is None:
+        del values["source_rows"]
     open_folder(dataset).write_json(MANIFEST, values)
 
 
@@ -141,7 +182,8 @@ def read_manifest(dataset: str | Path | Folder) -> Manifest:
         signature = Signature.parse(values.pop("signature"))
         files = tuple(DatasetFile(**entry) for entry in values.pop("files"))
         languages = tuple(values.pop("languages", ()))
-        return Manifest(**values, signature=signature, files=files, languages=languages)
+        rows = SourceRows(**values.pop("source_rows")) if "source_rows" in values else None
+        return Manifest(**values, signature=signature, files=files, source_rows=rows, languages=languages)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise DatasetError(
             f"{file} is damaged or of another version (keys missing or unknown); build the dataset again."

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import gzip
 import json
 import tarfile
 from collections.abc import Callable, Sequence
@@ -85,13 +86,16 @@ def write_csv(folder: Path, pairs: Sequence[Pair]) -> str:
     return str(folder / "pairs.csv")
 
 
+def pairs_in(written: str, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs as a source can hold them: a TSV has no line breaks in its fields."""
+    return [(i, image, text.replace("\n", " ")) for i, image, text in pairs] if ".tsv" in written else list(pairs)
+
+
 def write_tsv(folder: Path, pairs: Sequence[Pair]) -> str:
     with (folder / "pairs.tsv").open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
-        writer.writerow(["id", "image", "caption"])
-        for i, image, text in pairs:
-            writer.writerow([i, "data:image/png;base64," + base64.b64encode(image).decode(), text])
-            handle.write("\n")
+        handle.write("id\timage\tcaption\n")
+        for i, image, text in pairs_in(".tsv", pairs):
+            handle.write(f"{i}\tdata:image/png;base64,{base64.b64encode(image).decode()}\t{text}\n\n")
     return str(folder / "pairs.tsv")
 
 
@@ -127,6 +131,18 @@ def write_tar(folder: Path, pairs: Sequence[Pair]) -> str:
     return f"{folder}/shard-{{0000..0001}}.tar"
 
 
+def gzipped(write: Writer) -> Writer:
+    """A writer whose file is then compressed."""
+
+    def write_gzipped(folder: Path, pairs: Sequence[Pair]) -> str:
+        file = Path(write(folder, pairs))
+        packed = file.with_name(f"{file.name}.gz")
+        packed.write_bytes(gzip.compress(file.read_bytes(), 1))
+        return str(packed)
+
+    return write_gzipped
+
+
 WRITERS: dict[str, Writer] = {
     "parquet": write_parquet,
     "parquet folder": write_parquet_folder,
@@ -135,6 +151,9 @@ WRITERS: dict[str, Writer] = {
     "csv": write_csv,
     "tsv": write_tsv,
     "jsonl": write_jsonl,
+    "csv.gz": gzipped(write_csv),
+    "tsv.gz": gzipped(write_tsv),
+    "jsonl.gz": gzipped(write_jsonl),
     "image folder": write_image_folder,
     "tar": write_tar,
 }

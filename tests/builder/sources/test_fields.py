@@ -9,7 +9,15 @@ import pytest
 
 from tests.builder.sources.conftest import items_of
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.sources import items_at, iter_captions, limit_partitions, open_source
+from vcrgen.builder.sources import (
+    RowCounts,
+    items_at,
+    iter_captions,
+    iter_items,
+    limit_partitions,
+    open_pairs,
+    open_source,
+)
 from vcrgen.builder.sources.fields import matching_rows
 from vcrgen.core.errors import SourceError
 
@@ -167,3 +175,135 @@ def test_captions(tmp_path: Path, caption: Any, expected: str | None, problem: s
     path = write_jsonl(tmp_path, [{"image": "", "caption": caption}])
     (item,) = items_of(BuildConfig(source=path))
     assert (item.caption, item.problem) == (expected, problem)
+
+
+def refusal(config: BuildConfig) -> str:
+    with pytest.raises(SourceError) as error:
+        open_pairs(config)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+LISTS = {
+    "images": [{"file_name": "0.jpg"}, {"file_name": "1.jpg"}],
+    "annotations": [{"image_id": 1, "caption": "a"}, {"image_id": 0, "caption": "b"}],
+}
+LIST_OF = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "lists"),
+    [
+        ([LISTS], {}, "images and captions in annotations"),
+        ([{"data": LISTS}], {}, "data.images and captions in data.annotations"),
+        ([{"a": [{"image": ""}], "b": [{"caption": "x"}]}], {}, "a and captions in b"),
+        ([{"image": ["", ""], "caption": ["a", "b"]}], {}, "image and captions in caption"),
+        ([{"x": {"image": ["", ""], "caption": ["a", "b", "c"]}}], {}, "x.image and captions in x.caption"),
+        ([{"x": [{"image": ["0"], "y": [{"caption": "a"}]}]}], {}, "x.image and captions in x.y"),
+    ],
+)
+def test_pictures_and_captions_in_different_lists_are_refused(
+    tmp_path: Path, rows: list[Any], options: dict[str, Any], lists: str
+) -> None:
+    """The first picture was given the first caption, whosever it was."""
+    config = BuildConfig(source=write_jsonl(tmp_path, rows), **options)
+    assert f"pictures stand in the list {lists}, so nothing says which of them belong" in refusal(config)
+    later = BuildConfig(source=write_jsonl(tmp_path, rows * 9))
+    (first, *_) = items_of(later)
+    assert first.image is None and first.caption is None and "so nothing says which" in first.problem
+
+
+def test_two_lists_in_parquet_are_refused(tmp_path: Path) -> None:
+    pictures = [{"bytes": b"x", "path": None}, {"bytes": b"y", "path": None}]
+    both = pa.table({"images": pa.array([pictures] * 3, LIST_OF), "texts": [["a", "b"], ["b", "a"], ["c"]]})
+    pq.write_table(both, tmp_path / "x.parquet")
+    config = BuildConfig(source=str(tmp_path / "x.parquet"), image_column="images", caption_column="texts")
+    assert refusal(config).startswith("In Parquet file x.parquet, pictures stand in the list images and captions in te")
+
+
+@pytest.mark.parametrize(
+    ("row", "first", "each"),
+    [
+        (
+            {"x": [{"image": "0", "caption": "a"}, {"image": "1", "caption": "b"}]},
+            [("0", "a")],
+            [("0", "a"), ("1", "b")],
+        ),
+        ({"x": {"image": ["0", "1"], "caption": ["a", "b"]}}, [("0", "a")], [("0", "a"), ("1", "b")]),
+        (
+            {"x": [{"image": None, "caption": "a"}, {"image": "1", "caption": "b"}]},
+            [("1", "b")],
+            [("", "a"), ("1", "b")],
+        ),
+        (
+            {"x": [{"image": "0", "s": [{"caption": "a"}, {"caption": "b"}]}, {"image": "1", "s": [{"caption": "c"}]}]},
+            [("0", "a")],
+            [("0", "a"), ("0", "b"), ("1", "c")],
+        ),
+        ({"image": ["0", "1"], "caption": "a"}, [("0", "a")], [("0", "a")]),
+        ({"image": "1", "caption": ["", "a", None, "b"]}, [("1", "a")], [("1", "a"), ("1", "b")]),
+        ({"image": "1", "caption": []}, [("1", None)], [("1", None)]),
+    ],
+)
+def test_a_caption_goes_with_the_picture_of_its_element(tmp_path: Path, row: Any, first: Any, each: Any) -> None:
+    for name in "01":
+        (tmp_path / name).write_text(name)
+    path = write_jsonl(tmp_path, [row])
+    leaves = max(str(row).count("'a'") + str(row).count("'b'") + str(row).count("'c'"), len(each))
+    for choice, expected in (("first", first), ("each", each)):
+        config = BuildConfig(source=path, captions=choice)
+        source, _ = open_pairs(config)
+        counts = RowCounts()
+        items = list(iter_items(source, config, 0, 0, 1, counts=counts))
+        assert [((item.image or b"").decode(), item.caption) for item in items] == expected
+        assert counts.captions - counts.left_out == len(expected) and counts.captions >= leaves
+        assert len({item.source_id for item in items}) == len(items)
+
+
+def test_the_longest_caption(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path, [{"image": "", "caption": ["aa", "  ccc ", "bbb", "   d       "]}])
+    assert [item.caption for item in items_of(BuildConfig(source=path, captions="longest"))] == ["  ccc "]
+
+
+def test_a_row_of_very_many_captions(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path, [{"image": "", "caption": ["a"] * 1001}, {"image": "", "caption": ["a"] * 1000}])
+    items = items_of(BuildConfig(source=path, captions="each"))
+    assert items[0].problem == "the row has more than 1000 captions or pictures" and len(items) == 1001
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "column"),
+    [
+        ([{"URL": "https://a/b.jpg", "TEXT": "a"}], {}, "URL --caption_col TEXT"),
+        ([{"image_url": "https://a/b.jpg", "caption": "a"}], {}, "image_url --caption_col caption"),
+        ([{"image": "https://a/b.jpg", "caption": "a"}, {"image": None, "caption": "a"}], {}, "image --caption_col"),
+        (
+            [{"u": "HTTP://a/b.jpg", "text": "a"}],
+            {"image_column": "u", "caption_column": "text"},
+            "u --caption_col text",
+        ),
+        ([{"image": {"bytes": None, "path": "https://a"}, "caption": "a"}], {}, "image --caption_col caption"),
+    ],
+)
+def test_lists_of_urls_are_refused(tmp_path: Path, rows: Any, options: Any, column: str) -> None:
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+    message = refusal(BuildConfig(source=str(tmp_path / "x.parquet"), **options))
+    assert f"`img2dataset --url_list FILE --input_format parquet --url_col {column}" in message
+    assert refusal(BuildConfig(source=write_jsonl(tmp_path, rows), **options)).count("img2dataset") == 1
+
+
+def test_tables_of_conceptual_captions_are_refused(tmp_path: Path) -> None:
+    """They have no header."""
+    for row in ("a boat on the sand\thttps://a/b.jpg", "https://a/b.jpg\ta boat on the sand"):
+        (tmp_path / "cc.tsv").write_text(f"{row}\n{row}\n")
+        assert "its first line is a row with the address of a picture" in refusal(
+            BuildConfig(source=str(tmp_path / "cc.tsv"))
+        )
+
+
+def test_some_addresses_among_pictures_are_rejects(tmp_path: Path) -> None:
+    (tmp_path / "0").write_text("0")
+    rows = [{"image": "https://a/b.jpg", "url": "https://a", "caption": "a"}, {"image": "0", "caption": "b"}]
+    config = BuildConfig(source=write_jsonl(tmp_path, rows))
+    open_pairs(config)
+    assert [bool(item.problem) for item in items_of(config)] == [True, False]

@@ -117,6 +117,7 @@ def test_json_lines(tmp_path: Path) -> None:
         b'{"image": "", "caption": "caf\xe9"}',
         b"\x00\x00",
         b'{"n": ' + b"9" * 9000 + b"}",
+        b'{"image": "", "caption": "one", "caption": "two"}',
         b'{"image": "", "caption": "ok"}',
     ]
     (tmp_path / "x.jsonl").write_bytes(b"\r\n".join(lines))
@@ -129,6 +130,7 @@ def test_json_lines(tmp_path: Path) -> None:
         "line 7: not UTF-8 text",
         "line 8: not JSON",
         "line 9: not JSON",
+        "line 10: the key 'caption' comes twice",
         "",
     ]
 
@@ -150,10 +152,13 @@ def test_csv(tmp_path: Path) -> None:
         b',"two',
         b'lines"',
         b"",
+        b',"quoted" and not',
+        b',5" wide',
+        b"  ",
         b',"never closed',
         b",ok",
     ]
-    (tmp_path / "x.csv").write_bytes(b"\n".join(lines))
+    (tmp_path / "x.csv").write_bytes(b"\n".join(lines[:-2]))
     assert problems(tmp_path / "x.csv") == [
         "",
         "line 3: 3 fields where the header has 2",
@@ -161,8 +166,13 @@ def test_csv(tmp_path: Path) -> None:
         "line 5: not UTF-8 text",
         "line 6: a NUL byte",
         "",
+        "line 10: ',' expected after '\"'",
         "",
+        "line 12: 1 fields where the header has 2",
     ]
+    (tmp_path / "x.csv").write_bytes(b"\n".join(lines))
+    with pytest.raises(SourceError, match=r"x\.csv cannot be read: line 13 opens a quote that is not closed"):
+        items_of(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize("header", [b"a,a", b"caf\xe9", b"a\x00", b",".join(b"%d" % n for n in range(2000)), b","])
@@ -181,23 +191,28 @@ def test_utf_16_is_named(tmp_path: Path, name: str, mark: str) -> None:
         items_of(tmp_path / name)
 
 
-@pytest.mark.parametrize(("name", "ok"), [("x.csv", ",ok\n"), ("x.jsonl", '{"image": "", "caption": "ok"}\n')])
+@pytest.mark.parametrize(
+    ("name", "ok"), [("x.csv", ",ok\n"), ("x.tsv", "\tok\n"), ("x.jsonl", '{"image": "", "caption": "ok"}\n')]
+)
 def test_huge_lines_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, ok: str) -> None:
     monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 1000)
     monkeypatch.setattr(tabular, "_SKIP_BYTES", 64)
-    header = "image,caption\n" if name == "x.csv" else ""
-    (tmp_path / name).write_text(header + ok + "x" * 5000 + "\n" + ok + ',"' + "y\n" * 700 + ok)
+    header = "" if name == "x.jsonl" else f"image{ok[0]}caption\n"
+    (tmp_path / name).write_text(header + ok + "x" * 5000 + "\n" + ok)
     found = problems(tmp_path / name)
-    assert found[0] == "" and found[2] == "" and found[-1] == ""
+    assert found[0] == "" == found[2] and len(found) == 3
     assert "longer than" in found[1]
 
 
-def test_a_field_over_the_limit_goes_on_at_the_next_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", 100)
-    (tmp_path / "x.csv").write_text('image,caption\n,ok\n,"' + "y\n" * 60 + ",ok\n")
-    found = items_of(tmp_path / "x.csv")
-    assert "field larger than field limit" in found[1].problem
-    assert found[-1].caption == "ok"
+@pytest.mark.parametrize(("limit", "text"), [(1000, 'x,"' + "y" * 5000 + "\n"), (100, ',"' + "y\n" * 60)])
+def test_a_quote_that_is_not_closed_within_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, text: str
+) -> None:
+    monkeypatch.setattr(tabular, "MAX_TEXT_BYTES", limit)
+    monkeypatch.setattr(tabular, "_SKIP_BYTES", 64)
+    (tmp_path / "x.csv").write_text(f"image,caption\n,ok\n{text},ok\n")
+    with pytest.raises(SourceError, match="line 3 opens a quote that is not closed"):
+        items_of(tmp_path / "x.csv")
 
 
 def test_tar_members_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

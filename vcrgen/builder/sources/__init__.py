@@ -7,10 +7,20 @@ from pathlib import Path, PurePosixPath
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source, choose_splits
-from vcrgen.builder.sources.fields import check_columns, items_at, iter_captions, iter_items, limit_partitions
+from vcrgen.builder.sources.compressed import suffix_of
+from vcrgen.builder.sources.documents import DocumentSource, is_caption_document
+from vcrgen.builder.sources.fields import (
+    RowCounts,
+    check_columns,
+    check_first_rows,
+    items_at,
+    iter_captions,
+    iter_items,
+    limit_partitions,
+)
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hub_splits, open_local, pinned
 from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
-from vcrgen.builder.sources.tabular import CsvSource, JsonlSource
+from vcrgen.builder.sources.tabular import CsvSource, JsonlSource, TsvSource
 from vcrgen.builder.sources.tar import TarSource
 from vcrgen.core.errors import NoPairsError, SourceError
 from vcrgen.core.storage import DiskFolder, Folder, open_folder, remote_url
@@ -18,6 +28,7 @@ from vcrgen.text.languages import LANGUAGES
 
 __all__ = [
     "Partition",
+    "RowCounts",
     "SampleSource",
     "Source",
     "check_columns",
@@ -26,6 +37,7 @@ __all__ = [
     "iter_items",
     "limit_partitions",
     "open_every_split",
+    "open_pairs",
     "open_source",
 ]
 
@@ -38,11 +50,13 @@ _FORMATS: dict[str, tuple[type[FileSource], str]] = {
     ".parquet": (ParquetSource, "Parquet file"),
     ".tar": (TarSource, "WebDataset shard"),
     ".csv": (CsvSource, "CSV file"),
-    ".tsv": (CsvSource, "TSV file"),
+    ".tsv": (TsvSource, "TSV file"),
     ".jsonl": (JsonlSource, "JSONL file"),
     ".ndjson": (JsonlSource, "NDJSON file"),
     ".json": (JsonlSource, "JSON file"),
 }
+_TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_FORMATS |= {f"{suffix}.gz": _FORMATS[suffix] for suffix in _TEXTS}
 
 
 def open_source(config: BuildConfig) -> Source:
@@ -67,6 +81,20 @@ def open_source(config: BuildConfig) -> Source:
     if config.source_split is not None and not source.splits:
         raise SourceError(f"{config.source[:300]!r} has no splits; leave out --source-split {config.source_split}.")
     return source
+
+
+def open_pairs(config: BuildConfig) -> tuple[Source, list[Partition]]:
+    """Open a source, check its columns and first rows, and return it with the partitions to read.
+
+    Raises:
+        SourceError: As of `open_source`, `check_columns` and `check_first_rows`.
+    """
+    source = open_source(config)
+    check_columns(source, config)
+    partitions = limit_partitions(source, config)
+    if not isinstance(source, SampleSource):
+        check_first_rows(source, config)
+    return source, partitions
 
 
 def _open(config: BuildConfig) -> Source:
@@ -166,7 +194,7 @@ def is_remote_source(text: str) -> bool:
 
 def _on_hub(text: str) -> re.Match[str] | None:
     """Match the name of a dataset on the Hub; None for the name of a file."""
-    file = Path(text).suffix.lower() in _FORMATS or text.startswith(".")
+    file = suffix_of(text) in _FORMATS or text.startswith(".")
     return None if file else HUB_ID.fullmatch(text)
 
 
@@ -248,9 +276,11 @@ def _open_files(files: list[str], *, folder: Folder, max_rows: int | None) -> So
 
 
 def _format_of(files: list[str], folder: Folder) -> tuple[type[FileSource], str]:
-    suffix, *others = sorted({PurePosixPath(name).suffix.lower() for name in files})
+    suffix, *others = sorted({suffix_of(name) for name in files})
     if others:
         raise SourceError(f"The source mixes formats ({', '.join([suffix, *others])}); give files of one format.")
     if suffix not in _FORMATS:
         raise SourceError(f"{folder}/{files[0]} has no format that vcrgen reads; known: {', '.join(_FORMATS)}.")
+    if suffix in (".json", ".json.gz") and is_caption_document(folder, files[0]):
+        return DocumentSource, "caption file"
     return _FORMATS[suffix]

@@ -20,6 +20,7 @@ from vcrgen.data.arrow_files import ParquetReader, checked_rows, open_stream
 from vcrgen.data.reader import saved_files
 from vcrgen.data.tables import TableFile
 
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow's streaming format
 BATCH_ROWS = 4  # decoded at a time: images may have many MB each
 _UNDECODABLE = (ValueError, ArithmeticError, NotImplementedError, ImportError)
 
@@ -71,8 +72,10 @@ class ParquetSource(ArrowSource):
         self._chunk_rows: dict[str, int] = {}  # rows of the largest row group, by file
 
     def _count(self, name: str) -> int:
-        with self._open(name) as (_, chunks):
-            sizes = [rows for rows, _ in chunks]
+        with contextlib.closing(_ParquetFile(self.folder, name)) as file:
+            sizes = [rows for rows, _ in file.chunks()]
+            if sum(sizes) != file.rows:
+                raise ValueError(f"its row groups have {sum(sizes)} rows, and the file says {file.rows}")
         self._chunk_rows[name] = max(sizes, default=1)
         return sum(sizes)
 
@@ -119,6 +122,7 @@ class _ParquetFile:
         self._batch: pa.RecordBatch | None = None
         self._position = 0  # row of the group with which the batch begins
         self.schema = self._reader.schema
+        self.rows: int = self._reader.metadata.num_rows  # as the footer says, beside those of the row groups
 
     def close(self) -> None:
         self._reader.close()
@@ -163,6 +167,14 @@ class _ParquetFile:
 
 class SavedSource(ArrowSource):
     """The memory-mapped Arrow streams of one saved dataset, read without ``datasets``."""
+
+    def _count(self, name: str) -> int:
+        rows = super()._count(name)
+        with self.folder.open(name) as handle:  # a stream that is cut between two batches ends as others do
+            handle.seek(-len(_END_OF_STREAM), os.SEEK_END)
+            if handle.read() != _END_OF_STREAM:
+                raise ValueError("it is cut short, as it has no end mark")
+        return rows
 
     @contextlib.contextmanager
     def _open(self, name: str) -> Iterator[tuple[Any, Iterator[_Chunk]]]:

@@ -125,14 +125,28 @@ class FileSource(Source):
         if not numbers:
             return
         name = self.files[partition]
+        self._check_unchanged(partition)
         left = len(numbers)
         with self._reading(name):
             for row in self._read(name, numbers, columns):
-                yield row
                 left -= 1
+                if left < 0:
+                    break
+                yield row
         if left:
             stop = numbers[-1] + 1
-            raise SourceError(f"{self._shown(name)} ends before row {stop}; has it changed since it was planned?")
+            problem = f"ends before row {stop}" if left > 0 else f"gives more rows than the {len(numbers)} asked for"
+            raise SourceError(f"{self._shown(name)} {problem}; has it changed since it was planned?")
+
+    def _check_unchanged(self, partition: int) -> None:
+        """Raise a SourceError if a file of this disk has another size than when it was measured."""
+        if self.folder.local_path and self._partitions:
+            name, planned = self.files[partition], self._partitions[partition].size
+            if (size := self.folder.size(name)) not in (None, planned):
+                raise SourceError(
+                    f"{self._shown(name)} had {planned} bytes when its rows were counted and has {size} now; build "
+                    "from a source that stays as it is."
+                )
 
     @abstractmethod
     def _count(self, name: str) -> int:

@@ -1,5 +1,8 @@
 """Formats without an index: scanned once while planning, then read from the nearest recorded offset."""
 
+import contextlib
+import os
+import threading
 from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
@@ -7,6 +10,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, FileSource, Row, paths_of
+from vcrgen.builder.sources.compressed import is_compressed, open_text
 from vcrgen.core.errors import SourceError
 
 _STRIDE = 256
@@ -19,6 +23,8 @@ class Record(NamedTuple):
     offset: int  # byte at which it starts
     line: int  # line at which it starts, from 1; 0 in a format without lines
     raw: Any  # the input of `ScannedSource._row`
+    end: int = 0  # byte after it, and its last line, in a format with lines
+    last_line: int = 0
 
 
 class ScannedSource(FileSource):
@@ -32,6 +38,8 @@ class ScannedSource(FileSource):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._marks: dict[str, tuple[array[int], array[int]]] = {}
+        self._headers: dict[str, Any] = {}
+        self._rows: dict[str, int] = {}
 
     @abstractmethod
     def _begin(self, handle: BinaryIO, name: str) -> tuple[int, Any]:
@@ -48,21 +56,26 @@ class ScannedSource(FileSource):
     def _count(self, name: str) -> int:
         offsets, lines = array("q"), array("q")
         rows = 0
-        with self.folder.open(name, ahead=True) as handle:
+        with open_text(self.folder, name) as handle:
             line, header = self._begin(handle, name)
             for rows, record in enumerate(self._records(handle, line, header), start=1):
                 if rows % _STRIDE == 1:
                     offsets.append(record.offset)
                     lines.append(max(record.line - 1, 0))
-        self._marks[name] = offsets, lines
+        self._marks[name], self._headers[name], self._rows[name] = (offsets, lines), header, rows
         return rows
+
+    def chunk_rows(self, partition: int) -> int:
+        """As `Source.chunk_rows`: all rows of a compressed file."""
+        name = self.files[partition]
+        return max(self._rows[name], 1) if is_compressed(name) else 1
 
     def _read(self, name: str, numbers: Sequence[int], columns: frozenset[str]) -> Iterator[Row]:
         if name not in self._marks:
             self._count(name)
         offsets, lines = self._marks[name]
-        with self.folder.open(name, ahead=True) as handle:
-            _, header = self._begin(handle, name)
+        header = self._headers[name]
+        with self._opened(name) as handle:
             for run in [numbers] if isinstance(numbers, range) else [range(number, number + 1) for number in numbers]:
                 mark, skip = divmod(run.start, _STRIDE)
                 if mark >= len(offsets):
@@ -70,6 +83,28 @@ class ScannedSource(FileSource):
                 handle.seek(offsets[mark])
                 for record in islice(self._records(handle, lines[mark], header), skip, skip + len(run)):
                     yield self._row(record, handle, header, columns)
+
+    @contextlib.contextmanager
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
+        """Open a file for a read; a compressed one stays open where the read ended, for the next one of this thread."""
+        if not is_compressed(name):
+            with open_text(self.folder, name) as handle:
+                yield handle
+            return
+        owner = (os.getpid(), threading.get_ident(), name)  # a forked process would share the place in the file
+        kept = self._kept  # read once: another thread may put its own in its place at any time
+        if kept is None or kept[0] != owner:
+            kept = self._kept = (owner, open_text(self.folder, name))
+        try:
+            yield kept[1]
+        except BaseException:
+            self._kept = None
+            raise
+
+    _kept: tuple[tuple[int, int, str], BinaryIO] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": None}
 
     def _read_names(self, index: int) -> list[ColumnPath]:
         count = min(self.partitions()[index].rows, _SAMPLE_ROWS)

@@ -13,6 +13,7 @@ IMAGE_SUFFIXES = frozenset({"jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "
 
 _MAX_HEADER_BYTES = 1 << 20
 _MAX_MEMBERS = 100
+_PIECE_BYTES = 1 << 20
 _DAMAGED = (tarfile.TarError, ValueError, OverflowError, RecursionError, KeyError, TypeError)
 
 
@@ -115,7 +116,11 @@ class _Headers:
 
 
 def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
-    """The members from the handle's position on, forgotten as soon as they are given."""
+    """The members from the handle's position on, forgotten as soon as they are given.
+
+    Raises:
+        SourceError: The file is damaged, has no end mark, or something other than zeros after it.
+    """
     last = -1
     try:
         with tarfile.open(fileobj=_Headers(handle), mode="r:") as archive:  # type: ignore[call-overload]
@@ -126,5 +131,21 @@ def _members(handle: BinaryIO, *, shown: str) -> Iterator[tarfile.TarInfo]:
                 last = member.offset
                 yield member
                 archive.members.clear()
+            _check_end(handle, archive.offset)
     except _DAMAGED as error:
         raise SourceError(f"{shown} is not a complete, uncompressed tar file: {first_line(error)}.") from None
+
+
+def _check_end(handle: BinaryIO, offset: int) -> None:
+    """Raise a ReadError if there is no end mark at an offset, or more than zeros after it.
+
+    Without it, a file that was cut between two members, or several files joined into one, would lose members.
+    """
+    handle.seek(offset)
+    piece = handle.read(_PIECE_BYTES)
+    if len(piece) < tarfile.BLOCKSIZE:
+        raise tarfile.ReadError("it ends without an end mark")
+    while piece:
+        if piece.strip(b"\0"):
+            raise tarfile.ReadError("it goes on after its end mark; split files that were joined into one")
+        piece = handle.read(_PIECE_BYTES)

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from vcrgen.builder.filters import CensorList
 from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig, load_build_config
 from vcrgen.builder.shards import divide_tasks
-from vcrgen.builder.sources import check_columns, iter_items, limit_partitions, open_source
+from vcrgen.builder.sources import RowCounts, iter_items, open_pairs
 from vcrgen.builder.stream.difficulty import read_difficulty
 from vcrgen.builder.stream.examples import Examples
 from vcrgen.builder.stream.order import Order
@@ -57,6 +57,8 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
     The stream has a position, as a file: an iteration continues after the last one. Ranks and workers get windows of
     rows, so their numbers of examples differ a little.
 
+    Of several captions of a picture (``captions="each"``), every epoch takes the next one.
+
     An example has ``question_id``, ``image`` (uint8, height x width x 3), ``question``, ``answers`` (the masked texts
     in reading order), ``caption``, ``view``, ``mode`` (``"ink"`` if the cover goes by a share of ink), ``ink`` (the
     target share of visible ink), ``visible_ink`` (of each span), ``pixel_bits`` (where covers go by bits),
@@ -81,6 +83,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
     Attributes:
         config: The configuration.
         skipped: Numbers of rejected pairs of this process by reason.
+        rows_read: Rows of the windows that this process has finished, and the captions in them.
 
     Raises:
         ConfigError: An option is wrong.
@@ -113,9 +116,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         if epochs is not None and (type(epochs) is not int or epochs < 1):
             raise ConfigError(f"`epochs` is {epochs!r}; give a count of at least 1, or None for no end.")
         self._epochs = epochs
-        self._source = open_source(self.config)
-        check_columns(self._source, self.config)
-        partitions = limit_partitions(self._source, self.config)
+        self._source, partitions = open_pairs(self.config)
         if type(runs) is not int or runs < 1:
             raise ConfigError(f"`runs` is {runs!r}; give a count of at least 1.")
         self._runs = runs if shuffle else 1
@@ -138,6 +139,7 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         self._loaders: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._examples: Examples | None = None
         self.skipped: Counter[str] = Counter()
+        self.rows_read = RowCounts()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without objects that each process loads itself."""
@@ -288,13 +290,18 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
         if self._examples is None:
             self._examples = Examples(self.config, self._difficulty, self._views)
         epoch = self._order.epoch(window)
+        counts = RowCounts()
         items = [
             item
             for run in self._order.runs(window)
-            for item in iter_items(self._source, self.config, run.partition, run.start, run.stop)
+            for item in iter_items(
+                self._source, self.config, run.partition, run.start, run.stop, counts=counts, turn=epoch
+            )
         ]
+        counts.check(self._order.size(window), outcomes=len(items), place=self._source.description)
         left = islice(self._order.shuffled_rows(window, items), done, None)
         planned = self._examples.pipeline.plan_items(left, stage=f"stream mask {epoch}", batch_size=BATCH)
+        row = done - 1
         for row, outcome in enumerate(planned, start=done):
             if isinstance(outcome, Reject):
                 self.skipped[str(outcome.reason)] += 1
@@ -304,6 +311,8 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
                     self.skipped[str(example.reason)] += 1
                 else:
                     yield row, example
+        counts.check(self._order.size(window), outcomes=row + 1, place=self._source.description)
+        self.rows_read += counts
 
     def _nothing_usable(self) -> str:
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.skipped.most_common(5))
