@@ -55,7 +55,8 @@ from vcrgen.models.address import parse_address
 from vcrgen.models.connection import Limits
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.samples.pairs import caption, picture
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.run import open_session
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("making", "models", "checks", "scoring")
@@ -239,10 +240,10 @@ def scoring(folder: Path, items: int, languages: list[str]) -> None:
     yardstick = min(timed(lambda: [json.loads(text) for text in texts]) for _ in range(5))
 
     def whole() -> None:
-        open_session(data, Options()).score(file)
+        open_session(data, ScoreOptions()).score(file)
 
     seconds = min(timed(whole) for _ in range(3))
-    session = open_session(data, Options())
+    session = open_session(data, ScoreOptions())
     alone = min(timed(lambda: session.score(file)) for _ in range(3))
     print(f"{items:,} items in {' and '.join(languages)}, {file.stat().st_size / 1e6:.1f} MB of outputs")
     print(f"json.loads of the lines  {yardstick:.2f} s")

@@ -65,7 +65,7 @@ from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log, record
 from vcrgen.leaderboard.store.submissions import list_submissions
 from vcrgen.leaderboard.worker import finish
-from vcrgen.scorer.run import Options
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.span_session import Session
 from vcrgen.stats.bootstrap import BootstrapMean
 
@@ -390,7 +390,7 @@ class Bench:
         """Seconds for one file, of the fastest of five runs."""
         file = self.folder / "preds.jsonl"
         file.write_bytes(outputs(self.answers, 0))
-        session = Session(self.key, Options())
+        session = Session(self.key, ScoreOptions())
         seconds = []
         for _ in range(5):
             start = time.perf_counter()

@@ -26,7 +26,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from vcrgen.scorer import Options, Scorer, Session, make_scorer
+from vcrgen.scorer import ScoreOptions, Scorer, Session, make_scorer
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import Tokens
 
@@ -166,7 +166,7 @@ def whole_test_set(lang: str, answers: list[tuple[str, ...]], count: int) -> Non
 
         def run(spans: str | None = None) -> None:
             with write_evidence(Path(folder) / spans if spans else None) as evidence:
-                Session(key, Options(lang=lang)).score(predictions, evidence)
+                Session(key, ScoreOptions(lang=lang)).score(predictions, evidence)
 
         # In turns, so that what else the machine does slows all of them: each next to the yardstick.
         named: dict[str, Callable[[], object]] = {
@@ -251,7 +251,7 @@ def streaming(answers: list[tuple[str, ...]], lines: int) -> None:
         for count in (lines // 10, lines):
             write_lines(predictions, stream_lines(items, count))
             start = time.perf_counter()
-            Session(key, Options(lang="en")).score(predictions)
+            Session(key, ScoreOptions(lang="en")).score(predictions)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
             print(f"stream of {count} lines: {time.perf_counter() - start:.1f} s, peak {peak} MiB so far")
 

@@ -26,7 +26,7 @@ from vcrgen.core.records import NAMED_MODES
 from vcrgen.data.manifest import read_manifest
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
-from vcrgen.scorer import Options, Session
+from vcrgen.scorer import ScoreOptions, Session
 from vcrgen.text.languages import LANGUAGES
 
 WORD = re.compile(r"[^\W_]+")
@@ -78,7 +78,7 @@ def shown_texts(dataset: Path) -> dict[str, str]:
 def measure(dataset: Path, outputs: Path) -> dict[str, Measured]:
     """Compare a file of outputs with a dataset, mode by mode."""
     shown = shown_texts(dataset)
-    session = Session(dataset, Options(split="all"))
+    session = Session(dataset, ScoreOptions(split="all"))
     modes: defaultdict[str, Measured] = defaultdict(Measured)
     for found in session.find_examples(outputs, set(shown)):
         counts = modes[found.mode]

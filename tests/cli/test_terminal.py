@@ -10,7 +10,7 @@ from rich.console import Console
 
 from vcrgen.cli.terminal import draw, plain, print_parts, show_scores, show_signature
 from vcrgen.report.table import Interval, Percent, PValue, Table
-from vcrgen.scorer import Options, Session
+from vcrgen.scorer import ScoreOptions, Session
 from vcrgen.scorer.citation import citation
 
 SIGNATURE = "|".join(f"name{number}:value{number}" for number in range(30))
@@ -97,7 +97,7 @@ def test_all_of_a_report_in_a_file(tmp_path: Path, width: int) -> None:
     (tmp_path / "key.jsonl").write_text('{"question_id": "a", "crossed_text": ["one two"]}\n', "utf-8")
     file = tmp_path / f"{'long-name-' * 9}.jsonl"
     file.write_text('{"question_id": "a", "output": "one two"}\n', "utf-8")
-    result = Session(tmp_path / "key.jsonl", Options()).score(file)
+    result = Session(tmp_path / "key.jsonl", ScoreOptions()).score(file)
     lines = printed(*show_scores([result], [], groups=True), width=width)
     assert lines[0] == citation(result) and lines[2] == f"{file.stem}: vcrgen-jsonl, language en"
     assert lines[-1] == f"Signature {result.signature.short}: {result.signature}"
@@ -108,7 +108,7 @@ def test_counts_of_outputs_at_levels_of_ink_fit_80_columns(tmp_path: Path) -> No
     (tmp_path / "key.jsonl").write_text('{"question_id": "a", "crossed_text": ["one two"]}\n', "utf-8")
     line = {"question_id": "a", "mode": "ink-0.10", "view": "stacked", "output": "one two"}
     (tmp_path / "a.jsonl").write_text(json.dumps(line), "utf-8")
-    result = Session(tmp_path / "key.jsonl", Options()).score(tmp_path / "a.jsonl")
+    result = Session(tmp_path / "key.jsonl", ScoreOptions()).score(tmp_path / "a.jsonl")
     assert any(text.endswith("Short Ratio") for text in printed(*show_scores([result], [], groups=False)))
 
 

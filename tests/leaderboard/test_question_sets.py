@@ -20,7 +20,8 @@ from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.sets import change_set
 from vcrgen.leaderboard.tables import FORMATS, export
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.run import open_session
 from vcrgen.scorer.session import BaseScoringSession
 
 ITEMS = 120
@@ -35,7 +36,7 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(questions: Path) -> BaseScoringSession:
-    return open_session(questions, Options())
+    return open_session(questions, ScoreOptions())
 
 
 def outputs(file: Path, right: float, *, seed: int = 0, views: tuple[str, ...] = ("image",), **more: Any) -> Path:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from tests.bloom.conftest import made_set
 from tests.scorer.mcq.test_session import items, key_of, lines
-from vcrgen.scorer import Options, Session, score
+from vcrgen.scorer import ScoreOptions, Session, score
 from vcrgen.scorer.citation import citation
 
 
 def test_the_line_has_every_figure_of_the_result(key: Path, perfect: Path) -> None:
-    result = Session(key, Options()).score(perfect)
+    result = Session(key, ScoreOptions()).score(perfect)
     (cell,) = result.cells
     exact = cell.metrics["exact"]
     assert citation(result) == (

@@ -12,7 +12,9 @@ import pytest
 from tests.loading import load_script
 from tests.pages import Page, Run, succeed
 from vcrgen import build
+from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.scorer import load_answers
+from vcrgen.scorer.protocols import find_protocol
 
 PAGE = Page("docs/scoring.md")
 
@@ -20,6 +22,11 @@ PAGE = Page("docs/scoring.md")
 def test_every_example_holds() -> None:
     assert PAGE.execute() >= 1
     assert Page("docs/protocols.md").execute() >= 9
+
+
+def test_every_protocol_of_spans_is_in_the_table() -> None:
+    for name in VCR_TASK.protocols:
+        assert f"`{find_protocol(name).name}`" in Page("docs/protocols.md").text, name
 
 
 def test_every_command_runs(run: Run, serve: Any) -> None:

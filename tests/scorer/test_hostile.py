@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vcrgen.core import reading
 from vcrgen.core.errors import AnswerError, DatasetError, PredictionError, VcrgenError
-from vcrgen.scorer import Options, Session, score
+from vcrgen.scorer import ScoreOptions, Session, score
 from vcrgen.scorer.predictions import recognise
 from vcrgen.scorer.saved import as_saved
 
@@ -188,9 +188,11 @@ def test_answers_that_cannot_be_read(tmp_path: Path, perfect: Path, write_lines:
 def test_a_dataset_of_another_language(perfect: Path, write_lines: Any) -> None:
     key = write_lines("k.jsonl", [{"id": "a", "answers": ["位于"], "language": "zh"}])
     with pytest.raises(AnswerError, match="is a dataset of language 'zh', not 'en'"):
-        Session(key, Options(lang="en"))
+        Session(key, ScoreOptions(lang="en"))
     with pytest.raises(VcrgenError, match="mixes the languages en, zh"):
-        Session(write_lines("m.jsonl", [{"id": i, "answers": ["x"], "language": i} for i in ("en", "zh")]), Options())
+        Session(
+            write_lines("m.jsonl", [{"id": i, "answers": ["x"], "language": i} for i in ("en", "zh")]), ScoreOptions()
+        )
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,7 @@ def test_half_characters_break_no_file(key: Path, write_lines: Any, tmp_path: Pa
     json.dumps(result.as_json(), ensure_ascii=False).encode("utf-8")
     assert result.problems["surrogates"][0] == 1
     with pytest.raises(AnswerError, match="line 1: holds half a character"):
-        Session(write_lines("k.jsonl", ['{"id": "a", "answers": ["x\\ud83d"]}']), Options())
+        Session(write_lines("k.jsonl", ['{"id": "a", "answers": ["x\\ud83d"]}']), ScoreOptions())
 
 
 @pytest.mark.sweep

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.scorer import Options, Session, answer_key, scorer
+from vcrgen.scorer import ScoreOptions, Session, answer_key, scorer
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.stats import bootstrap
 
@@ -60,7 +60,7 @@ def test_a_question_takes_a_few_bytes(
 
     def score(count: int) -> Any:
         key, outputs = files(count)
-        return lambda: Session(key, Options(lang="en")).score(outputs)
+        return lambda: Session(key, ScoreOptions(lang="en")).score(outputs)
 
     score(10)()  # what is loaded once
     few, many = peak(score(FEW)), peak(score(MANY))
@@ -78,7 +78,7 @@ def test_missing_outputs_are_evidence_only_where_somebody_looks(files: Callable[
             self.missing += "missing" in row
 
     key, outputs = files(40)
-    session, rows = Session(key, Options(lang="en")), Rows(lambda rows: None)
+    session, rows = Session(key, ScoreOptions(lang="en")), Rows(lambda rows: None)
     assert session.score(outputs, rows).cell().counts["missing"] == rows.missing == 4
     rows.wanted, rows.missing = False, 0
     assert session.score(outputs, rows).cell().counts["missing"] == 4 and rows.missing == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.scorer import Options, Session, compare
+from vcrgen.scorer import ScoreOptions, Session, compare
 from vcrgen.scorer.score_report import EXAMPLES, score_page
 
 WriteLines = Callable[[str, Iterable[Any]], Path]
@@ -36,7 +36,7 @@ def report(big_key: Path, write_lines: WriteLines) -> Callable[..., str]:
     """The page of some outputs by the number of their question: of one file, or of several by name."""
 
     def make(outputs: dict[int, str | None], model: str | None = None, **more: dict[int, str | None]) -> str:
-        session = Session(big_key, Options())
+        session = Session(big_key, ScoreOptions())
         files = []
         for name, said in {"run": outputs, **more}.items():
             base = {"model": model} if model and name == "run" else {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browsing import own_size, resize
-from vcrgen.scorer import Options, Session, compare
+from vcrgen.scorer import ScoreOptions, Session, compare
 from vcrgen.scorer.answers import load_answers
 from vcrgen.scorer.score_report import score_page
 
@@ -29,7 +29,7 @@ def page(browser: Any, dataset: Path, tmp_path: Path) -> Any:
         ]
         file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
         files.append(file)
-    session = Session(dataset, Options(split="test"))
+    session = Session(dataset, ScoreOptions(split="test"))
     results = [session.score(file) for file in files]
     out = tmp_path / "report.html"
     out.write_text(score_page(session, files, results, compare(results)), "utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vcrgen.core.errors import DatasetError, PredictionError
-from vcrgen.scorer import Options, Outcome, RunResult, Session, score
+from vcrgen.scorer import Outcome, RunResult, ScoreOptions, Session, score
 from vcrgen.scorer.output_matcher import PROBLEMS, describe_problem, problem_name
 from vcrgen.scorer.predictions.output import row_number
 
@@ -195,14 +195,14 @@ def test_a_call_that_failed_is_no_answer(tmp_path: Path, key: Path, write_lines:
         )
     else:
         file = write_lines("log.jsonl", [{"doc_id": row, "resps": [[text]]} for row, text in enumerate(texts)])
-    found = Session(key, Options(view="stacked")).validate(file)
+    found = Session(key, ScoreOptions(view="stacked")).validate(file)
     assert not found.fit and found.problems["failed"] == (1, ("row 1" if tool == "vlmevalkit" else "line 1",))
     with pytest.raises(PredictionError, match="1 output that says that the call to the model failed"):
         score(file, data=key, view="stacked", strict=True)
     result = score(file, data=key, view="stacked")
     assert result.cell().outcomes["failed"] == 2 and result.cell().counts["failed"] == 1
     assert result.cell().outcomes["wrong"] == 0, "a failed call is no wrong answer"
-    (found_a,) = Session(key, Options(view="stacked")).find_examples(file, {"a"})
+    (found_a,) = Session(key, ScoreOptions(view="stacked")).find_examples(file, {"a"})
     assert {(match.outcome, match.ngram) for match in found_a.matches} == {(Outcome.FAILED, "")}
     # The published programs score the text; it is told apart all the same.
     published = score(file, data=key, view="stacked", protocol="vlmevalkit").cell()

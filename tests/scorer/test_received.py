@@ -14,7 +14,7 @@ import pytest
 
 from vcrgen.core.errors import PredictionError
 from vcrgen.data.views import View
-from vcrgen.scorer import Options, Session, score
+from vcrgen.scorer import ScoreOptions, Session, score
 from vcrgen.scorer.predictions import received
 from vcrgen.scorer.predictions.received import receive
 
@@ -109,7 +109,7 @@ def test_nothing_is_left_behind(perfect: Path, key: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     packed = perfect.with_suffix(".jsonl.gz")
     packed.write_bytes(gzip.compress(perfect.read_bytes()))
-    session = Session(key, Options())
+    session = Session(key, ScoreOptions())
     opened = receive(packed)
     assert session.score(opened).cells and list(scratch.iterdir())
     del opened

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from vcrgen.report.table import Interval, Percent
-from vcrgen.scorer import Options, RunResult, Session, compare, render
+from vcrgen.scorer import RunResult, ScoreOptions, Session, compare, render
 from vcrgen.scorer.comparison import Comparison
 from vcrgen.scorer.results import by_score
 from vcrgen.scorer.score_report import score_document
@@ -25,7 +25,7 @@ WriteLines = Callable[[str, Iterable[Any]], Path]
 @pytest.fixture
 def compared(key: Path, write_lines: WriteLines) -> tuple[list[RunResult], list[Comparison]]:
     """Two runs in two views, one of them right once where the other is wrong."""
-    session = Session(key, Options())
+    session = Session(key, ScoreOptions())
     said = {
         "good": {"stacked": ["the quick brown fox jumps", "is a town in the"], "tei": ["x", "is a town in the"]},
         "poor": {"stacked": ["the quick brown fox sits", "is a town in the"], "tei": ["x", "y"]},
@@ -83,7 +83,7 @@ def test_csv_has_the_difference_between_the_views(compared: tuple[list[RunResult
 
 def test_a_sentence_has_no_signed_zero(key: Path, perfect: Path, write_lines: WriteLines) -> None:
     half = write_lines("half.jsonl", ['{"question_id": "b", "output": "is a town in the"}'])
-    session = Session(key, Options())
+    session = Session(key, ScoreOptions())
     conclusion = compare([session.score(perfect), session.score(half)])[0].conclusion
     assert "0.00 to +100.00" in conclusion and "+0.00" not in conclusion
 
@@ -127,7 +127,7 @@ def test_latex_compiles_and_fits(page: str, compared: tuple[list[RunResult], lis
 @pytest.fixture
 def many(key: Path, perfect: Path, write_lines: Any) -> list[RunResult]:
     """Twenty runs; the later one is right where the one before is, or nowhere."""
-    session = Session(key, Options())
+    session = Session(key, ScoreOptions())
     good = session.score(perfect)
     poor = session.score(write_lines("poor.jsonl", ['{"question_id": "b", "output": "is a town in the"}']))
     return [replace((poor, good)[number % 2], label=f"model-{number:02d} of a & b") for number in range(20)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from vcrgen.scorer import Options, Session, compare
+from vcrgen.scorer import ScoreOptions, Session, compare
 from vcrgen.scorer.score_report import render, score_page
 
 WriteLines = Callable[[str, Iterable[Any]], Path]
@@ -22,7 +22,7 @@ def sentences(write_lines: WriteLines) -> MakePage:
     def make(questions: int, **runs: tuple[float, float]) -> list[str]:
         ids = [f"q{number:04}" for number in range(questions)]
         key = write_lines("key.jsonl", [{"question_id": each, "crossed_text": ["one two three"]} for each in ids])
-        session = Session(key, Options())
+        session = Session(key, ScoreOptions())
         files = []
         for name, (right, missing) in runs.items():
             rows = [
@@ -77,7 +77,7 @@ def test_a_comparison_of_two_says_its_conclusion(sentences: MakePage) -> None:
 def test_runs_of_other_views_are_not_ranked(write_lines: WriteLines) -> None:
     ids = [f"q{number:04}" for number in range(20)]
     key = write_lines("key.jsonl", [{"question_id": each, "crossed_text": ["one two"]} for each in ids])
-    session, results = Session(key, Options()), []
+    session, results = Session(key, ScoreOptions()), []
     for view in ("stacked", "tei"):
         rows = [{"question_id": each, "output": "one two", "view": view} for each in ids]
         results.append(session.score(write_lines(f"{view}.jsonl", rows)))

@@ -16,7 +16,7 @@ from vcrgen.core.errors import ConfigError, PredictionError, ScoreError
 from vcrgen.data.export import export_dataset
 from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.data.views import View
-from vcrgen.scorer import Options, RunResult, Session, load_answers, score
+from vcrgen.scorer import RunResult, ScoreOptions, Session, load_answers, score
 from vcrgen.scorer.predictions.names import TaskName, read_lmms_eval_name, read_vlmevalkit_name
 
 TEI, STACKED = View.TEI, View.STACKED
@@ -174,7 +174,7 @@ def test_contradictions_are_one_sentence(
 def test_unknown_names_are_sentences(key: Path, options: dict[str, str]) -> None:
     (name, value), *_ = options.items()
     with pytest.raises(ScoreError, match=f"Unknown {name} '{value}'; known: "):
-        Session(key, Options(**options))  # type: ignore[arg-type]
+        Session(key, ScoreOptions(**options))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def pair(tmp_path: Path) -> list[Path]:
 
 
 def test_two_files_of_one_model_go_into_one_score(pair: list[Path], key: Path) -> None:
-    session = Session(key, Options())
+    session = Session(key, ScoreOptions())
     (run,) = session.runs(pair)
     result = session.score(run)
     assert (result.title, cells(result)) == ("GPT4o", [("hard", "stacked"), ("hard", "tei")])
@@ -228,7 +228,7 @@ def test_which_files_are_one_run(
     tmp_path: Path, key: Path, files: list[tuple[Callable[..., Path], str, dict[str, str]]], expected: list[list[int]]
 ) -> None:
     written = [write(tmp_path / f"{name}.jsonl", **more) for write, name, more in files]
-    runs = Session(key, Options()).runs(written)
+    runs = Session(key, ScoreOptions()).runs(written)
     assert [[written.index(file.path) for file in run] for run in runs] == expected
 
 

@@ -27,7 +27,7 @@ from vcrgen.leaderboard.store.sets import add_set, all_sets
 from vcrgen.leaderboard.vault import Vault
 from vcrgen.report.published.results import read_reported, shipped_tables
 from vcrgen.scorer.answer_key import AnswerKey
-from vcrgen.scorer.run import Options
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.web.database.engine import reading, writing
@@ -259,7 +259,7 @@ def open_session(
         LeaderboardError: The answers cannot be read.
     """
     try:
-        session = scoring_session(path, Options(subset=split or None, view=view and view.value, protocol=protocol))
+        session = scoring_session(path, ScoreOptions(subset=split or None, view=view and view.value, protocol=protocol))
         session.preload()
     except VcrgenError as problem:
         raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None

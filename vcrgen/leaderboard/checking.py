@@ -22,7 +22,8 @@ from vcrgen.leaderboard.scoring import check_file
 from vcrgen.leaderboard.scoring_process import limit_memory
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.run import open_session
 
 MAX_SECONDS = 10  # for one file: others wait for it
 MAX_BYTES = 5 << 20
@@ -73,7 +74,7 @@ def _main(pipe: Pipe, folder: str, set_name: str, file: str, shown_as: str) -> N
         board = open_board(Path(folder))
         with board.reading() as connection:
             test_set = get_set(connection, set_name)
-        session = open_session(Path(test_set.path), Options())
+        session = open_session(Path(test_set.path), ScoreOptions())
     except VcrgenError:  # nothing of that is a team's to know
         return
     limit_memory(board.settings.memory_mb << 20)

@@ -11,9 +11,9 @@ from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard.board import protocol_of
 from vcrgen.leaderboard.records import PixelScore, TestSet
 from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.scorer.run import Options
 from vcrgen.scorer.span_session import Session
 
 
@@ -27,7 +27,7 @@ def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:
         raise LeaderboardError(f"The set {one.name!r} has no masked spans, so the template baseline cannot read it.")
     try:
         signature = str(read_pixel_bits(file).signature)
-        session = Session(Path(one.path), Options(protocol=protocol_of(one), pixels=file))
+        session = Session(Path(one.path), ScoreOptions(protocol=protocol_of(one), pixels=file))
         cells = session.score(receive(file)).cells
     except VcrgenError as problem:
         raise LeaderboardError(f"{file} cannot be scored on the set {one.name!r}: {problem}") from None

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from vcrgen.scorer.answers import load_answers
     from vcrgen.scorer.api import match_span, match_spans
     from vcrgen.scorer.comparison import Comparison, compare
+    from vcrgen.scorer.options import ScoreOptions
     from vcrgen.scorer.records import METRICS, Outcome, SpanMatch
     from vcrgen.scorer.results import RunResult
-    from vcrgen.scorer.run import Options, score
+    from vcrgen.scorer.run import score
     from vcrgen.scorer.score_report import render
     from vcrgen.scorer.scorer import Scorer, make_scorer
     from vcrgen.scorer.session import Validation
@@ -25,9 +26,9 @@ __all__ = [
     "METRICS",
     "AnswerKey",
     "Comparison",
-    "Options",
     "Outcome",
     "RunResult",
+    "ScoreOptions",
     "Scorer",
     "Session",
     "SpanMatch",
@@ -52,7 +53,8 @@ __getattr__, __dir__ = attach(
         "scorer.comparison": ["Comparison", "compare"],
         "scorer.records": ["METRICS", "Outcome", "SpanMatch"],
         "scorer.results": ["RunResult"],
-        "scorer.run": ["Options", "score"],
+        "scorer.options": ["ScoreOptions"],
+        "scorer.run": ["score"],
         "scorer.scorer": ["Scorer", "make_scorer"],
         "scorer.session": ["Validation"],
         "scorer.span_session": ["Session"],

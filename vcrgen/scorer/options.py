@@ -6,6 +6,7 @@ from typing import Self
 from pydantic import model_validator
 
 from vcrgen.core.options import PANEL_SERVER, Options, option
+from vcrgen.data.tasks.task import MCQ_TASK, VCR_TASK
 
 
 class ScoreOptions(Options):
@@ -13,9 +14,8 @@ class ScoreOptions(Options):
 
     protocol: str | None = option(
         None,
-        "vcrgen (with a length budget), paper, vlmevalkit or lmms-eval (as those programs score); of MCQ benchmarks "
-        "bloom-v4 or bloom-code.",
-        shown="vcrgen, or bloom-v4",
+        f"One of {', '.join(VCR_TASK.protocols)}; of MCQ benchmarks one of {', '.join(MCQ_TASK.protocols)}.",
+        shown=f"{VCR_TASK.protocols[0]}, or {MCQ_TASK.protocols[0]}",
     )
     mode: str | None = option(None, "Only outputs of this mode: easy, hard, ink-0.20, …")
     view: str | None = option(

@@ -18,10 +18,8 @@ from vcrgen.scorer.results import RunResult
 from vcrgen.scorer.session import BaseScoringSession
 from vcrgen.scorer.span_session import Session
 
-Options = ScoreOptions
 
-
-def open_session(data: Path, options: Options) -> BaseScoringSession:
+def open_session(data: Path, options: ScoreOptions) -> BaseScoringSession:
     """The session of a dataset or a key, whichever task it is of; see `Session`.
 
     Raises:
@@ -54,7 +52,7 @@ def score(
         data: A dataset that vcrgen built, VCR-WIKI's Parquet, or what ``datasets.save_to_disk`` wrote, on a disk or in
             an object store; or the key of a hidden set, or a JSON Lines key.
         spans: Write the per-span evidence here (``.parquet`` or ``.jsonl``).
-        **options: Fields of `Options`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
+        **options: Fields of `ScoreOptions`: ``protocol`` (``vcrgen``, ``paper``, ``vlmevalkit`` or ``lmms-eval``),
             ``mode``, ``view``, ``split``, ``subset``, ``lang``, ``segmenter``, ``strip_thinking``,
             ``max_output_tokens``, ``refusals``, ``normalise``, ``seed``, ``strict``, ``judge``, ``judge_model``,
             ``judge_key_env``.
@@ -62,7 +60,7 @@ def score(
     Raises:
         VcrgenError: The user can mend it; the message says how.
     """
-    session = open_session(Path(data), Options(**options))
+    session = open_session(Path(data), ScoreOptions(**options))
     with write_evidence(Path(spans) if spans is not None else None, session.task) as evidence:
         files = [predictions] if isinstance(predictions, str | Path) else predictions
         return session.score([receive(Path(file)) for file in files], evidence)

@@ -26,7 +26,7 @@ from vcrgen.models.connection import Limits
 from vcrgen.models.endpoint import EndpointModel
 from vcrgen.models.predict.job import JobResult, predict
 from vcrgen.models.predict.prompts import make_prompt
-from vcrgen.scorer import Options, Session
+from vcrgen.scorer import ScoreOptions, Session
 
 SECRET = "sk-0123456789"
 TEI = VIEWS["tei"]
@@ -84,7 +84,7 @@ def test_outputs_fit_the_scorer_and_are_in_the_datasets_order(dataset: Path, out
     pictures = list(open_pictures(open_dataset(dataset, VCR), choice).stream())
     assert places(out) == [(picture.question_id, picture.view.value, picture.mode) for picture in pictures]
     assert list(lines(out)[0]) == ["question_id", "view", "mode", "model", "output"]
-    validation = Session(dataset, Options(split="all")).validate(out)
+    validation = Session(dataset, ScoreOptions(split="all")).validate(out)
     assert validation.fit and validation.models == ("m",)
     assert sorted(path.name for path in out.parent.iterdir()) == ["preds.jsonl", "preds.ledger", "preds.run.json"]
     sent = server.calls[0].body

@@ -21,7 +21,7 @@ from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
 from vcrgen.data.views import View
 from vcrgen.models.predict.run import PredictResult, run_baseline
-from vcrgen.scorer import Options, Session
+from vcrgen.scorer import ScoreOptions, Session
 
 Fake = Any
 BOTH = PictureSelection(views=(View.STACKED, View.TEI))
@@ -53,7 +53,7 @@ def test_outputs_of_a_built_dataset_fit_the_scorer(dataset: Path, out: Path, fak
     assert (result.path, result.model, result.outputs, result.rejected) == (out, "fake-1", 24, Counter())
     assert list(lines(out)[0]) == ["question_id", "view", "mode", "model", "output"]
     assert lines(out)[0]["output"].startswith("en 300x")
-    validation = Session(dataset, Options(split="all")).validate(out)
+    validation = Session(dataset, ScoreOptions(split="all")).validate(out)
     assert validation.fit and validation.models == ("fake-1",)
     assert validation.cells == {(m, v): 6 for m in ("easy", "hard") for v in BOTH.views}
     assert [path.name for path in out.parent.iterdir()] == ["preds.jsonl"]

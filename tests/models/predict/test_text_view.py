@@ -163,10 +163,10 @@ def test_a_board_does_not_rank_it(run: Run, dataset: Path, tmp_path: Path, serve
     for view in ("stacked", "text-only"):
         assert run(*words, "--view", view)[0] == 0
     from vcrgen.leaderboard.scoring import score_file
-    from vcrgen.scorer.run import Options
+    from vcrgen.scorer.options import ScoreOptions
     from vcrgen.scorer.span_session import Session
 
-    outcome = score_file(Session(dataset, Options()), Path("p.jsonl"), shown_as="p.jsonl")
+    outcome = score_file(Session(dataset, ScoreOptions()), Path("p.jsonl"), shown_as="p.jsonl")
     assert outcome.problems == (
         "Outputs of the view 'text-only', for which no image was shown, are not ranked: leave them out of the file.",
     )

@@ -17,7 +17,8 @@ from vcrgen.hidden.options import HiddenOptions
 from vcrgen.leaderboard.board import describe_set
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.scorer import score
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.run import open_session
 from vcrgen.scorer.saved import as_saved
 
 ITEMS = 24
@@ -49,7 +50,7 @@ def test_the_key_is_scored_and_tells_nothing_of_single_items(hidden: Path, tmp_p
         result = score(knows, data=data)
         assert {cell.metrics["rae"].value for cell in result.cells} == {1.0}
         assert [cell.units for cell in result.cells] == [ITEMS, ITEMS] and result.cells[0].clusters < ITEMS
-    saved = as_saved(result, secret=open_session(hidden, Options()).key.hidden)
+    saved = as_saved(result, secret=open_session(hidden, ScoreOptions()).key.hidden)
     assert not {"scores_of_items", "items_of_pictures"} & set(saved) and "answers" not in saved["signature"]
     parts = [score(knows, data=hidden, subset=part) for part in ("feedback", "final")]
     assert sum(each.cells[0].units for each in parts) == ITEMS
@@ -60,11 +61,11 @@ def test_the_key_is_scored_and_tells_nothing_of_single_items(hidden: Path, tmp_p
 
 def test_the_public_part_has_no_answers(hidden: Path, tmp_path: Path) -> None:
     with pytest.raises(AnswerError, match="public part of a hidden set"):
-        open_session(hidden / "public", Options())
+        open_session(hidden / "public", ScoreOptions())
     (tmp_path / "key").mkdir()
     (tmp_path / "key" / "key.json").write_text("{}")
     with pytest.raises(VcrgenError, match="damaged"):
-        open_session(tmp_path / "key", Options())
+        open_session(tmp_path / "key", ScoreOptions())
 
 
 def test_a_ladder_scores_one_view_in_every_language(hidden: Path, tmp_path: Path) -> None:
@@ -77,8 +78,8 @@ def test_a_ladder_scores_one_view_in_every_language(hidden: Path, tmp_path: Path
     )
     assert known.lifecycle.splits.keys() == {"feedback", "final"}
     file = outputs(hidden, tmp_path / "a.jsonl", lambda item, number: "ABCD"[number % 4])
-    whole = open_session(hidden / "key", Options())
-    part = open_session(hidden / "key", Options(subset="feedback", view="image"))
+    whole = open_session(hidden / "key", ScoreOptions())
+    part = open_session(hidden / "key", ScoreOptions(subset="feedback", view="image"))
     outcome = score_file(whole, file, shown_as="a", split_session=part, left=1)
     assert outcome.problems == () and [(cell.mode, cell.view) for cell in outcome.cells] == [
         ("en", "image"),

@@ -11,8 +11,9 @@ from tests.bloom.conftest import made_set, png, row
 from vcrgen.core.errors import ConfigError, ScoreError, VcrgenError
 from vcrgen.scorer import score
 from vcrgen.scorer.mcq.judge import COMPARED
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.results import require_one_signature
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.run import open_session
 
 ITEMS = 24
 MUMBLED = "It is the one with the sail, next to the pier."
@@ -85,7 +86,7 @@ def test_the_judge_does_not_see_the_key_and_sees_the_options_as_shown(
     line = {"question_id": item["question_id"], "lang": "en", "output": MUMBLED}
     file.write_text("\n".join(json.dumps(line | {"rotation": rotation}) for rotation in range(4)))
     server = serve(lambda call: faults.Answer(text="B"))
-    session = open_session(data, Options(lang="en", **judge(server)))
+    session = open_session(data, ScoreOptions(lang="en", **judge(server)))
     found = next(iter(session.find_examples(file, {item["question_id"]})))
     assert found.result.choice == 1, "B of the order in which nothing is turned"
     prompts = {prompt_of(call) for call in server.calls}
@@ -117,8 +118,8 @@ def test_without_a_reply_there_are_no_scores_and_what_came_is_kept(
 def test_options_that_do_not_fit(data: Path) -> None:
     for wrong in ({"judge": "http://h/v1"}, {"judge_model": "J"}, {"judge_key_env": "KEY"}):
         with pytest.raises(ConfigError, match="--judge ADDRESS and --judge-model NAME"):
-            Options(**wrong)
+            ScoreOptions(**wrong)
     with pytest.raises(ConfigError, match="where bloom-v4 or bloom-open reads nothing"):
-        Options(judge="http://h/v1", judge_model="J", protocol="bloom-code")
+        ScoreOptions(judge="http://h/v1", judge_model="J", protocol="bloom-code")
     with pytest.raises(ConfigError, match="without"):
-        Options(judge="http://h/v1", judge_model="a|b")
+        ScoreOptions(judge="http://h/v1", judge_model="a|b")

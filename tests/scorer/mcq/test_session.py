@@ -17,8 +17,9 @@ from vcrgen.cli import app
 from vcrgen.core.errors import PredictionError, ScoreError, VcrgenError
 from vcrgen.data.tasks.task import MCQ_TASK, TASKS
 from vcrgen.scorer import compare, render, score
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.results import CellResult, RunResult
-from vcrgen.scorer.run import Options, open_session
+from vcrgen.scorer.run import open_session
 from vcrgen.scorer.saved import as_saved, load_saved
 from vcrgen.scorer.score_report import score_page
 
@@ -351,7 +352,7 @@ def test_reports_have_the_words_of_the_task(data: Path, write: Write, form: str)
 
 
 def test_the_page_of_a_question_set(data: Path, write: Write) -> None:
-    session = open_session(data, Options())
+    session = open_session(data, ScoreOptions())
     file = write(lines(items(), some_right))
     page = score_page(session, [file], [session.score(file)])
     assert "12 pictures, 48 items, language en+ar, protocol bloom-v4" in page and "By category" in page
