@@ -52,11 +52,12 @@ from urllib.parse import parse_qsl, urlsplit
 from sqlalchemy import text
 from starlette.testclient import TestClient
 
-from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.model_facts import check_facts
-from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.records import Submission
+from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.settings import Settings

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcrgen.leaderboard.board import Board, settings_of
-from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.new_board import settings_of
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import BoardTable, Event, Submission
+from vcrgen.leaderboard.records import BoardTable, Event, ModelFacts, Submission
 from vcrgen.leaderboard.rotation import SetChange, apply_settings
 from vcrgen.leaderboard.settings import SetSettings, write_settings
 from vcrgen.leaderboard.store import submissions

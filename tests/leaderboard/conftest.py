@@ -25,12 +25,13 @@ from vcrgen.builder.options import load_build_config
 from vcrgen.builder.run import build
 from vcrgen.data.key import read_key
 from vcrgen.hidden import HiddenOptions, make_hidden
-from vcrgen.leaderboard.board import Board, init_board
-from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
-from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
-from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.intake import accept
+from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.new_board import init_board
+from vcrgen.leaderboard.records import BY_MAINTAINERS, ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
+from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.engine import SQLITE_FILE, create_board, open_engine
@@ -58,7 +59,7 @@ def _empty_boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         shutil.copyfile(made, file)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("vcrgen.leaderboard.board.create_board", create_empty_board)
+        patch.setattr("vcrgen.leaderboard.new_board.create_board", create_empty_board)
         yield
 
 

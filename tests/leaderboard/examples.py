@@ -9,7 +9,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from vcrgen.data.views import View
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.records import (
     BoardTable,
     ComparePage,
@@ -18,6 +17,7 @@ from vcrgen.leaderboard.records import (
     Event,
     Group,
     ModelCell,
+    ModelFacts,
     ModelPage,
     ModelRun,
     PairwiseComparison,

@@ -18,15 +18,15 @@ from tests.leaderboard.key_search import World
 from vcrgen.core.files import sha256_file
 from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import ANSWERS, FEEDBACK, FINAL, KEY_FILE, REPORT, VERSION, KeyManifest
-from vcrgen.leaderboard.board import Board, init_board
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
-from vcrgen.leaderboard.scoring import score_file
-from vcrgen.leaderboard.scoring_process import session_of
+from vcrgen.leaderboard.scoring import score_file, session_of
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log

@@ -10,12 +10,13 @@ from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.board import Board, init_board, maintainer, named_sets, open_board
+from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.new_board import init_board, named_sets
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import reported_results
 from vcrgen.leaderboard.store.engine import open_engine
-from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.log import maintainer, read_log
 from vcrgen.report.published.results import read_reported, shipped_tables
 
 
@@ -127,7 +128,7 @@ def test_half_a_board_is_not_in_the_way_of_the_next_try(
     if was_there:
         (tmp_path / "board").mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr("vcrgen.leaderboard.board.write_settings", stopped)
+        patch.setattr("vcrgen.leaderboard.new_board.write_settings", stopped)
         with pytest.raises(KeyboardInterrupt):
             init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=False)
     assert (tmp_path / "board").exists() == was_there
@@ -145,7 +146,7 @@ def test_a_board_that_somebody_else_finishes_meanwhile_stays(
         init_board(folder, [f"public:{public}"], Settings(), with_reported=False)
         return open_engine(place, url)
 
-    monkeypatch.setattr("vcrgen.leaderboard.board.open_engine", late)
+    monkeypatch.setattr("vcrgen.leaderboard.new_board.open_engine", late)
     with pytest.raises(LeaderboardError, match="The database holds a board already"):
         init_board(folder, [f"other:{public}"], Settings(), with_reported=False)
     assert [one.name for one in open_board(folder).sets] == ["public"]

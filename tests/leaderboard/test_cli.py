@@ -14,7 +14,7 @@ import yaml
 from tests.leaderboard.common import Hand, Place, Run
 from tests.pages import Page
 from vcrgen.cli.leaderboard import leaderboard
-from vcrgen.leaderboard.board import Board, data_of, open_board
+from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.answers import load_answers
@@ -169,7 +169,7 @@ def test_commands_of_the_pages(run: Run, hand: Hand, public: Path, hidden: Path,
             values = {
                 "schema": "vcrgen-human-baseline-1",
                 "study": "0" * 16,
-                "data": data_of(made.sets[0]),
+                "data": made.sets[0].data,
                 "language": "en",
             }
             values |= {"scores": [score | {"high": 1.0, "sd": None}]}
@@ -299,7 +299,7 @@ def test_a_changed_log_is_told(run: Run, board: Board) -> None:
     assert open_board(board.folder).sets
 
 
-@pytest.mark.parametrize("place", ["vcrgen.leaderboard.vault.Vault.store", "vcrgen.leaderboard.commands.score_or_wait"])
+@pytest.mark.parametrize("place", ["vcrgen.leaderboard.board.Vault.store", "vcrgen.leaderboard.commands.score_or_wait"])
 def test_a_full_disk_is_one_sentence(
     place: str, board: Board, run: Run, hand: Hand, public_key: AnswerKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 
 from tests.leaderboard.common import SET
-from vcrgen.leaderboard import scoring_process
+from vcrgen.leaderboard import scoring
 from vcrgen.leaderboard import worker as workers
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import long_files
-from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
-from vcrgen.leaderboard.scoring import check_file, score_file
-from vcrgen.leaderboard.scoring_process import session_of
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
+from vcrgen.leaderboard.scoring import ScoringOutcome, check_file, score_file, session_of
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.clean import LONGEST_OUTPUT
@@ -75,14 +72,14 @@ def test_every_question_is_read_as_often_whatever_its_split(
 
 def test_the_service_scores_all_splits(stepped: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = (each for each in stepped.sets if each.name == SET)
-    task = scoring_process.ScoringTask(set=one, file=Path("none"), shown_as="x", split="feedback", memory=1 << 30)
+    task = scoring.ScoringTask(set=one, file=Path("none"), shown_as="x", split="feedback", memory=1 << 30)
     called: list[dict[str, Any]] = []
-    monkeypatch.setattr(scoring_process, "score_file", lambda *_, **options: called.append(options) or ScoringOutcome())
-    monkeypatch.setattr(scoring_process, "limit_memory", lambda _: None)
-    monkeypatch.setattr(scoring_process.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(scoring_process, "_die_with", lambda _: None)
-    ours, theirs = scoring_process.mp.get_context().Pipe(duplex=False)
-    scoring_process._subprocess_main(task, theirs, 0)
+    monkeypatch.setattr(scoring, "score_file", lambda *_, **options: called.append(options) or ScoringOutcome())
+    monkeypatch.setattr(scoring, "limit_memory", lambda _: None)
+    monkeypatch.setattr(scoring.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(scoring, "_die_with", lambda _: None)
+    ours, theirs = scoring.mp.get_context().Pipe(duplex=False)
+    scoring._subprocess_main(task, theirs, 0)
     assert ours.recv_bytes()
     (options,) = called
     assert [each.options.subset for each in (options["split_session"], *options["other_splits"])] == [*SPLITS]

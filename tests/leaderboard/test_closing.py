@@ -18,9 +18,9 @@ from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
-from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
+from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, read_log
 from vcrgen.leaderboard.store.schema import runs

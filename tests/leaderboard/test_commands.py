@@ -10,15 +10,16 @@ import pytest
 from tests.leaderboard.common import Facts, Find, Hand, Place, Submit, events
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard import commands, scoring_process
-from vcrgen.leaderboard.board import Board, init_board, maintainer
+from vcrgen.leaderboard import commands, scoring
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import add, find_set, give_token, quote, remove, rescore, revoke, score_waiting
 from vcrgen.leaderboard.intake import DuplicateSubmission
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.log import maintainer, read_log
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 
@@ -98,7 +99,7 @@ def test_a_set_that_is_gone_is_said_and_the_file_waits(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scoring_process._session.cache_clear()
+    scoring._session.cache_clear()
     shutil.copytree(public, tmp_path / "data")
     board = init_board(tmp_path / "board", [f"public:{tmp_path / 'data'}"], Settings(), with_reported=False)
     (tmp_path / "data").rename(tmp_path / "gone")

@@ -16,11 +16,9 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import LimitReached
-from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
-from vcrgen.leaderboard.scoring import fingerprint
-from vcrgen.leaderboard.scoring_process import session_of
+from vcrgen.leaderboard.scoring import ScoringOutcome, fingerprint, session_of
 from vcrgen.leaderboard.service import teams as routes
 from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.log import read_log

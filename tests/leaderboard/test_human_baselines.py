@@ -11,13 +11,15 @@ import pytest
 
 from tests.bloom.conftest import made_set, row
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard.board import Board, data_of, describe_set, register_set
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.disclosure import rounding_step
 from vcrgen.leaderboard.export import export_tables
+from vcrgen.leaderboard.new_board import describe_set
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.sets import register_set
 
 Write = Callable[..., Path]
 
@@ -42,7 +44,7 @@ def write(board: Board, tmp_path: Path) -> Write:
         values = {
             "schema": "vcrgen-human-baseline-1",
             "study": "0123456789abcdef",
-            "data": data_of(one),
+            "data": one.data,
             "language": one.language,
             "scores": [made],
         } | file

@@ -15,8 +15,7 @@ from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
-from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import Event, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import Event, ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import check_log, now, read_log
 

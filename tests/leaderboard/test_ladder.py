@@ -16,10 +16,11 @@ from vcrgen.data.key import ANSWERS, HIDDEN_SPLITS, KEY_FILE
 from vcrgen.data.views import View
 from vcrgen.leaderboard import commands
 from vcrgen.leaderboard.api import as_json, team_as_json
-from vcrgen.leaderboard.board import Board, init_board, open_board
+from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.intake import LimitReached, accept
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle

@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard.model_facts import (
-    MAX_FILE_NAME,
-    ModelFacts,
-    check_facts,
-    entry_of,
-    file_name,
-    lookalikes,
-    taken_for,
-)
+from vcrgen.leaderboard.model_facts import MAX_FILE_NAME, check_facts, file_name, lookalikes, taken_for
+from vcrgen.leaderboard.records import ModelFacts, entry_of
 from vcrgen.report.escape import MAX_NAME, check_name
 from vcrgen.report.published.fields import MAX_LINK, Access, check_link, parse_size, show_size
 

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from tests.bloom.conftest import made_set, png, row
-from vcrgen.leaderboard.board import Board, describe_set, init_board, register_set
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.new_board import describe_set, init_board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.scoring import check_file, fingerprint, score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
-from vcrgen.leaderboard.store.sets import change_set
+from vcrgen.leaderboard.store.sets import change_set, register_set
 from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.run import open_session

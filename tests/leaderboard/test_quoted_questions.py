@@ -9,7 +9,8 @@ import pytest
 
 from tests.bloom.conftest import made_set, row
 from tests.leaderboard.common import Run
-from vcrgen.leaderboard.board import init_board, open_board
+from vcrgen.leaderboard.board import open_board
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import reported_results
 

@@ -9,9 +9,8 @@ from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.records import SubmissionStatus
+from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 
@@ -166,7 +165,7 @@ def test_models_of_two_teams_with_one_name_are_two(
 
 @EACH_DATABASE
 def test_a_file_that_fails_leaves_the_last_one_shown(board: Board, place: Place) -> None:
-    from vcrgen.leaderboard.outcome import ScoringOutcome
+    from vcrgen.leaderboard.scoring import ScoringOutcome
     from vcrgen.leaderboard.worker import finish
 
     first = place(board, "A", {EASY: [0.75] * 20})

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.leaderboard.common import Hand
-from vcrgen.leaderboard.board import open_session
-from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome
-from vcrgen.leaderboard.scoring import score_file
+from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome, open_session, score_file
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.span_session import Session
 from vcrgen.stats.bootstrap import BootstrapMean

@@ -15,9 +15,10 @@ from tests.leaderboard.common import Facts
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import DatabaseError, LeaderboardError
 from vcrgen.core.files import DISK_FULL
-from vcrgen.leaderboard.board import Board, init_board, open_board
-from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.board import Board, open_board
+from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.new_board import init_board
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.engine import open_engine

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard.vault import StoredFile, Vault
+from vcrgen.leaderboard.board import StoredFile, Vault
 
 MOST = 1 << 20
 
@@ -159,7 +159,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-@pytest.mark.parametrize("stage", ["vcrgen.leaderboard.vault.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("stage", ["vcrgen.leaderboard.board.fsync", "pathlib.Path.replace"])
 def test_a_crash_before_the_file_is_in_its_place_leaves_no_half_file(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,13 +27,13 @@ from tests.forked import Forked
 from tests.leaderboard.common import Drain, Facts, Find, Hand, Submit, events, statuses, until
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.leaderboard import scoring_process
+from vcrgen.leaderboard import scoring
 from vcrgen.leaderboard import worker as module
-from vcrgen.leaderboard.board import Board, init_board, open_session
-from vcrgen.leaderboard.outcome import ScoringOutcome
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
-from vcrgen.leaderboard.scoring_process import MAX_ATTEMPTS
+from vcrgen.leaderboard.scoring import MAX_ATTEMPTS, ScoringOutcome, open_session
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.schema import cells, runs
@@ -142,7 +142,7 @@ def test_the_scores_are_stored_with_the_log_or_not_at_all(
 
 def only_for(first: Submission, what: Callable[[], Any]) -> Callable[..., ScoringOutcome]:
     """A stand-in for the scorer that misbehaves for one file."""
-    real = scoring_process.score_file
+    real = scoring.score_file
 
     def score(session: Any, file: Path, **more: Any) -> ScoringOutcome:
         if file.name == first.file:
@@ -170,7 +170,7 @@ def test_a_file_that_kills_its_process_fails_after_some_tries(
     death: Callable[[], None], board: Board, three: Any, drain: Drain, find: Find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = three(board)
-    monkeypatch.setattr(scoring_process, "score_file", only_for(given[0], death))
+    monkeypatch.setattr(scoring, "score_file", only_for(given[0], death))
     told: list[tuple[str, dict[str, Any]]] = []
     drain(board, say=lambda what, **facts: told.append((what, facts)))
     found = find(board, given[0].id)
@@ -189,7 +189,7 @@ def test_a_process_that_dies_while_it_answers_counts_as_one_that_died(
         os._exit(1)
 
     three(board)
-    monkeypatch.setattr(scoring_process, "_subprocess_main", half)
+    monkeypatch.setattr(scoring, "_subprocess_main", half)
     drain(board)
     assert statuses(board) == {"failed": 3}
 
@@ -209,7 +209,7 @@ def test_what_goes_wrong_in_scoring_quotes_nothing(
         raise KeyError(answer)
 
     given = three(board)
-    monkeypatch.setattr(scoring_process, "score_file", only_for(given[0], fault))
+    monkeypatch.setattr(scoring, "score_file", only_for(given[0], fault))
     drain(board)
     told = "".join(capfd.readouterr())
     assert "KeyError" in told and "test_worker.py" in told
@@ -221,7 +221,7 @@ def test_a_file_that_takes_too_long_fails(
 ) -> None:
     board = make_board(seconds=3600)
     given = three(board)
-    monkeypatch.setattr(scoring_process, "score_file", only_for(given[0], lambda: time.sleep(600)))
+    monkeypatch.setattr(scoring, "score_file", only_for(given[0], lambda: time.sleep(600)))
     assert Worker(replace(board, settings=board.settings.model_copy(update={"seconds": 2})), say=no_word).score_next()
     assert drain(board) == 2
     assert find(board, given[0].id).problems == ("Scoring took longer than 2 seconds, the most this board gives.",)
@@ -234,7 +234,7 @@ def test_time_in_which_the_worker_stands_still_is_not_that_of_a_file(
     """A machine that stops all its processes for a while left the clock behind, and a file failed for it."""
     three(board)
     clock = itertools.count(step=1e6)
-    for owner in (module, scoring_process):
+    for owner in (module, scoring):
         monkeypatch.setattr(owner, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=time.sleep))
     assert drain(board) == 3
     assert statuses(board) == {"scored": 3}
@@ -245,7 +245,7 @@ def test_a_file_that_takes_too_much_memory_fails(
 ) -> None:
     board = make_board(memory_mb=128)
     given = three(board)
-    monkeypatch.setattr(scoring_process, "score_file", only_for(given[0], lambda: bytearray(2 << 30)))
+    monkeypatch.setattr(scoring, "score_file", only_for(given[0], lambda: bytearray(2 << 30)))
     assert drain(board) == 3
     assert find(board, given[0].id).problems == ("Scoring this file takes more memory than this board gives.",)
     assert statuses(board) == {"failed": 1, "scored": 2}
@@ -257,7 +257,7 @@ def test_a_file_that_takes_too_much_memory_fails(
 @pytest.fixture
 def movable(public: Path, hidden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Board]:
     """A board whose public set is a copy, and a worker that has read nothing yet."""
-    scoring_process._session.cache_clear()
+    scoring._session.cache_clear()
     shutil.copytree(public, tmp_path / "moved")
     data = [f"public:{tmp_path / 'moved'}", f"hidden-en:{hidden / 'key'}"]
     board = init_board(tmp_path / "board", data, Settings(), with_reported=False)
@@ -311,7 +311,7 @@ def test_a_set_that_changed_is_another_ranking(
         for question in public_key.questions[:9]
     ]
     key.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    scoring_process._session.cache_clear()
+    scoring._session.cache_clear()
     new_key = open_session("public", key).key
     new = submit(movable, hand(new_key, right=2, modes=[None]), facts("New"))
     assert drain(movable) == 1
@@ -356,7 +356,7 @@ def work(folder: Path) -> None:
 
 
 def work_slowly(folder: Path) -> None:
-    scoring_process.score_file = lambda *_, **__: time.sleep(600)  # type: ignore[assignment]
+    scoring.score_file = lambda *_, **__: time.sleep(600)  # type: ignore[assignment]
     work(folder)
 
 
@@ -419,7 +419,7 @@ def test_a_worker_that_is_asked_to_stop_puts_back_what_it_holds(
         (Board, "writing", 0),  # nothing can be written
         (Board, "writing", 2),  # nothing after a file has been claimed
         (module, "finish", 0),  # what is small can be written, the scores cannot
-        (scoring_process, "score_file", 0),  # there is no room for temporary files
+        (scoring, "score_file", 0),  # there is no room for temporary files
     ],
 )
 def test_a_worker_waits_until_a_full_disk_has_room(

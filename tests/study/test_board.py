@@ -11,9 +11,9 @@ from tests.bloom.conftest import made_set, row
 from tests.study.conftest import table_of
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.leaderboard.backup import backup
-from vcrgen.leaderboard.board import init_board
 from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.export import export_tables
+from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store.log import read_log, record
 from vcrgen.leaderboard.store.results import check_scores

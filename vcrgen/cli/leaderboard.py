@@ -106,7 +106,7 @@ def init(
     ] = False,
 ) -> None:
     """Make a board, with its settings in BOARD/board.yaml."""
-    from vcrgen.leaderboard.board import init_board
+    from vcrgen.leaderboard.new_board import init_board
     from vcrgen.leaderboard.rotation import check_unsafe, make_lifecycle
     from vcrgen.leaderboard.settings import Settings
 
@@ -362,9 +362,9 @@ def choose(
 
     While a ladder is open, a team has at most `closing_models` chosen models.
     """
-    from vcrgen.leaderboard.board import maintainer
     from vcrgen.leaderboard.commands import choose as run
     from vcrgen.leaderboard.commands import take_back
+    from vcrgen.leaderboard.store.log import maintainer
 
     if back:
         taken = take_back(_open(board), submission, team=None, actor=maintainer())

@@ -20,19 +20,10 @@ from sqlalchemy import Connection, Date, LargeBinary, Table, func, insert, selec
 
 from vcrgen.core.errors import ConfigError, LeaderboardError, OutputError
 from vcrgen.core.files import atomic_path, canonical_json, output_errors
-from vcrgen.leaderboard.board import (
-    Board,
-    check_database,
-    describe_set,
-    fresh_folder,
-    maintainer,
-    named_sets,
-    new_board,
-    protocol_of,
-    settings_of,
-)
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.new_board import check_database, describe_set, fresh_folder, named_sets, new_board, settings_of
 from vcrgen.leaderboard.settings import Settings, write_settings
-from vcrgen.leaderboard.store.log import check_log, read_log, record
+from vcrgen.leaderboard.store.log import check_log, maintainer, read_log, record
 from vcrgen.leaderboard.store.results import check_scores
 from vcrgen.leaderboard.store.schema import SCHEMA_VERSION, metadata, submissions
 from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
@@ -141,7 +132,7 @@ def _load(
             if name_ not in known:
                 raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
             known_set = get_set(connection, name_)
-            change_set(connection, describe_set(name_, path, known_set.lifecycle, protocol=protocol_of(known_set)))
+            change_set(connection, describe_set(name_, path, known_set.lifecycle, protocol=known_set.protocol))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 

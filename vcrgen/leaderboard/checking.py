@@ -18,8 +18,7 @@ from typing import IO, Any
 from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.model_facts import file_name
-from vcrgen.leaderboard.scoring import check_file
-from vcrgen.leaderboard.scoring_process import limit_memory
+from vcrgen.leaderboard.scoring import check_file, limit_memory
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.scorer.options import ScoreOptions

@@ -10,14 +10,13 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.lock import locked
 from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import FEEDBACK, FINAL
-from vcrgen.leaderboard.board import Board, maintainer
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_or_wait
 from vcrgen.leaderboard.intake import selected_for_closing
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
-from vcrgen.leaderboard.scoring import LONG_RATIO
-from vcrgen.leaderboard.scoring_process import MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
+from vcrgen.leaderboard.scoring import LONG_RATIO, MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
 from vcrgen.leaderboard.store import results, submissions
-from vcrgen.leaderboard.store.log import now, record
+from vcrgen.leaderboard.store.log import maintainer, now, record
 from vcrgen.leaderboard.store.sets import change_set, get_set
 
 LOCK = ".closing.lock"

@@ -11,15 +11,21 @@ from sqlalchemy import Connection
 
 from vcrgen.core.errors import LeaderboardError, PredictionError
 from vcrgen.core.plurals import pluralize
-from vcrgen.leaderboard.board import Board, data_of, maintainer, open_session
-from vcrgen.leaderboard.intake import BY_MAINTAINERS, accept
-from vcrgen.leaderboard.model_facts import ModelFacts
+from vcrgen.leaderboard.board import Board
+from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.pixel_scores import score_pixels
-from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus, TestSet
-from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.leaderboard.scoring_process import POLL_SECONDS
+from vcrgen.leaderboard.records import (
+    BY_MAINTAINERS,
+    NO_MODE,
+    Feedback,
+    ModelFacts,
+    Submission,
+    SubmissionStatus,
+    TestSet,
+)
+from vcrgen.leaderboard.scoring import POLL_SECONDS, open_session
 from vcrgen.leaderboard.store import baselines, reported_results, results, submissions
-from vcrgen.leaderboard.store.log import record
+from vcrgen.leaderboard.store.log import maintainer, record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
 from vcrgen.leaderboard.worker import Worker
@@ -295,7 +301,7 @@ def quote(board: Board, files: Sequence[Path]) -> int:
             details = {"study": baseline.study, "rows": str(len(baseline.scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="human baseline", subject=test_set.name, facts=details)
         for file, test_set, scores in scored:
-            baselines.put_pixels(connection, test_set.name, data_of(test_set), scores)
+            baselines.put_pixels(connection, test_set.name, test_set.data, scores)
             details = {"rows": str(len(scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="template baseline", subject=test_set.name, facts=details)
     return count + sum(len(baseline.scores) for _, baseline in studies) + sum(len(scores) for _, _, scores in scored)
@@ -304,9 +310,9 @@ def quote(board: Board, files: Sequence[Path]) -> int:
 def _set_of(baseline: HumanBaseline, sets: Sequence[TestSet], file: Path) -> TestSet:
     """The set of a board whose data the people of a study saw; a LeaderboardError if there is none."""
     data = baseline.data, baseline.language
-    test_set = next((candidate for candidate in sets if (data_of(candidate), candidate.language) == data), None)
+    test_set = next((candidate for candidate in sets if (candidate.data, candidate.language) == data), None)
     if test_set is None:
-        listing = (f"{candidate.name} ({data_of(candidate)}, {candidate.language})" for candidate in sets)
+        listing = (f"{candidate.name} ({candidate.data}, {candidate.language})" for candidate in sets)
         have = ", ".join(listing) or "none"
         raise LeaderboardError(
             f"{file} is of people who saw other data ({baseline.data}, {baseline.language}) than the sets of this "

@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.model_facts import ModelFacts, file_name
-from vcrgen.leaderboard.records import Quota, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.model_facts import file_name
+from vcrgen.leaderboard.records import ModelFacts, Quota, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record

@@ -6,12 +6,12 @@ import json
 
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.files import canonical_json, write_text
-from vcrgen.leaderboard.board import Board, maintainer
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import MAX_REASON
-from vcrgen.leaderboard.model_facts import ModelFacts, check_facts
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.model_facts import check_facts
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import now, record
+from vcrgen.leaderboard.store.log import maintainer, now, record
 from vcrgen.leaderboard.store.sets import get_set
 from vcrgen.report.escape import check_name
 from vcrgen.report.published.fields import show_size

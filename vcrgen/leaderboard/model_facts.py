@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from vcrgen.core.errors import LeaderboardError
-from vcrgen.core.files import canonical_json
+from vcrgen.leaderboard.records import ModelFacts
 from vcrgen.report.escape import check_name
 from vcrgen.report.published.fields import Access, check_link, parse_date, parse_size, show_size
 from vcrgen.text.lookalikes import skeleton
@@ -21,29 +19,6 @@ MAX_FILE_NAME = 100
 MAX_SIZE = 100_000.0  # billions of parameters, about fifty times the largest model of 2026
 FIRST_RELEASE = date(1950, 1, 1)
 AHEAD = timedelta(days=366)  # that a release may lie in the future
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFacts:
-    """One model as its team describes it; made by `check_facts`."""
-
-    team: str  # who submits
-    model: str
-    link: str = ""  # an http or https address, or empty
-    access: Access = Access.UNKNOWN  # whether others can run the model
-    size: float | None = None  # parameters in billions
-    released: date | None = None
-
-    @property
-    def entry(self) -> str:
-        """Twelve hex digits that stand for team and model: the name of the model's page."""
-        return entry_of(self.team, self.model)
-
-
-@functools.lru_cache(maxsize=4096)
-def entry_of(team: str, model: str) -> str:
-    """The entry of a team's model; names that differ in case only are the same."""
-    return hashlib.sha256(canonical_json([team.casefold(), model.casefold()]).encode()).hexdigest()[:12]
 
 
 def check_facts(

@@ -8,12 +8,10 @@ from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.data.statistics import BitsSummary
 from vcrgen.data.tasks.pixel_bits import read_pixel_bits
 from vcrgen.data.tasks.task import VCR_TASK
-from vcrgen.leaderboard.board import protocol_of
-from vcrgen.leaderboard.records import PixelScore, TestSet
-from vcrgen.leaderboard.scoring import NO_MODE
-from vcrgen.scorer.options import ScoreOptions
+from vcrgen.leaderboard.records import NO_MODE, PixelScore, TestSet
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.records import UNSTATED
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.span_session import Session
 
 
@@ -27,7 +25,7 @@ def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:
         raise LeaderboardError(f"The set {one.name!r} has no masked spans, so the template baseline cannot read it.")
     try:
         signature = str(read_pixel_bits(file).signature)
-        session = Session(Path(one.path), ScoreOptions(protocol=protocol_of(one), pixels=file))
+        session = Session(Path(one.path), ScoreOptions(protocol=one.protocol, pixels=file))
         cells = session.score(receive(file)).cells
     except VcrgenError as problem:
         raise LeaderboardError(f"{file} cannot be scored on the set {one.name!r}: {problem}") from None

@@ -6,19 +6,25 @@ seen by anybody: what it says of scores has passed ``disclosure.py``.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from vcrgen.core.files import canonical_json
+from vcrgen.core.signature import Signature
 from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.data.tasks.task import VCR_TASK, ScoredTask
 from vcrgen.data.views import View
-from vcrgen.leaderboard.model_facts import ModelFacts
 from vcrgen.leaderboard.settings import Settings
+from vcrgen.report.published.fields import Access
 from vcrgen.report.published.human_baseline import HumanScore
 from vcrgen.report.published.results import ReportedResult
+
+NO_MODE = "any"  # of outputs that state no mode, where the set has none
+BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
 
 
 class Feedback(StrEnum):
@@ -38,6 +44,29 @@ class SubmissionStatus(StrEnum):
     SCORED = "scored"
     FAILED = "failed"
     REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """One model as its team describes it; made by `model_facts.check_facts`."""
+
+    team: str  # who submits
+    model: str
+    link: str = ""  # an http or https address, or empty
+    access: Access = Access.UNKNOWN  # whether others can run the model
+    size: float | None = None  # parameters in billions
+    released: date | None = None
+
+    @property
+    def entry(self) -> str:
+        """Twelve hex digits that stand for team and model: the name of the model's page."""
+        return entry_of(self.team, self.model)
+
+
+@lru_cache(maxsize=4096)
+def entry_of(team: str, model: str) -> str:
+    """The entry of a team's model; names that differ in case only are the same."""
+    return hashlib.sha256(canonical_json([team.casefold(), model.casefold()]).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +148,17 @@ class TestSet:
     lifecycle: SetLifecycle = field(default=SetLifecycle(), hash=False)
     task: ScoredTask = field(default=VCR_TASK, hash=False)
     white_rows: bool = False  # whether its covers are white rows of a language whose bits under them are known: none
+
+    @property
+    def data(self) -> str:
+        """The data as the signature names it: of a hidden set the beginning of its commitment."""
+        return Signature.parse(self.signature).facts["data"]
+
+    @property
+    def protocol(self) -> str | None:
+        """The protocol by which the set is scored, which it keeps; None for the default of its task."""
+        name = Signature.parse(self.signature).facts.get("protocol", "")
+        return name.rpartition("-")[0] or None if self.task is VCR_TASK else None
 
     @property
     def shown(self) -> SplitSize:

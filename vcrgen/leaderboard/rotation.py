@@ -18,20 +18,12 @@ from vcrgen.data.key import KEY_FILE, MAX_KEY_BYTES, read_key
 from vcrgen.data.manifest import MANIFEST
 from vcrgen.data.tasks.task import TASKS
 from vcrgen.data.views import View
-from vcrgen.leaderboard.board import (
-    Board,
-    check_overall,
-    data_of,
-    describe_set,
-    maintainer,
-    open_unapplied,
-    protocol_of,
-    register_set,
-)
+from vcrgen.leaderboard.board import Board, check_overall, open_unapplied
+from vcrgen.leaderboard.new_board import describe_set
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.leaderboard.settings import FILE, SetSettings
-from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set
+from vcrgen.leaderboard.store.log import maintainer, now, record
+from vcrgen.leaderboard.store.sets import all_sets, change_set, get_set, register_set
 from vcrgen.scorer.answers import hidden_folder
 
 
@@ -108,8 +100,8 @@ def _read_new(board: Board, wanted: SetSettings, known: TestSet | None) -> TestS
     if known is not None and Path(known.path).resolve() == path.resolve():
         return None
     if known is not None:
-        found = describe_set(wanted.name, path, known.lifecycle, protocol=protocol_of(known))
-        if data_of(found) != data_of(known):
+        found = describe_set(wanted.name, path, known.lifecycle, protocol=known.protocol)
+        if found.data != known.data:
             raise LeaderboardError(
                 f"The data of {wanted.name!r} in {FILE} is not that of the set on the board; give a new set a new name."
             )
@@ -171,7 +163,7 @@ def _check_kept(wanted: SetSettings, known: TestSet) -> None:
     rules = {
         "feedback": (wanted.feedback, known.lifecycle.feedback.value),
         "view": (wanted.view, known.lifecycle.view.value),
-        "protocol": (wanted.protocol, protocol_of(known)),
+        "protocol": (wanted.protocol, known.protocol),
     }
     for rule, (new, old) in rules.items():
         if new and new != old:

@@ -1,29 +1,240 @@
-"""Scoring one file for a board: complete or rejected, and never a word of an answer in what a team is told."""
+"""Scoring one file of outputs, in a process of its own with limits on time and memory.
+
+A file is scored as a whole or rejected, and never a word of an answer is in what a team is told. The process is forked
+from one that has read the answers, and nothing comes back from it but a `ScoringOutcome`.
+"""
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import math
+import multiprocessing as mp
+import os
+import signal
+import threading
+import time
+import traceback
 import unicodedata
+from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
-from vcrgen.core.errors import PredictionError
+from vcrgen.core.errors import LeaderboardError, PredictionError, VcrgenError
+from vcrgen.core.files import DISK_FULL
 from vcrgen.core.plurals import pluralize
-from vcrgen.leaderboard.outcome import CellOutcome, ScoringOutcome, Triple
+from vcrgen.data.views import View
+from vcrgen.leaderboard.records import NO_MODE, TestSet
 from vcrgen.scorer.clean import LONGEST_OUTPUT
 from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED, CellName
 from vcrgen.scorer.results import Estimate, RunResult
+from vcrgen.scorer.options import ScoreOptions
+from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession, Validation
 from vcrgen.scorer.span_session import Session
+from vcrgen.web.log import log_line
 
-NO_MODE = "any"  # of outputs that state no mode, where the set has none
 LONG_RATIO = 3.0  # of outputs to answers: from here on they may be lists of guesses
 _UNSEEN = ("Mn", "Me", "Cf")  # marks on letters, and characters that show nothing
+MAX_ATTEMPTS = 3  # of a file whose process ends badly each time
+POLL_SECONDS = 0.2
+FULL_EXIT = 75  # exit code of a process that has no room for a temporary file (EX_TEMPFAIL)
+Triple = tuple[float, float, float]  # value, low, high
+Triples = Mapping[str, Triple]  # by metric, as shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellOutcome:
+    """One cell of a task."""
+
+    mode: str  # or whatever else the axis of the task is
+    view: str
+    estimates: Triples
+    difference: Triples | None  # of the two views that the task compares, at the first of them
+    means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `Resampled` as bytes
+    hits: bytes  # a bit for each unit, the first one highest: whether it is right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringOutcome:
+    """Scores, or why there are none."""
+
+    problems: tuple[str, ...] = ()  # sentences for the team; with any, there is nothing else
+    signature: str = ""  # of the scores
+    result: Mapping[str, Any] | None = None  # everything the scorer says, as JSON values
+    cells: tuple[CellOutcome, ...] = ()  # what ranks and comparisons need
+    outputs: bytes | None = None  # fingerprints of the outputs, for hidden sets
+    scores_disclosed: int = 1  # figures that the key gave for it
+
+    def to_bytes(self) -> bytes:
+        """The outcome as JSON, so that nothing which crosses processes is ever executed; bytes are in base64."""
+        return json.dumps(asdict(self), default=lambda value: b64encode(value).decode()).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ScoringOutcome:
+        """The inverse of `to_bytes`."""
+        values = json.loads(data)
+        for cell in values["cells"]:
+            cell["hits"] = b64decode(cell["hits"])
+            cell["means"] = {metric: b64decode(packed) for metric, packed in cell["means"].items()}
+            for name in ("estimates", "difference"):
+                cell[name] = cell[name] and {metric: tuple(triple) for metric, triple in cell[name].items()}
+        outputs = values["outputs"]
+        read = {
+            "problems": tuple(values["problems"]),
+            "cells": tuple(CellOutcome(**cell) for cell in values["cells"]),
+            "outputs": None if outputs is None else b64decode(outputs),
+        }
+        return cls(**values | read)
+
+
+class WorkerStopped(Exception):
+    """The worker was asked to stop while it was scoring."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringTask:
+    """Input of a process that scores one file."""
+
+    set: TestSet
+    file: Path
+    shown_as: str  # what messages call the file
+    split: str = ""  # the split of the key that is scored; empty for the whole
+    view: View | None = None  # the only view that is scored; None for all
+    earlier: tuple[bytes, ...] = ()  # fingerprints of what the team submitted before
+    left: int | None = None  # figures that the team may ask of the key; None for any number
+    memory: int  # bytes that scoring may take
+
+
+def score_in_subprocess(task: ScoringTask, *, seconds: float, stop: Callable[[], bool]) -> ScoringOutcome | None:
+    """Score a file in another process, within a time in seconds.
+
+    Returns:
+        The outcome; None if the process broke off.
+
+    Raises:
+        WorkerStopped: ``stop``, which is asked several times a second, said so.
+        OSError: The process found no room for a temporary file.
+    """
+    # Windows has no fork: there each process reads the answers for itself.
+    context: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_subprocess_main, args=(task, theirs, os.getpid()), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        # What counts is the time that was waited, not that of a clock: while this machine or this process stands still,
+        # the clock goes on and nobody reads the answer.
+        left = seconds
+        while not ours.poll(step := min(POLL_SECONDS, left)):
+            left -= step
+            if left <= 0:
+                return ScoringOutcome(
+                    problems=(f"Scoring took longer than {seconds:g} seconds, the most this board gives.",)
+                )
+            if stop():
+                raise WorkerStopped
+        return ScoringOutcome.from_bytes(ours.recv_bytes())
+    except (EOFError, OSError):  # it died before it had answered, or while it did
+        process.join(POLL_SECONDS)
+        if process.exitcode == FULL_EXIT:
+            raise OSError(errno.ENOSPC, "the disk of temporary files is full") from None
+        return None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _subprocess_main(task: ScoringTask, pipe: Pipe, parent: int) -> None:
+    """In the process of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    session = session_of(task.set)
+    split_session = session_of(task.set, task.split, task.view) if task.split else None
+    other_splits = [split for split in task.set.lifecycle.splits if task.split and split != task.split]
+    others = [session_of(task.set, split, task.view) for split in other_splits]
+    limit_memory(task.memory)
+    try:
+        outcome = score_file(
+            session,
+            task.file,
+            shown_as=task.shown_as,
+            split_session=split_session,
+            other_splits=others,
+            earlier=task.earlier,
+            left=task.left,
+        )
+    except MemoryError:
+        outcome = ScoringOutcome(problems=("Scoring this file takes more memory than this board gives.",))
+    except Exception as fault:  # its text could quote an answer: say what and where, and break off
+        places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(fault.__traceback__)]
+        log_line("fault in scoring", kind=type(fault).__name__, places=places)
+        os._exit(FULL_EXIT if isinstance(fault, OSError) and fault.errno in DISK_FULL else 1)
+    pipe.send_bytes(outcome.to_bytes())
+
+
+def _die_with(parent: int) -> None:
+    """Do not outlive the worker: nobody would read the outcome, and the lock would stay."""
+    while os.getppid() == parent:
+        time.sleep(POLL_SECONDS)
+    os._exit(1)
+
+
+def limit_memory(more: int) -> None:
+    """Let this process take ``more`` bytes beyond what it has, where the system can hold it to that."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError):
+        return
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + more
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def session_of(test_set: TestSet, split: str = "", view: View | None = None) -> BaseScoringSession:
+    """The session of a set or of a part of it: read once, and found again by processes that are forked."""
+    return _session(test_set.name, test_set.path, split, view, test_set.protocol)
+
+
+@cache
+def _session(name: str, path: str, split: str, view: View | None, protocol: str | None) -> BaseScoringSession:
+    return open_session(name, Path(path), split=split, view=view, protocol=protocol)
+
+
+def open_session(
+    name: str, path: Path, *, split: str = "", view: View | None = None, protocol: str | None = None
+) -> BaseScoringSession:
+    """Answers and scorer of a set; every answer tokenised, so that processes which are forked share that.
+
+    Args:
+        name: What the set is called on the board.
+        path: Where it is.
+        split: The split of a hidden set to score; empty for the whole.
+        view: The only view to score; None for all.
+        protocol: That of the scores; None for the default of the task.
+
+    Raises:
+        LeaderboardError: The answers cannot be read.
+    """
+    try:
+        session = scoring_session(path, ScoreOptions(subset=split or None, view=view and view.value, protocol=protocol))
+        session.preload()
+    except VcrgenError as problem:
+        raise LeaderboardError(f"The set {name!r} cannot be used: {problem}") from None
+    return session
 
 
 def score_file(

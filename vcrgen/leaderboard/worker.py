@@ -21,14 +21,14 @@ from sqlalchemy import Connection
 from vcrgen.core.errors import LeaderboardError, VcrgenError
 from vcrgen.core.files import DISK_FULL
 from vcrgen.core.lock import locked
-from vcrgen.leaderboard.board import Board, open_board, set_of
+from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
-from vcrgen.leaderboard.intake import BY_MAINTAINERS, quota
-from vcrgen.leaderboard.outcome import ScoringOutcome
-from vcrgen.leaderboard.records import Submission, SubmissionStatus, TestSet
-from vcrgen.leaderboard.scoring_process import (
+from vcrgen.leaderboard.intake import quota
+from vcrgen.leaderboard.records import BY_MAINTAINERS, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.scoring import (
     MAX_ATTEMPTS,
     POLL_SECONDS,
+    ScoringOutcome,
     ScoringTask,
     WorkerStopped,
     score_in_subprocess,
@@ -36,7 +36,7 @@ from vcrgen.leaderboard.scoring_process import (
 )
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now, record
-from vcrgen.leaderboard.store.sets import change_set, get_set
+from vcrgen.leaderboard.store.sets import change_set, get_set, set_of
 from vcrgen.leaderboard.store.teams import key_of, sharing, turn_of
 from vcrgen.web.log import log_line
 

@@ -14,7 +14,7 @@ from vcrgen.data.key import read_answers
 from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.hidden.mcq import make_hidden_mcq
 from vcrgen.hidden.options import HiddenOptions
-from vcrgen.leaderboard.board import describe_set
+from vcrgen.leaderboard.new_board import describe_set
 from vcrgen.leaderboard.scoring import score_file
 from vcrgen.scorer import score
 from vcrgen.scorer.options import ScoreOptions

@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.board import MAINTAINER
 from vcrgen.leaderboard.model_facts import lookalikes
 from vcrgen.leaderboard.queries.comparisons import ComparisonQueries
 from vcrgen.leaderboard.queries.models import ModelQueries
 from vcrgen.leaderboard.queries.rankings import RankingQueries
 from vcrgen.leaderboard.queries.state import SetRows as SetRows
 from vcrgen.leaderboard.store import submissions
-from vcrgen.leaderboard.store.log import last_event, read_log
+from vcrgen.leaderboard.store.log import MAINTAINER, last_event, read_log
 
 
 class BoardQueries(RankingQueries, ModelQueries, ComparisonQueries):

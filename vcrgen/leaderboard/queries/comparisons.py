@@ -14,8 +14,7 @@ from vcrgen.data.views import View
 from vcrgen.leaderboard import records
 from vcrgen.leaderboard.disclosure import disclose_differences
 from vcrgen.leaderboard.queries.state import VIEWS, BoardState, scorer_cell
-from vcrgen.leaderboard.records import BoardCell, Estimate
-from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.records import NO_MODE, BoardCell, Estimate
 from vcrgen.leaderboard.store import results
 from vcrgen.scorer.comparison import conclude
 from vcrgen.stats.intervals import difference_interval, sd_and_intervals

@@ -10,11 +10,9 @@ from typing import Any
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
 from vcrgen.leaderboard import records
-from vcrgen.leaderboard.board import data_of
 from vcrgen.leaderboard.disclosure import disclose_human
 from vcrgen.leaderboard.queries.state import VIEWS, BoardState
-from vcrgen.leaderboard.records import BoardCell, Estimates, RankedModel, Track
-from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.records import NO_MODE, BoardCell, Estimates, RankedModel, Track
 from vcrgen.leaderboard.store import baselines, reported_results, submissions
 from vcrgen.report.published.human_baseline import HumanScore
 from vcrgen.report.published.results import ReportedResult
@@ -89,7 +87,7 @@ class RankingQueries(BoardState):
         """Scores of people by set, mode and view; of data that a set does not have any more, none."""
         by_track: dict[tuple[str, str, str], list[HumanScore]] = defaultdict(list)
         for name, data, score in baselines.human_scores(self.connection):
-            if name in self.sets and data_of(self.sets[name]) == data:
+            if name in self.sets and self.sets[name].data == data:
                 mode = NO_MODE if score.mode == UNSTATED else score.mode
                 disclosed = disclose_human(score, hidden=self.sets[name].hidden)
                 by_track[name, mode, score.view.value].append(disclosed)

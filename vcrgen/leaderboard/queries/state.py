@@ -9,10 +9,9 @@ from functools import cached_property
 from sqlalchemy import Connection
 
 from vcrgen.data.views import View
-from vcrgen.leaderboard.board import Board, data_of
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.disclosure import disclose_pixels, set_rounding_step
-from vcrgen.leaderboard.records import BoardCell, BoardTable, PixelScore, TestSet, Track
-from vcrgen.leaderboard.scoring import NO_MODE
+from vcrgen.leaderboard.records import NO_MODE, BoardCell, BoardTable, PixelScore, TestSet, Track
 from vcrgen.leaderboard.store import baselines, results
 from vcrgen.leaderboard.store.sets import all_sets
 from vcrgen.scorer.records import UNSTATED
@@ -89,7 +88,7 @@ class BoardState:
         return {
             (name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))
             for name, data, score in baselines.pixel_scores(self.connection)
-            if name in self.sets and data_of(self.sets[name]) == data
+            if name in self.sets and self.sets[name].data == data
         }
 
 

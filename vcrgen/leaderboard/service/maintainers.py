@@ -10,10 +10,11 @@ from starlette.datastructures import FormData
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.reading import encodable
 from vcrgen.leaderboard import maintainers
-from vcrgen.leaderboard.board import MAINTAINER, Board
+from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
 from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
+from vcrgen.leaderboard.store.log import MAINTAINER
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
 from vcrgen.web.forms import form_texts, open_form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -15,6 +16,15 @@ from vcrgen.leaderboard.records import Event
 from vcrgen.leaderboard.store.schema import events
 
 START = "0" * 64
+MAINTAINER = "maintainer"  # how those are called who work on the command line, before the name of their account
+
+
+def maintainer() -> str:
+    """Who uses the command line, by the name of the account, for the log."""
+    try:
+        return f"{MAINTAINER} {getpass.getuser()}"[:100]
+    except (OSError, KeyError):
+        return MAINTAINER
 
 
 def now() -> datetime:

@@ -16,8 +16,8 @@ from vcrgen.core.files import canonical_json
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import disclose_all, disclose_differences, set_rounding_step
-from vcrgen.leaderboard.outcome import ScoringOutcome
 from vcrgen.leaderboard.records import BoardCell, Estimate, Event, TestSet
+from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 from vcrgen.leaderboard.store.sets import all_sets, get_set

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
-from vcrgen.leaderboard.model_facts import ModelFacts
-from vcrgen.leaderboard.records import Submission, SubmissionStatus
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.leaderboard.store.teams import key_of, turn_of
