@@ -56,10 +56,10 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token
 from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.new_board import init_board
+from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.records import Submission
 from vcrgen.leaderboard.scoring import CellOutcome, ScoringOutcome
 from vcrgen.leaderboard.service.app import make_app
-from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.store import results, submissions

@@ -199,8 +199,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "the baseline's scores of a hidden set are not rounded",
-        "(name, score.mode): disclose_pixels(score, set_rounding_step(self.sets[name]))",
-        "(name, score.mode): score",
+        "(test_set.name, score.mode): disclose_pixels(score, set_rounding_step(test_set))",
+        "(test_set.name, score.mode): score",
         "tests/leaderboard/test_pixels.py",
     ),
     M(
@@ -1563,8 +1563,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "hidden counts shown",
-        "        if track.hidden:\n            return shown",
-        "        if False:\n            return shown",
+        "if track.hidden:  # no counts",
+        "if False:  # no counts",
         "tests/leaderboard/test_queries.py",
     ),
     M(

@@ -8,12 +8,12 @@ from typing import Any
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import settings_of
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import BoardTable, Event, ModelFacts, Submission
 from vcrgen.leaderboard.rotation import SetChange, apply_settings
 from vcrgen.leaderboard.settings import SetSettings, write_settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.reader import BoardReader
 
 SET = "hidden-en"
 Drain = Callable[..., int]
@@ -62,7 +62,7 @@ def statuses(board: Board) -> Counter[str]:
 def table_of(board: Board) -> BoardTable:
     """The first table of the hidden set."""
     with board.reading() as connection:
-        return next(each for each in BoardQueries(board, connection).tables() if each.track.set == SET)
+        return next(each for each in BoardReader(board.settings, connection).tables() if each.track.set == SET)
 
 
 def until(look: Callable[[], Any], seconds: float = 180) -> Any:

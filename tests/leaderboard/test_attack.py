@@ -23,13 +23,14 @@ from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.intake import accept
 from vcrgen.leaderboard.model_facts import check_facts
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.scoring import score_file, session_of
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.models import ladder_feedback, model_page, submission_cells
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.worker import finish
 
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
@@ -121,7 +122,7 @@ class WholeBoard:
             ),
         )
         with self.board.reading() as connection:
-            views_of_board = BoardQueries(self.board, connection)
+            views_of_board = BoardReader(self.board.settings, connection)
             found = submissions.find(connection, submission.id)
             assert found is not None and found.status is SubmissionStatus.SCORED
             return self._read(found, views_of_board, team, views)
@@ -134,16 +135,16 @@ class WholeBoard:
                 said += [first, second, *rest] if probe.exact[text, guess] else [second, first, *rest]
         return " ".join(said) or "nothing"
 
-    def _read(self, found: Submission, board: BoardQueries, team: int, views: Sequence[Any]) -> list[Any]:
-        told = board.ladder_feedback(found)
+    def _read(self, found: Submission, board: BoardReader, team: int, views: Sequence[Any]) -> list[Any]:
+        told = ladder_feedback(board, found)
         if self.ladder:
-            assert told is not None and not board.cells_of(found.id)
+            assert told is not None and not submission_cells(board, found.id)
             self.step = told.step
             self.seen.append((told.leading_score, told.best))
             before, self.best[team] = self.best.get(team), told.best
             return [attacks.read_ladder(views[0].exact, told.leading_score, before, told.step)]
         bounds = []
-        for cell, probe in zip(board.cells_of(found.id), views, strict=True):
+        for cell, probe in zip(submission_cells(board, found.id), views, strict=True):
             for metric, design in (("exact", probe.exact), ("jaccard", probe.overlap)):
                 self.seen.append(cell.estimates[metric])
                 bounds.append(attacks.read_instant(design, cell.estimates[metric], cell.track.step))
@@ -197,9 +198,11 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
     shown = []
     for board in boards:
         with board.board.reading() as connection:
-            views = BoardQueries(board.board, connection)
+            views = BoardReader(board.board.settings, connection)
             rows = [(row.facts, row.best) for table in views.tables() for row in table.ladder_rows]
-            pages = [[(run.best, run.cells, run.bytes) for run in views.model(facts.entry).runs] for facts, _ in rows]  # type: ignore[union-attr]
+            pages = [
+                [(run.best, run.cells, run.bytes) for run in model_page(views, facts.entry).runs] for facts, _ in rows
+            ]  # type: ignore[union-attr]
             log = [(line.what, line.actor, sorted(line.facts)) for line in read_log(connection)]
         shown.append((rows, pages, log))
     assert shown[0] == shown[1] and len(shown[0][0]) == 8
@@ -207,7 +210,7 @@ def test_what_a_board_tells_does_not_depend_on_the_final_part(tmp_path: Path) ->
     for board in boards:
         close(board.board, SET, ProgressListener())
         with board.board.reading() as connection:
-            (table, *_) = BoardQueries(board.board, connection).tables()
+            (table, *_) = BoardReader(board.board.settings, connection).tables()
         scores.append([(row.facts.model, row.scores) for row in table.rankings[0].rows])
     assert scores[0] != scores[1], "and once it is closed, the final split is all that counts"
 

@@ -21,9 +21,10 @@ from vcrgen.leaderboard.backup import backup, restore
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.commands import give_token, remove
 from vcrgen.leaderboard.export import export_tables
-from vcrgen.leaderboard.queries import BoardQueries
-from vcrgen.leaderboard.store import reported_results, submissions, teams
+from vcrgen.leaderboard.store import results, submissions, teams
 from vcrgen.leaderboard.store.log import check_log, read_log
+from vcrgen.leaderboard.store.models import model_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import metadata
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.scorer.answer_key import AnswerKey
@@ -86,9 +87,11 @@ def test_a_board_moves_from_one_database_to_another(
     with board.reading() as one, moved.reading() as other:
         assert check_log(read_log(other)) == len(events)
         for entry in (half.facts.entry, gone.facts.entry):
-            assert BoardQueries(moved, other).model(entry) == BoardQueries(board, one).model(entry)
-        assert replace(BoardQueries(moved, other).site(live=True), updated=None) == replace(
-            BoardQueries(board, one).site(live=True), updated=None
+            assert model_page(BoardReader(moved.settings, other), entry) == model_page(
+                BoardReader(board.settings, one), entry
+            )
+        assert replace(BoardReader(moved.settings, other).site(live=True), updated=None) == replace(
+            BoardReader(board.settings, one).site(live=True), updated=None
         )
         assert teams.team_of(other, token) == "Lab"
     assert moved.settings.model_dump(exclude={"database"}) == board.settings.model_dump(exclude={"database"})
@@ -101,7 +104,7 @@ def test_a_board_moves_from_one_database_to_another(
     submit(moved, hand(public_key, right=4), facts("New"))
     assert drain(moved) == 2
     with moved.writing() as connection:
-        reported_results.add(
+        results.add_reported(
             connection, [ReportedResult(source="P", language="en", mode="easy", view=View.TEI, model="Q", exact=0.5)]
         )
     new = rows(moved)

@@ -14,7 +14,7 @@ from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.new_board import init_board, named_sets
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import reported_results
+from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.engine import open_engine
 from vcrgen.leaderboard.store.log import maintainer, read_log
 from vcrgen.report.published.results import read_reported, shipped_tables
@@ -62,12 +62,12 @@ def test_only_its_owner_can_look_into_a_board(board: Board) -> None:
 def test_a_board_may_begin_with_published_rows(public: Path, tmp_path: Path) -> None:
     made = init_board(tmp_path / "board", [f"public:{public}"], Settings(), with_reported=True)
     with made.reading() as connection:
-        found = reported_results.all_reported(connection)
+        found = results.all_reported(connection)
     of_the_task = [row for file in shipped_tables() for row in read_reported(file) if row.task is VCR_TASK]
     assert found == of_the_task and len(found) > 100
     with made.writing() as connection:
-        assert reported_results.add(connection, found[:10]) == 0
-        assert reported_results.all_reported(connection) == found
+        assert results.add_reported(connection, found[:10]) == 0
+        assert results.all_reported(connection) == found
 
 
 @pytest.mark.parametrize(

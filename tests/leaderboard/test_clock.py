@@ -15,9 +15,10 @@ from vcrgen.leaderboard import worker as workers
 from vcrgen.leaderboard.api import as_json
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import long_files
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome, check_file, score_file, session_of
+from vcrgen.leaderboard.store.models import model_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.scorer.clean import LONGEST_OUTPUT
@@ -181,8 +182,8 @@ def test_the_length_ratio_is_of_the_whole_set_and_long_files_are_named(
     submit(stepped, write(tmp_path, hidden_key, honest), facts("Honest"), set_name=SET)
     drain(stepped)
     with stepped.reading() as connection:
-        board = BoardQueries(stepped, connection)
-        pages = [board.model(facts(name).entry) for name in ("Long feedback", "Long final", "Honest")]
+        board = BoardReader(stepped.settings, connection)
+        pages = [model_page(board, facts(name).entry) for name in ("Long feedback", "Long final", "Honest")]
         ratios = [page.runs[0].length_ratio for page in pages if page is not None]
     assert ratios[0] == ratios[1] == 5.0 and 1.0 <= ratios[2] < 1.2
     assert sorted(long_files(stepped, SET)) == [("Long feedback", 5.0), ("Long final", 5.0)]

@@ -18,11 +18,13 @@ from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.comparisons import model_pairs
 from vcrgen.leaderboard.store.log import now, read_log
+from vcrgen.leaderboard.store.models import ladder_feedback, model_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import runs
 
 
@@ -72,9 +74,9 @@ def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, 
     assert "subset:final" in shown.signature and final_runs(each_ladder) == 3
     assert [row.scores["stacked"]["exact"].value for row in shown.rows][::2] == [1.0, 0.0]  # type: ignore[index]
     with each_ladder.reading() as connection:
-        views = BoardQueries(each_ladder, connection)
+        views = BoardReader(each_ladder.settings, connection)
         track = next(each for each in views.tracks() if each.set == SET)
-        page = views.model(facts("One").entry)
+        page = model_page(views, facts("One").entry)
         assert track.questions == 5 and track.step in STEPS
         assert {(each.set, each.view.value) for each in views.tracks() if each.set == SET} == {
             (SET, "stacked"),
@@ -87,7 +89,7 @@ def test_closing(each_ladder: Board, filled: Any, facts: Facts, submit: Submit, 
                     for x in (estimate.value, estimate.low, estimate.high)
                 )
         assert page is not None and [run.split for run in page.runs if run.current] == ["final"]
-        assert views.pairs() and views.ladder_feedback(given[1]) is None
+        assert model_pairs(views) and ladder_feedback(views, given[1]) is None
         assert submissions.find(connection, last.id).status is SubmissionStatus.SCORED  # type: ignore[union-attr]
     assert events(each_ladder)[-2:] == ["closing", "closed"]
     for call in (
@@ -129,8 +131,8 @@ def test_nothing_is_seen_before_all_is_there(
 
 
 def _pages(board: Board, connection: Any) -> list[Any]:
-    views = BoardQueries(board, connection)
-    return [views.model(facts.entry) for facts in views.site(live=True).models]
+    views = BoardReader(board.settings, connection)
+    return [model_page(views, facts.entry) for facts in views.site(live=True).models]
 
 
 def close_and_wait(folder: Path) -> None:

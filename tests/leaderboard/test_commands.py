@@ -15,11 +15,12 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import add, find_set, give_token, quote, remove, rescore, revoke, score_waiting
 from vcrgen.leaderboard.intake import DuplicateSubmission
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import maintainer, read_log
+from vcrgen.leaderboard.store.models import model_page, submission_cells
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 
@@ -123,10 +124,10 @@ def test_removing_says_why(board: Board, place: Place, find: Find) -> None:
         line.subject == one.facts.entry and line.facts["reason"] == "trained on it" and line.facts["file"] == one.file
     )
     with board.reading() as connection:
-        views = BoardQueries(board, connection)
+        views = BoardReader(board.settings, connection)
         assert all(views.table(track).rankings == () for track in views.tracks())
-        assert views.site(live=True).models == () and views.cells_of(one.id) == []
-        page = views.model(one.facts.entry)
+        assert views.site(live=True).models == () and submission_cells(views, one.id) == []
+        page = model_page(views, one.facts.entry)
     assert page is not None and [(run.removed, run.cells, run.current) for run in page.runs] == [
         ("trained on it", (), False)
     ]
@@ -176,7 +177,7 @@ def test_scoring_everything_again_keeps_the_old_scores(
 
     def tables() -> list[object]:
         with board.reading() as connection:
-            views = BoardQueries(board, connection)
+            views = BoardReader(board.settings, connection)
             return [views.table(track) for track in views.tracks()]
 
     before = tables()
@@ -184,7 +185,7 @@ def test_scoring_everything_again_keeps_the_old_scores(
     assert drain(board) == 3 and tables() == before
     assert drain(board) == 0
     with board.reading() as connection:
-        page = BoardQueries(board, connection).model(facts().entry)
+        page = model_page(BoardReader(board.settings, connection), facts().entry)
     assert page is not None and len(page.runs) == 6
     assert [run.current for run in page.runs if run.set == "hidden-en"] == [True, False]
     assert [line.facts for line in events(board, "rescoring")] == [{"submissions": "3"}]

@@ -16,12 +16,13 @@ from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import LimitReached
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome, fingerprint, session_of
 from vcrgen.leaderboard.service import teams as routes
 from vcrgen.leaderboard.store import submissions, teams
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.models import team_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
 from vcrgen.web.responses import Refusal
@@ -145,7 +146,7 @@ def handed(stepped: Board, guess: Guess, facts: Facts, submit: Submit, drain: Ca
 
 def selected(board: Board, team: str = "Team") -> set[str]:
     with board.reading() as connection:
-        page = BoardQueries(board, connection).team(team)
+        page = team_page(BoardReader(board.settings, connection), team)
     return {one.submission.facts.model for one in page.files if one.selected}
 
 

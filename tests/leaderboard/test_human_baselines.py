@@ -16,9 +16,9 @@ from vcrgen.leaderboard.commands import quote
 from vcrgen.leaderboard.disclosure import rounding_step
 from vcrgen.leaderboard.export import export_tables
 from vcrgen.leaderboard.new_board import describe_set
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.store.log import read_log
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.sets import register_set
 
 Write = Callable[..., Path]
@@ -61,7 +61,7 @@ def shown(board: Board, form: str) -> str:
 
 def pages(board: Board) -> dict[str, str]:
     with board.reading() as connection:
-        views = BoardQueries(board, connection)
+        views = BoardReader(board.settings, connection)
         made = Pages(views.site(live=True))
         return {
             f"{table.track.set} {table.track.mode} {table.track.view}": made.board(table) for table in views.tables()

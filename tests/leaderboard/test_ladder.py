@@ -21,19 +21,21 @@ from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.intake import LimitReached, accept
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.comparisons import compare_models, model_pairs, public_hidden_gaps
 from vcrgen.leaderboard.store.log import now, read_log
+from vcrgen.leaderboard.store.models import ladder_feedback, model_page, submission_cells, team_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.scorer.answer_key import AnswerKey
 
 
 def told(board: Board, submission: Submission) -> LadderFeedback:
     with board.reading() as connection:
-        found = BoardQueries(board, connection).ladder_feedback(submission)
+        found = ladder_feedback(BoardReader(board.settings, connection), submission)
     assert found is not None
     return found
 
@@ -111,15 +113,15 @@ def test_nothing_else_is_shown_while_it_takes_files(
     assert [row.facts.model for row in rows] == ["One", "Two"] and rows[0].best == rows[1].best
     entries = [row.facts.entry for row in rows]
     with stepped.reading() as connection:
-        views = BoardQueries(stepped, connection)
+        views = BoardReader(stepped.settings, connection)
         assert [table.rankings for table in views.tables() if table.track.set == SET] == [()]
-        assert views.pairs() == [] and views.public_hidden_gaps() == [] and views.compare(*entries) is None
-        assert list(views.cells_of(first.id)) == []
+        assert model_pairs(views) == [] and public_hidden_gaps(views) == [] and compare_models(views, *entries) is None
+        assert list(submission_cells(views, first.id)) == []
         for entry in entries:
-            page = views.model(entry)
+            page = model_page(views, entry)
             assert page is not None and [(run.split, run.cells) for run in page.runs] == [("feedback", ())]
         scored = find(stepped, first.id)
-        said = as_json(scored, (), views.ladder_feedback(scored))
+        said = as_json(scored, (), ladder_feedback(views, scored))
         estimates = [
             value for row in connection.execute(select(cells.c.estimates)).scalars() for value in row["jaccard"]
         ]
@@ -202,7 +204,7 @@ def test_what_is_asked_of_the_key_is_limited(
     if feedback == "instant":
         assert second.problems == ("The file holds 2 views, each of which discloses a score; your team has 1 left.",)
     with board.reading() as connection:
-        quota = BoardQueries(board, connection).team("Team").quotas[SET]
+        quota = team_page(BoardReader(board.settings, connection), "Team").quotas[SET]
     assert (quota.left_today, quota.left_lifetime, quota.left) == (1, 18, 1)
     assert hand_in("c", "stacked").status is SubmissionStatus.SCORED
     with pytest.raises(LimitReached, match="had 3 disclosed scores of hidden-en in 24 hours"):
@@ -289,8 +291,8 @@ def test_private_files_and_what_counts(stepped: Board, guess: Guess, facts: Fact
     hand_in("c", {})
     drain(stepped)
     with stepped.reading() as connection:
-        views = BoardQueries(stepped, connection)
-        page, public = views.team("team"), views.model(facts("Model").entry)
+        views = BoardReader(stepped.settings, connection)
+        page, public = team_page(views, "team"), model_page(views, facts("Model").entry)
         log = [line for line in read_log(connection) if line.subject == "a private file"]
     assert [line.what for line in log] == ["accepted", "scored"] and all("model" not in line.facts for line in log)
     seen = [(file.submission.private, file.counts) for file in page.files]
@@ -317,7 +319,7 @@ def test_choosing_on_a_public_set_changes_what_is_ranked(
 
     def value() -> float:
         with board.reading() as connection:
-            table = BoardQueries(board, connection).tables()[0]
+            table = BoardReader(board.settings, connection).tables()[0]
         return table.rankings[0].rows[0].scores[View.STACKED]["exact"].value
 
     assert value() < 1
@@ -351,9 +353,9 @@ def test_a_private_file_shows_its_scores_to_its_team(
         )
     drain(board)
     with board.reading() as connection:
-        views = BoardQueries(board, connection)
-        cells_, page = views.cells_of(one.id), views.team("Team")
-        assert not any(table.rankings for table in views.tables()) and views.model(one.facts.entry) is None
+        views = BoardReader(board.settings, connection)
+        cells_, page = submission_cells(views, one.id), team_page(views, "Team")
+        assert not any(table.rankings for table in views.tables()) and model_page(views, one.facts.entry) is None
         assert views.site(live=True).models == ()
     assert {(cell.rank, cell.models, cell.estimates["exact"].value) for cell in cells_} == {(0, 0, 1.0)}
     assert len(cells_) == (4 if set_name == "public" else 2) and page.files[0].cells == tuple(cells_)
@@ -380,7 +382,7 @@ def test_one_figure_over_several_sets(
     submit(board, hand(public_key, right=2), facts("Only public"))
     drain(board)
     with board.reading() as connection:
-        rows = BoardQueries(board, connection).overall()
+        rows = BoardReader(board.settings, connection).overall()
     assert [(row.facts.model, row.exact, dict(row.by_set)) for row in rows] == [
         ("Best", 1.0, {"public": 1.0, SET: 1.0}),
         ("Worst", 0.0, {"public": 0.0, SET: 0.0}),

@@ -12,21 +12,23 @@ from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Track
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.store.comparisons import compare_models, model_pairs, public_hidden_gaps
 from vcrgen.leaderboard.store.log import record
+from vcrgen.leaderboard.store.models import model_page, submission_cells
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.scorer.answer_key import AnswerKey
 
 EASY, TEI = ("easy", "stacked"), ("easy", "tei")
 
 
-def look(board: Board, what: Callable[[BoardQueries], Any]) -> Any:
+def look(board: Board, what: Callable[[BoardReader], Any]) -> Any:
     with board.reading() as connection:
-        return what(BoardQueries(board, connection))
+        return what(BoardReader(board.settings, connection))
 
 
 def track_of(board: Board, *wanted: str) -> Track:
@@ -51,10 +53,10 @@ def test_an_empty_board_has_its_tables(board: Board) -> None:
     assert all(look(board, lambda views, t=t: views.table(t).rankings) == () for t in tracks)
     site = look(board, lambda views: views.site(live=False))
     assert site.models == () and site.settings.title == "Test board" and site.updated is not None and not site.live
-    for nothing in (lambda views: views.public_hidden_gaps(), lambda views: views.pairs()):
+    for nothing in (lambda views: public_hidden_gaps(views), lambda views: model_pairs(views)):
         assert look(board, nothing) == []
-    assert look(board, lambda views: views.model("0" * 12)) is None
-    assert look(board, lambda views: views.compare("0" * 12, "1" * 12)) is None
+    assert look(board, lambda views: model_page(views, "0" * 12)) is None
+    assert look(board, lambda views: compare_models(views, "0" * 12, "1" * 12)) is None
 
 
 def test_a_public_table(scored: Board, public_key: AnswerKey) -> None:
@@ -93,7 +95,7 @@ def test_a_hidden_table_is_rounded(scored: Board, hidden_key: AnswerKey) -> None
 
 
 def page_of(board: Board, entry: str) -> ModelPage:
-    page: ModelPage | None = look(board, lambda views: views.model(entry))
+    page: ModelPage | None = look(board, lambda views: model_page(views, entry))
     assert page is not None
     return page
 
@@ -115,7 +117,7 @@ def test_a_models_page_breaks_public_scores_down_and_hidden_ones_not(scored: Boa
 
 
 def compare(board: Board, a: str, b: str) -> tuple[PairwiseComparison, ...]:
-    page = look(board, lambda views: views.compare(a, b))
+    page = look(board, lambda views: compare_models(views, a, b))
     assert (page.a.entry, page.b.entry) == (a, b)
     parts: tuple[PairwiseComparison, ...] = page.comparisons
     return parts
@@ -156,8 +158,8 @@ def test_a_model_is_compared_with_others_only_where_both_are(scored: Board, fact
     right, wrong = facts("Right").entry, facts("Wrong").entry
     views = [part.track.view for part in compare(scored, right, wrong) if part.track.hidden]
     assert views == [View.STACKED]
-    assert look(scored, lambda views: views.compare(right, right)) is None
-    assert look(scored, lambda views: views.compare(right, "0" * 12)) is None
+    assert look(scored, lambda views: compare_models(views, right, right)) is None
+    assert look(scored, lambda views: compare_models(views, right, "0" * 12)) is None
 
 
 def test_models_that_cannot_be_told_apart(board: Board, place: Place, facts: Facts) -> None:
@@ -182,7 +184,7 @@ def test_runs_from_before_a_set_was_changed_are_compared_by_their_own_spans(
 
 def test_gaps_between_the_public_and_the_hidden_set(scored: Board) -> None:
     """Once for each model: the hidden set beside the mean of the public set's easy and hard modes."""
-    gaps = look(scored, lambda views: views.public_hidden_gaps())
+    gaps = look(scored, lambda views: public_hidden_gaps(views))
     assert [(gap.facts.model, gap.hidden.set) for gap in gaps].count(("Half", "hidden-en")) == 1
     assert {gap.facts.model for gap in gaps} == {"Right", "Half", "Wrong"} and len(gaps) == 3
     losses = [gap.difference.value for gap in gaps]
@@ -200,7 +202,7 @@ def test_a_gap_weighs_easy_and_hard_alike(board: Board, place: Place) -> None:
     means = {EASY: [0.7, 0.9, 0.8, 0.8], ("hard", "stacked"): [0.5, 0.3, 0.4, 0.4]}
     place(board, "A", means)
     place(board, "A", {("mixed", "stacked"): [0.4] * 4}, set_name="hidden-en")
-    (gap,) = look(board, lambda views: views.public_hidden_gaps())
+    (gap,) = look(board, lambda views: public_hidden_gaps(views))
     assert gap.public_score.value == pytest.approx(0.6)
     assert (gap.public_score.low, gap.public_score.high) == pytest.approx((0.6, 0.6), abs=1e-3), (
         "the modes are resampled alike"
@@ -212,13 +214,13 @@ def test_the_largest_loss_comes_first(board: Board, place: Place) -> None:
     for model, hidden in (("A", 0.5), ("B", 0.0), ("C", 1.0)):
         place(board, model, {EASY: [0.6] * 4, ("hard", "stacked"): [0.4] * 4})
         place(board, model, {("mixed", "stacked"): [hidden] * 4}, set_name="hidden-en")
-    assert [gap.facts.model for gap in look(board, lambda views: views.public_hidden_gaps())] == ["B", "A", "C"]
+    assert [gap.facts.model for gap in look(board, lambda views: public_hidden_gaps(views))] == ["B", "A", "C"]
 
 
 def test_what_is_not_alike_has_no_gap(board: Board, place: Place) -> None:
     place(board, "A", {EASY: [0.5] * 20})
     place(board, "A", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
-    assert look(board, lambda views: views.public_hidden_gaps()) == [], "there is no hard mode"
+    assert look(board, lambda views: public_hidden_gaps(views)) == [], "there is no hard mode"
 
 
 def test_the_log_names_no_account_of_the_machine(scored: Board) -> None:
@@ -229,7 +231,7 @@ def test_the_log_names_no_account_of_the_machine(scored: Board) -> None:
 def test_a_model_on_one_set_only_has_no_gap(board: Board, place: Place) -> None:
     place(board, "A", {EASY: [0.5] * 20})
     place(board, "B", {("mixed", "stacked"): [0.5] * 20}, set_name="hidden-en")
-    assert look(board, lambda views: views.public_hidden_gaps()) == []
+    assert look(board, lambda views: public_hidden_gaps(views)) == []
 
 
 def test_pairs_are_those_of_one_ranking(board: Board, place: Place, facts: Facts) -> None:
@@ -239,7 +241,7 @@ def test_pairs_are_those_of_one_ranking(board: Board, place: Place, facts: Facts
     place(board, "E", {TEI: [0.9] * 20})
     entry = {model: facts(model).entry for model in "ABCDE"}
     expected = [tuple(sorted((entry[a], entry[b]))) for a, b in ("AB", "AC", "BC")]
-    assert look(board, lambda views: views.pairs()) == expected
+    assert look(board, lambda views: model_pairs(views)) == expected
 
 
 @EACH_DATABASE
@@ -290,14 +292,14 @@ def test_quoted_rows_stand_beside_the_ranks_of_their_own_table(board: Board, pla
 
 def test_cells_of_a_submission(board: Board, place: Place) -> None:
     first = place(board, "A", {EASY: [0.5] * 20, TEI: [0.5] * 20})
-    cells = look(board, lambda views: views.cells_of(first.id))
+    cells = look(board, lambda views: submission_cells(views, first.id))
     assert [(cell.track.mode, cell.track.view.value, cell.rank, cell.models) for cell in cells] == [
         ("easy", "stacked", 1, 1),
         ("easy", "tei", 1, 1),
     ]
     place(board, "A", {EASY: [0.6] * 20})
     for gone in (first.id, "0" * 32):
-        assert look(board, lambda views, gone=gone: views.cells_of(gone)) == []
+        assert look(board, lambda views, gone=gone: submission_cells(views, gone)) == []
 
 
 def test_every_line_of_the_history_is_on_a_page_of_a_service(board: Board) -> None:
@@ -307,7 +309,7 @@ def test_every_line_of_the_history_is_on_a_page_of_a_service(board: Board) -> No
             record(connection, actor="a test", what="noted", subject=f"line-{number}", facts={})
     row = BOARD_PAGES[names.HISTORY]
     with board.reading() as connection:
-        queries = BoardQueries(board, connection)
+        queries = BoardReader(board.settings, connection)
         events = queries.events()
         live, exported = (Pages(queries.site(live=kind)) for kind in (True, False))
         assert "line-0<" in live.page(row, events, TableRequest(page=11))

@@ -13,12 +13,14 @@ import pytest
 from tests.bloom.conftest import made_set, png, row
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import describe_set, init_board
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.scoring import check_file, fingerprint, score_file
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.store.comparisons import compare_models, public_hidden_gaps
+from vcrgen.leaderboard.store.models import model_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.sets import change_set, register_set
 from vcrgen.leaderboard.tables import FORMATS, export
 from vcrgen.scorer.options import ScoreOptions
@@ -75,7 +77,7 @@ def test_models_are_ranked_on_a_question_set(
         submit(ranked_board, file, facts(name, f"Team {name}"), set_name="bloom")
     assert drain(ranked_board) == 3
     with ranked_board.reading() as connection:
-        views = BoardQueries(ranked_board, connection)
+        views = BoardReader(ranked_board.settings, connection)
         tracks = [track for track in views.tracks() if track.set == "bloom"]
         assert [(track.language, track.mode, track.view.value) for track in tracks] == [
             ("en", "en", "image"),
@@ -91,8 +93,8 @@ def test_models_are_ranked_on_a_question_set(
         assert ranking.rows[0].difference is not None
         entries = [each.facts.entry for each in ranking.rows]
         page = Pages(site).board(table)
-        model = views.model(entries[0])
-        versus = views.compare(entries[0], entries[2])
+        model = model_page(views, entries[0])
+        versus = compare_models(views, entries[0], entries[2])
         assert model is not None and versus is not None
         told = {form: export(views.tables(), form) for form in FORMATS}
         pages = [
@@ -125,7 +127,7 @@ def test_models_are_ranked_on_a_question_set(
 def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path, tmp_path: Path) -> None:
     board = init_board(tmp_path / "board", [f"bloom:{questions}"], Settings(title="Questions"), with_reported=False)
     with board.reading() as connection:
-        page = Pages(BoardQueries(board, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
+        page = Pages(BoardReader(board.settings, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
     board.engine.dispose()
     for text in ("cover", "paper-v2", "Exact match", "stacked", "caption", "resamples images", "Modes"):
         assert text not in page.partition("<main")[2], text
@@ -146,7 +148,7 @@ def test_the_about_page_has_the_languages_of_sets_and_modes_of_those_that_have_t
     sets = [f"bloom:{questions}", f"vcr:{dataset}"]
     board = init_board(tmp_path / "board", sets, Settings(title="Both"), with_reported=False)
     with board.reading() as connection:
-        page = Pages(BoardQueries(board, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
+        page = Pages(BoardReader(board.settings, connection).site(live=True)).page(BOARD_PAGES[names.ABOUT])
     board.engine.dispose()
     table = page.partition('aria-label="Sets"')[2].partition("</table>")[0]
     cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
@@ -164,7 +166,7 @@ def test_a_set_in_many_languages(board: Board, tmp_path: Path) -> None:
     with board.writing() as connection:
         register_set(connection, describe_set("many", made))
     with board.reading() as connection:
-        tracks = BoardQueries(board, connection).tracks()
+        tracks = BoardReader(board.settings, connection).tracks()
     assert [track.language for track in tracks if track.set == "many"] == list(languages)
 
 
@@ -211,8 +213,8 @@ def test_a_model_that_knows_the_public_questions_is_named(
     assert drain(board) == 4
     with board.writing() as connection:
         change_set(connection, dataclasses.replace(describe_set("secret", questions), hidden=True))
-        views = BoardQueries(board, connection)
-        gaps, site = views.public_hidden_gaps(), views.site(live=True)
+        views = BoardReader(board.settings, connection)
+        gaps, site = public_hidden_gaps(views), views.site(live=True)
     assert {(gap.facts.model, gap.hidden.mode, gap.is_drop) for gap in gaps} == {
         (name, lang, name == "Trained") for name in ("Honest", "Trained") for lang in ("en", "ar")
     }

@@ -12,7 +12,7 @@ from tests.leaderboard.common import Run
 from vcrgen.leaderboard.board import open_board
 from vcrgen.leaderboard.new_board import init_board
 from vcrgen.leaderboard.settings import Settings
-from vcrgen.leaderboard.store import reported_results
+from vcrgen.leaderboard.store import results
 
 
 @pytest.fixture
@@ -65,4 +65,4 @@ def test_each_board_quotes_what_its_sets_ask(run: Run, questions: Path, dataset:
     ):
         init_board(Path(name), data, Settings(), with_reported=True)
         with open_board(Path(name)).reading() as connection:
-            assert {row.task.name for row in reported_results.all_reported(connection)} == tasks, name
+            assert {row.task.name for row in results.all_reported(connection)} == tasks, name

@@ -9,9 +9,10 @@ from tests.leaderboard.common import Place
 from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
 from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store.models import model_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
 
 Counts = dict[tuple[int, str, str], tuple[int | None, int | None]]
@@ -85,7 +86,7 @@ def test_counts_are_what_counting_anew_gives(board: Board, place: Place) -> None
 
 def rows_of(board: Board) -> dict[str, tuple[int, int, float]]:
     with board.reading() as connection:
-        views = BoardQueries(board, connection)
+        views = BoardReader(board.settings, connection)
         (track,) = [t for t in views.tracks() if (t.set, t.mode, t.view.value) == ("public", *EASY)]
         rows = [row for ranking in views.table(track).rankings for row in ranking.rows]
     return {row.facts.model: (row.rank, row.worst_rank, row.scores[track.view]["exact"].value) for row in rows}
@@ -113,7 +114,7 @@ def test_a_later_file_of_a_model_takes_the_place_of_the_earlier_one(board: Board
     with board.reading() as connection:
         stored = connection.execute(select(runs.c.submission).order_by(runs.c.id)).scalars().all()
         shown = connection.execute(select(submissions.c.id).where(submissions.c.current)).scalars().all()
-        page = BoardQueries(board, connection).model(first.facts.entry)
+        page = model_page(BoardReader(board.settings, connection), first.facts.entry)
     assert stored[0] == first.id and stored[2] == second.id and first.id not in shown and second.id in shown
     assert page is not None and [(run.current, run.file) for run in page.runs] == [
         (True, second.file),
@@ -134,7 +135,7 @@ def test_removing_brings_the_earlier_file_back(board: Board, place: Place) -> No
     remove(board, second.id[:8], "another reason")
     assert rows_of(board) == before
     with board.reading() as connection:
-        page = BoardQueries(board, connection).model(first.facts.entry)
+        page = model_page(BoardReader(board.settings, connection), first.facts.entry)
     assert page is not None and [run.removed for run in page.runs] == ["a reason", "another reason", ""]
     remove(board, first.id, "gone")
     assert rows_of(board) == {"B": (1, 1, 0.5)}
@@ -157,7 +158,7 @@ def test_models_of_two_teams_with_one_name_are_two(
     place(board, "A", {EASY: [0.75] * 20}, team="One")
     place(board, "A", {EASY: [0.25] * 20}, team="Two")
     with board.reading() as connection:
-        site = BoardQueries(board, connection).site(live=True)
+        site = BoardReader(board.settings, connection).site(live=True)
         status = connection.execute(select(submissions.c.status)).scalars().all()
     assert [(one.model, one.team) for one in site.models] == [("A", "One"), ("A", "Two")]
     assert status == [SubmissionStatus.SCORED.value] * 2

@@ -31,11 +31,12 @@ from vcrgen.leaderboard import scoring
 from vcrgen.leaderboard import worker as module
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.queries import BoardQueries
 from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import MAX_ATTEMPTS, ScoringOutcome, open_session
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import results, submissions
+from vcrgen.leaderboard.store.comparisons import compare_models, model_pairs
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.schema import cells, runs
 from vcrgen.leaderboard.worker import Worker
 from vcrgen.scorer.answer_key import AnswerKey
@@ -322,10 +323,10 @@ def test_a_set_that_changed_is_another_ranking(
     ]
     assert [line.facts["signature"] for line in events(movable, "scored")] == [before.signature, after.signature]
     with movable.reading() as connection:
-        views = BoardQueries(movable, connection)
+        views = BoardReader(movable.settings, connection)
         rankings = [ranking for track in views.tracks() for ranking in views.table(track).rankings]
-        page = views.compare(old.facts.entry, new.facts.entry)
-        assert page is not None and page.comparisons == () and views.pairs() == []
+        page = compare_models(views, old.facts.entry, new.facts.entry)
+        assert page is not None and page.comparisons == () and model_pairs(views) == []
     assert {(ranking.signature, *(row.facts.model for row in ranking.rows)) for ranking in rankings} == {
         (before.signature, "Old"),
         (after.signature, "New"),

@@ -184,11 +184,12 @@ def add(
 
 def _print_scores(board: Board, submission: Submission) -> None:
     from vcrgen.data.tasks.task import VCR_TASK
-    from vcrgen.leaderboard.queries import BoardQueries
+    from vcrgen.leaderboard.store.models import ladder_feedback, submission_cells
+    from vcrgen.leaderboard.store.reader import BoardReader
 
     with board.reading() as connection:
-        views = BoardQueries(board, connection)
-        cells, feedback = views.cells_of(submission.id), views.ladder_feedback(submission)
+        reader = BoardReader(board.settings, connection)
+        cells, feedback = submission_cells(reader, submission.id), ladder_feedback(reader, submission)
     if feedback is not None:
         shown = (
             "not better than the team's best"

@@ -12,7 +12,6 @@ from vcrgen.core.progress import ProgressListener
 from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import score_or_wait
-from vcrgen.leaderboard.intake import selected_for_closing
 from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import LONG_RATIO, MAX_ATTEMPTS, ScoringTask, score_in_subprocess, session_of
 from vcrgen.leaderboard.store import results, submissions
@@ -65,7 +64,7 @@ def close(
 
 def _ranked(board: Board, set_name: str) -> Sequence[Submission]:
     with board.reading() as connection:
-        return selected_for_closing(connection, set_name, board.settings.closing_models)
+        return submissions.selected_for_closing(connection, set_name, board.settings.closing_models)
 
 
 def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
@@ -149,7 +148,7 @@ def _disclose_scores(board: Board, set_name: str) -> int:
     """Disclose all scores in one transaction; returns how many models have one."""
     with board.writing() as connection:
         test_set = get_set(connection, set_name)
-        files = selected_for_closing(connection, set_name, board.settings.closing_models)
+        files = submissions.selected_for_closing(connection, set_name, board.settings.closing_models)
         runs = [results.last_run(connection, file.id, split=FINAL) for file in files]
         if None in runs:  # a file was removed meanwhile, and another one counts
             raise LeaderboardError(f"Other files count on {set_name!r} than a moment ago; close it once more.")

@@ -24,7 +24,7 @@ from vcrgen.leaderboard.records import (
     TestSet,
 )
 from vcrgen.leaderboard.scoring import POLL_SECONDS, open_session
-from vcrgen.leaderboard.store import baselines, reported_results, results, submissions
+from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import maintainer, record
 from vcrgen.leaderboard.store.sets import all_sets, get_set
 from vcrgen.leaderboard.store.teams import key_of, make_token, put_into_group, revoke_tokens, sharing
@@ -291,17 +291,17 @@ def quote(board: Board, files: Sequence[Path]) -> int:
     tables = [file for file in files if file.suffix not in (".json", ".jsonl")]
     rows = [row for file in tables for row in read_reported(file)]
     with board.writing() as connection:
-        count = reported_results.add(connection, rows)
+        count = results.add_reported(connection, rows)
         if count:
             details = {"rows": str(count), "files": ", ".join(file.name for file in tables)[:300]}
             record(connection, actor=maintainer(), what="reported results", subject="board", facts=details)
         for file, baseline in studies:
             test_set = _set_of(baseline, all_sets(connection), file)
-            baselines.put_human(connection, test_set.name, baseline)
+            results.put_human(connection, test_set.name, baseline)
             details = {"study": baseline.study, "rows": str(len(baseline.scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="human baseline", subject=test_set.name, facts=details)
         for file, test_set, scores in scored:
-            baselines.put_pixels(connection, test_set.name, test_set.data, scores)
+            results.put_pixels(connection, test_set.name, test_set.data, scores)
             details = {"rows": str(len(scores)), "file": file.name[:300]}
             record(connection, actor=maintainer(), what="template baseline", subject=test_set.name, facts=details)
     return count + sum(len(baseline.scores) for _, baseline in studies) + sum(len(scores) for _, _, scores in scored)

@@ -8,11 +8,12 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.files import write_text
 from vcrgen.core.folder import new_folder
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.pagemap import page_of
-from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.pages import page_of
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages
+from vcrgen.leaderboard.store.comparisons import model_pairs
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.tables import FORMATS, export
 
 SITE = "site"
@@ -24,7 +25,7 @@ COMPARED = 1000  # pairs of models with a page; beyond, those that rank highest
 def export_tables(board: Board, form: str, *, with_reported: bool = True) -> str:
     """Every table of a board as text; see `vcrgen.leaderboard.tables`."""
     with board.reading() as connection:
-        return export(BoardQueries(board, connection).tables(), form, with_reported=with_reported)
+        return export(BoardReader(board.settings, connection).tables(), form, with_reported=with_reported)
 
 
 def export_site(board: Board, folder: Path) -> int:
@@ -40,19 +41,19 @@ def export_site(board: Board, folder: Path) -> int:
     """
     files = {MARK: "", ".nojekyll": ""}  # GitHub Pages is to serve the files as they are
     with new_folder(folder, mark=MARK) as temporary, board.reading() as connection:
-        views = BoardQueries(board, connection)
-        pairs = views.pairs()[:COMPARED]
-        site = views.site(live=False, compared=pairs)
+        reader = BoardReader(board.settings, connection)
+        pairs = model_pairs(reader)[:COMPARED]
+        site = reader.site(live=False, compared=pairs)
         pages = Pages(site)
-        wanted = [names.INDEX, *(row.name for row in QUERY_PAGES if row.exists(site))]
-        wanted += [names.board_name(track) for track in site.tracks]
-        wanted += [names.model_name(facts.entry) for facts in site.models]
-        wanted += [names.compare_name(*pair) for pair in pairs]
-        for name in wanted:
-            if (page := page_of(pages, views, name)) is None:
+        page_names = [names.INDEX, *(row.name for row in QUERY_PAGES if row.exists(site))]
+        page_names += [names.board_name(track) for track in site.tracks]
+        page_names += [names.model_name(facts.entry) for facts in site.models]
+        page_names += [names.compare_name(*pair) for pair in pairs]
+        for name in page_names:
+            if (page := page_of(pages, reader, name)) is None:
                 raise LeaderboardError(f"The page {name} cannot be made; tell the maintainers of vcrgen.")
             files[name] = page
-        tables = views.tables()
+        tables = reader.tables()
         files |= {name: export(tables, name.removeprefix("board.")) for name in names.TABLES}
         for name, content in files.items():
             write_text(temporary / name, content)

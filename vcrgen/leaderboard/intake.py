@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
 from typing import IO
 
 from sqlalchemy import Connection
@@ -13,14 +11,13 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.model_facts import file_name
-from vcrgen.leaderboard.records import ModelFacts, Quota, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
 from vcrgen.leaderboard.store.sets import get_set
-from vcrgen.leaderboard.store.teams import add_team, key_of, sharing, turn_of
+from vcrgen.leaderboard.store.teams import add_team, sharing
 
-DAY = timedelta(hours=24)
 BY_MAINTAINERS = "command line"  # the channel of files to which no limits apply
 
 
@@ -102,13 +99,13 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
         return
     at = submissions.moment(connection)
     teams = sharing(connection, team)
-    failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=teams, since=at - DAY)
+    failed = submissions.count(connection, statuses=[SubmissionStatus.FAILED], teams=teams, since=at - submissions.DAY)
     if failed >= settings.failed_files_per_day:
         raise LimitReached(
             f"{pluralize(failed, 'file of your team was', 'files of your team were')} rejected in the last 24 hours; "
             "check what you submit, and come back."
         )
-    left = quota(connection, settings, teams, test_set, at=at)
+    left = submissions.quota(connection, settings, teams, test_set, at=at)
     done, what, of = ("had", "disclosed score", "of") if test_set.hidden else ("submitted", "file", "for")
     if left.left_today <= 0:
         wording = f"{done} {pluralize(left.daily_limit, what)} {of} {test_set.name}"
@@ -116,54 +113,3 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
     if left.lifetime_limit is not None and left.left <= 0:
         wording = f"{done} {pluralize(left.lifetime_limit, what)} {of} {test_set.name}"
         raise LimitReached(f"Your team has {wording}, the most it ever may.")
-
-
-def quota(
-    connection: Connection, settings: Settings, teams: Collection[str], test_set: TestSet, *, at: datetime
-) -> Quota:
-    """The quota that is left on a set at a moment to teams that share their limits, by key; later files do not count.
-
-    A file that waits counts as one figure. When it is scored, it counts as many as its key gave: one on a ladder, and
-    else one for each view and mode in it.
-    """
-    hidden = test_set.hidden
-
-    def used(since: datetime | None) -> int:
-        return submissions.count(
-            connection,
-            statuses=submissions.COUNTED_STATUSES,
-            teams=teams,
-            set_name=test_set.name,
-            since=since,
-            before=at,
-            disclosed=hidden,
-        )
-
-    daily_limit = settings.hidden_scores_per_day if hidden else settings.files_per_day
-    lifetime_limit = settings.hidden_scores_lifetime if hidden else None
-    return Quota(
-        daily_limit=daily_limit,
-        left_today=max(daily_limit - used(at - DAY), 0),
-        lifetime_limit=lifetime_limit,
-        left_lifetime=None if lifetime_limit is None else max(lifetime_limit - used(None), 0),
-    )
-
-
-def selected_for_closing(connection: Connection, set_name: str, number: int) -> Sequence[Submission]:
-    """Return the files that are ranked when a set is closed: of each team or group so many models.
-
-    Those that it chose come first, then those with the best feedback, then the last ones. Files that maintainers added
-    are not limited.
-    """
-    by_turn: dict[str, list[Submission]] = {}
-    for file in submissions.counted(connection, set_name):
-        free = file.channel == BY_MAINTAINERS
-        turn = file.id if free else turn_of(connection, key_of(file.facts.team))
-        by_turn.setdefault(turn, []).append(file)
-    selected: list[Submission] = []
-    for files in by_turn.values():
-        files.sort(
-            key=lambda file: (file.chosen, -1.0 if file.best is None else file.best, file.received), reverse=True
-        )
-        selected += files[:number]
-    return sorted(selected, key=lambda file: (file.received, file.id))

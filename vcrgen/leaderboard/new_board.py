@@ -17,7 +17,7 @@ from vcrgen.leaderboard.board import Board, Vault
 from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.leaderboard.scoring import open_session
 from vcrgen.leaderboard.settings import FILE, SetSettings, Settings, write_settings
-from vcrgen.leaderboard.store import reported_results
+from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.engine import create_board, open_engine
 from vcrgen.leaderboard.store.sets import all_sets, register_set, set_of
 from vcrgen.report.published.results import read_reported, shipped_tables
@@ -58,7 +58,7 @@ def init_board(
                 register_set(connection, test_set)
             tasks = {test_set.task.name for test_set in test_sets}
             for file in shipped_tables() if with_reported else ():
-                reported_results.add(connection, [row for row in read_reported(file) if row.task.name in tasks])
+                results.add_reported(connection, [row for row in read_reported(file) if row.task.name in tasks])
         write_settings(folder, settings)  # last: what makes the folder a board
         return board
 

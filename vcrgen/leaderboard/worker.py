@@ -23,7 +23,6 @@ from vcrgen.core.files import DISK_FULL
 from vcrgen.core.lock import locked
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
-from vcrgen.leaderboard.intake import quota
 from vcrgen.leaderboard.records import BY_MAINTAINERS, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.scoring import (
     MAX_ATTEMPTS,
@@ -164,7 +163,9 @@ class Worker:
                 teams = sharing(connection, submission.facts.team)
                 limits["earlier"] = tuple(submissions.earlier_outputs(connection, submission, teams))
                 if submission.channel != BY_MAINTAINERS:
-                    remaining = quota(connection, self._board.settings, teams, test_set, at=submission.received)
+                    remaining = submissions.quota(
+                        connection, self._board.settings, teams, test_set, at=submission.received
+                    )
                     limits["left"] = remaining.left
         lifecycle = test_set.lifecycle
         return ScoringTask(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from vcrgen.leaderboard import pages as service_pages
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import give_token, remove, revoke, score_waiting
-from vcrgen.leaderboard.service import pages as service_pages
 from vcrgen.leaderboard.service.app import make_app
 from vcrgen.leaderboard.store import submissions
 from vcrgen.scorer.answer_key import AnswerKey

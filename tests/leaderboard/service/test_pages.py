@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from vcrgen.leaderboard import pages as service_pages
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.service import pages as service_pages
-from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.site import names
 
 TABLE = "board-public-easy-stacked.html"

@@ -16,15 +16,16 @@ from vcrgen.core.extras import needs_extra
 from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.api import as_json, event_as_json
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.pages import CachedPage, LivePages
 from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.service.maintainers import MaintainerRoutes
-from vcrgen.leaderboard.service.pages import CachedPage, LivePages
 from vcrgen.leaderboard.service.teams import FORM_PAGES, NO_STORE, UNKNOWN, TeamRoutes, is_token_request
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.listing import TableRequest
 from vcrgen.leaderboard.site.render import policy
 from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.models import ladder_feedback, submission_cells
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.web.app import guard_app, new_app
 from vcrgen.web.authentication import TokenAuthenticator
 from vcrgen.web.error_handlers import NOT_THERE
@@ -136,7 +137,7 @@ class _Service:
         if not (after.isascii() and after.isdigit() and len(after) <= MAX_DIGITS):
             raise Refusal(400, "`after` is the number of a line of the history, such as events.json?after=120.")
         with self._board.reading() as connection:
-            lines = BoardQueries(self._board, connection).events(after=int(after), most=MAX_EVENTS)
+            lines = BoardReader(self._board.settings, connection).events(after=int(after), most=MAX_EVENTS)
         return JSONResponse({"events": list(map(event_as_json, lines))}, headers={"cache-control": "no-cache"})
 
     def health(self) -> Response:
@@ -159,10 +160,10 @@ class _Service:
         if names.parse_name(names.status_name(submission_id)) is None:
             raise Refusal(404, "There is no such submission.")
         with self._board.reading() as connection:
-            found = submissions.find(connection, submission_id)
-            if found is None:
+            submission = submissions.find(connection, submission_id)
+            if submission is None:
                 raise Refusal(404, "There is no such submission.")
-            views = BoardQueries(self._board, connection)
-            cells = views.cells_of(found.id) if found.status is SubmissionStatus.SCORED else ()
-            feedback = views.ladder_feedback(found)
-        return JSONResponse(as_json(found, cells, feedback), headers={"cache-control": "no-store"})
+            reader = BoardReader(self._board.settings, connection)
+            cells = submission_cells(reader, submission.id) if submission.status is SubmissionStatus.SCORED else ()
+            feedback = ladder_feedback(reader, submission)
+        return JSONResponse(as_json(submission, cells, feedback), headers={"cache-control": "no-store"})

@@ -12,7 +12,7 @@ from vcrgen.core.reading import encodable
 from vcrgen.leaderboard import maintainers
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import remove
-from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.store.log import MAINTAINER
 from vcrgen.web import responses

@@ -28,7 +28,7 @@ from starlette.datastructures import FormData
 from vcrgen.core.errors import LeaderboardError, ServiceError
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.identities import register_identity, token_of_identity
-from vcrgen.leaderboard.service.pages import LivePages
+from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.service.teams import NO_STORE
 from vcrgen.leaderboard.settings import Provider, absolute_url
 from vcrgen.leaderboard.site import names

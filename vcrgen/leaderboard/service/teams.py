@@ -21,11 +21,12 @@ from vcrgen.leaderboard.checking import check_in_subprocess
 from vcrgen.leaderboard.commands import choose, take_back
 from vcrgen.leaderboard.intake import DuplicateSubmission, LimitReached, accept
 from vcrgen.leaderboard.model_facts import check_facts
-from vcrgen.leaderboard.queries import BoardQueries
+from vcrgen.leaderboard.pages import LivePages
 from vcrgen.leaderboard.records import Submission
-from vcrgen.leaderboard.service.pages import LivePages
 from vcrgen.leaderboard.settings import absolute_url
 from vcrgen.leaderboard.site import names
+from vcrgen.leaderboard.store.models import team_page
+from vcrgen.leaderboard.store.reader import BoardReader
 from vcrgen.leaderboard.store.teams import team_of
 from vcrgen.web import responses
 from vcrgen.web.authentication import TokenAuthenticator, TooManyGuesses
@@ -139,7 +140,9 @@ class TeamRoutes:
         """The same as JSON."""
         team = self._team(request, responses.bearer_token(request))
         with self._board.reading() as connection:
-            return JSONResponse(team_as_json(BoardQueries(self._board, connection).team(team)), headers=NO_STORE)
+            return JSONResponse(
+                team_as_json(team_page(BoardReader(self._board.settings, connection), team)), headers=NO_STORE
+            )
 
     def choose_api(self, request: Request, submission_id: str) -> Response:
         """Make a file the one that counts for its model."""

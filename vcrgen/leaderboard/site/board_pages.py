@@ -1,6 +1,6 @@
 """Pages of a board without parameters: one row each, from which navigation, service, exports and tests follow.
 
-A new page takes a row here, a template, its query in ``queries/`` and a sentence in the docs.
+A new page takes a row here, a template, its rows in ``pages.QUERIES`` and a sentence in the docs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ class BoardPage:
     name: str
     title: str
     label: str  # in the navigation
-    query: str = ""  # the method of BoardQueries that gives the template its `rows`
     values: Callable[[Site], Mapping[str, Any]] = lambda site: {}  # further values of the template
     listing: Callable[[Sequence[Any], TableRequest, Site], Listing] | None = None  # the rows that a page shows
     exists: Callable[[Site], bool] = lambda site: True
@@ -100,19 +99,17 @@ def _about_values(site: Site) -> Mapping[str, Any]:
 _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is one of the tables
     BoardPage(name=names.INDEX, title="", label="Leaderboard"),
     BoardPage(
-        name="overall.html",
+        name=names.OVERALL,
         title="Overall",
         label="Overall",
-        query="overall",
         values=_overall_values,
         listing=_list_overall,
         exists=lambda site: bool(site.settings.overall),
     ),
     BoardPage(
-        name="gap.html",
+        name=names.GAP,
         title="Public and hidden sets",
         label="Public and hidden",
-        query="public_hidden_gaps",
         values=_gap_values,
         listing=_list_gaps,
         exists=lambda site: {track.hidden for track in site.tracks} == {False, True},
@@ -129,10 +126,9 @@ _ROWS: Sequence[BoardPage] = (  # in the order of the navigation; the index is o
         name=names.REPORTED,
         title="Results reported in publications",
         label="Reported",
-        query="reported",
         listing=lambda rows, asked, site: tables.list_reported(rows, asked),
     ),
-    BoardPage(name=names.HISTORY, title="History", label="History", query="events", listing=_list_events),
+    BoardPage(name=names.HISTORY, title="History", label="History", listing=_list_events),
     BoardPage(name=names.ABOUT, title="About", label="About", values=_about_values),
     BoardPage(name=names.SUBMIT, title="Submit outputs", label="Submit", is_form=True, exists=lambda site: site.live),
     BoardPage(name=names.SIGN_IN, title="Sign in", label="Sign in", exists=_takes_teams, is_form=True),

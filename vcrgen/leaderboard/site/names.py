@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from vcrgen.leaderboard.records import Track
 
 INDEX = "index.html"
+OVERALL = "overall.html"
+GAP = "gap.html"
 REPORTED = "reported.html"
 ABOUT = "about.html"
 HISTORY = "history.html"

@@ -1,1 +1,1 @@
-"""The database of a board: tables, the log, and the questions asked of them."""
+"""The database of a board: its tables and log, what changes them, and the records that pages and exports show."""

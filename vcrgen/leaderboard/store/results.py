@@ -1,27 +1,43 @@
-"""Scores and ranks. A rank is counted, not stored: how many models are significantly better, how many worse."""
+"""Scores: of files, with their ranks; and those without a rank, of people, of the template baseline, of publications.
+
+A rank is counted, not stored: how many models are significantly better, how many worse.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
 
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.files import canonical_json
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
-from vcrgen.leaderboard.disclosure import disclose_all, disclose_differences, set_rounding_step
-from vcrgen.leaderboard.records import BoardCell, Estimate, Event, TestSet
+from vcrgen.leaderboard.disclosure import disclose_human, disclose_pixels, set_rounding_step
+from vcrgen.leaderboard.records import NO_MODE, BoardCell, Event, PixelScore, TestSet
 from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
-from vcrgen.leaderboard.store.schema import cells, means, runs, submissions
-from vcrgen.leaderboard.store.sets import all_sets, get_set
-from vcrgen.leaderboard.store.submissions import as_facts, counted, show_file, shown_files
+from vcrgen.leaderboard.store.schema import (
+    cells,
+    human_baselines,
+    means,
+    pixel_baselines,
+    reported,
+    runs,
+    submissions,
+)
+from vcrgen.leaderboard.store.sets import get_set
+from vcrgen.leaderboard.store.submissions import counted, show_file, shown_files
+from vcrgen.report.published.fields import Access
+from vcrgen.report.published.human_baseline import HumanBaseline, HumanScore
+from vcrgen.report.published.results import ReportedResult
+from vcrgen.scorer.records import UNSTATED
 from vcrgen.stats.bootstrap import BootstrapMean
 from vcrgen.stats.ranking import better_and_worse
 from vcrgen.web.database.schema import AnyRow
@@ -36,6 +52,16 @@ class CellKey(NamedTuple):
     mode: str
     view: str
     short: str
+
+
+def key_of_cell(cell: BoardCell) -> CellKey:
+    """The ranking that a cell is in."""
+    return CellKey(cell.set, cell.mode, cell.view, cell.short)
+
+
+def scorer_cell(cell: BoardCell | CellKey) -> tuple[str, str]:
+    """The mode and the view of a cell as the scorer names them."""
+    return UNSTATED if cell.mode == NO_MODE else cell.mode, cell.view
 
 
 def add_run(
@@ -149,54 +175,6 @@ def update_shown_file(connection: Connection, entry: str, test_set: TestSet) -> 
     show_file(connection, entry, test_set.name, counts)
 
 
-def board_cells(
-    connection: Connection,
-    *,
-    set_name: str | None = None,
-    entries: Collection[str] | None = None,
-    run: int | None = None,
-) -> Sequence[BoardCell]:
-    """Every ranked cell of one set or some models, or all cells of one run, as they may be shown."""
-    of_cells = ("run", "set", "mode", "view", "short", "better", "worse", "estimates", "difference")
-    of_submissions = ("team", "model", "link", "access", "size", "released", "received")
-    columns = [cells.c[name] for name in of_cells] + [submissions.c[name] for name in of_submissions]
-    joined = cells.join(runs, runs.c.id == cells.c.run).join(submissions, submissions.c.id == runs.c.submission)
-    wanted = select(*columns).select_from(joined)
-    wanted = wanted.where(cells.c.better.is_not(None) if run is None else cells.c.run == run)
-    if set_name is not None:
-        wanted = wanted.where(cells.c.set == set_name)
-    if entries is not None:
-        wanted = wanted.where(submissions.c.entry.in_(list(entries)))
-    rows = connection.execute(wanted.order_by(cells.c.run, cells.c.mode, cells.c.view)).all()
-    sets = {one.name: one for one in all_sets(connection)}
-    views: dict[tuple[int, str], dict[str, AnyRow]] = defaultdict(dict)
-    for row in rows:
-        views[row.run, row.mode][row.view] = row
-    return [_disclosed(row, sets[row.set], views[row.run, row.mode]) for row in rows]
-
-
-def _disclosed(row: AnyRow, one: TestSet, views: Mapping[str, AnyRow]) -> BoardCell:
-    step, difference = set_rounding_step(one), None
-    first, second = (views.get(view.value) for view in one.task.view_contrast)
-    if first is not None and second is not None and first.difference is not None:
-        paired = {metric: Estimate(*triple) for metric, triple in first.difference.items()}
-        a, b = disclose_all(first.estimates, step), disclose_all(second.estimates, step)
-        difference = disclose_differences(a, b, paired, step)
-    return BoardCell(
-        run=row.run,
-        set=row.set,
-        mode=row.mode,
-        view=View(row.view),
-        short=row.short,
-        facts=as_facts(row),
-        received=row.received,
-        better=row.better,
-        worse=row.worse,
-        estimates=disclose_all(row.estimates, step),
-        difference=difference,
-    )
-
-
 def ranking_sizes(connection: Connection) -> dict[CellKey, int]:
     """The number of models in each ranking."""
     key = [cells.c[name] for name in CellKey._fields]
@@ -288,3 +266,75 @@ def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: in
 def _set_counts(connection: Connection, run: int, key: CellKey, better: int | None, worse: int | None) -> None:
     mine = and_(cells.c.run == run, cells.c.mode == key.mode, cells.c.view == key.view)
     connection.execute(update(cells).where(mine).values(better=better, worse=worse))
+
+
+Score = TypeVar("Score", HumanScore, PixelScore)
+
+
+def put_human(connection: Connection, set_name: str, study: HumanBaseline) -> None:
+    """Store the scores of a study on a set, in place of what an earlier file of the same study said."""
+    people = human_baselines
+    connection.execute(delete(people).where(people.c.study == study.study, people.c.set == set_name))
+    origin = {"study": study.study, "set": set_name, "data": study.data}
+    rows = [origin | asdict(score) | {"view": score.view.value} for score in study.scores]
+    connection.execute(insert(people), rows)
+
+
+def put_pixels(connection: Connection, set_name: str, data: str, scores: Sequence[PixelScore]) -> None:
+    """Store the template baseline's scores on a set, in place of earlier ones in the same modes."""
+    pixels = pixel_baselines
+    modes = [score.mode for score in scores]
+    connection.execute(delete(pixels).where(pixels.c.set == set_name, pixels.c.mode.in_(modes)))
+    connection.execute(insert(pixels), [{"set": set_name, "data": data} | asdict(score) for score in scores])
+
+
+def human_scores(
+    connection: Connection, sets: Mapping[str, TestSet]
+) -> Mapping[tuple[str, str, View], Sequence[HumanScore]]:
+    """Scores of people as they may be shown, by set, mode and view, study by study.
+
+    Those of data that a set does not have any more are left out.
+    """
+    by_track: dict[tuple[str, str, View], list[HumanScore]] = defaultdict(list)
+    for test_set, score in _current(connection, human_baselines, HumanScore, sets, "study", "mode", "view"):
+        mode = NO_MODE if score.mode == UNSTATED else score.mode
+        by_track[test_set.name, mode, score.view].append(disclose_human(score, hidden=test_set.hidden))
+    return by_track
+
+
+def pixel_scores(connection: Connection, sets: Mapping[str, TestSet]) -> Mapping[tuple[str, str], PixelScore]:
+    """The template baseline's scores as they may be shown, by set and mode; as `human_scores`, of current data only."""
+    return {
+        (test_set.name, score.mode): disclose_pixels(score, set_rounding_step(test_set))
+        for test_set, score in _current(connection, pixel_baselines, PixelScore, sets, "set", "mode")
+    }
+
+
+def _current(
+    connection: Connection, table: Table, kind: type[Score], sets: Mapping[str, TestSet], *order: str
+) -> Iterator[tuple[TestSet, Score]]:
+    """The scores of a table that are of the data which their set has now; not yet disclosed."""
+    validate, names = TypeAdapter(kind).validate_python, [field.name for field in fields(kind)]
+    for row in connection.execute(select(table).order_by(*(table.c[name] for name in order))):
+        test_set = sets.get(row.set)
+        if test_set is not None and test_set.data == row.data:
+            yield test_set, validate({name: row._mapping[name] for name in names})
+
+
+def add_reported(connection: Connection, rows: Sequence[ReportedResult]) -> int:
+    """Add rows of publications that are not there yet; returns how many were new.
+
+    A row that is there with other figures stays as it is, and the new one is added beside it: nothing is replaced.
+    """
+    stored = set(all_reported(connection))
+    new = [asdict(row) | {"view": row.view.value, "access": row.access.value} for row in rows if row not in stored]
+    if new:
+        connection.execute(insert(reported), new)
+    return len(new)
+
+
+def all_reported(connection: Connection) -> Sequence[ReportedResult]:
+    """All rows of publications, in the order in which they were added."""
+    columns = [reported.c[field.name] for field in fields(ReportedResult)]
+    rows = connection.execute(select(*columns).order_by(reported.c.number))
+    return [ReportedResult(**{**row._mapping, "view": View(row.view), "access": Access(row.access)}) for row in rows]

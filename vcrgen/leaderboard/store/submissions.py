@@ -10,13 +10,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
-from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import BY_MAINTAINERS, ModelFacts, Quota, Submission, SubmissionStatus, TestSet
+from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import submissions as table
 from vcrgen.leaderboard.store.teams import key_of, turn_of
 from vcrgen.report.published.fields import Access
 from vcrgen.web.database.schema import AnyRow
 
+DAY = timedelta(hours=24)  # over which the limits of teams are counted
 # States in which a file counts as one that is scored.
 COUNTED_STATUSES = (
     SubmissionStatus.HELD,
@@ -205,3 +207,54 @@ def _select(connection: Connection, *conditions: ColumnElement[bool]) -> Sequenc
     """The submissions that meet all conditions, in the order in which they came."""
     rows = connection.execute(select(*_SHOWN).where(*conditions).order_by(table.c.received, table.c.id))
     return [as_submission(row) for row in rows]
+
+
+def quota(
+    connection: Connection, settings: Settings, teams: Collection[str], test_set: TestSet, *, at: datetime
+) -> Quota:
+    """The quota that is left on a set at a moment to teams that share their limits, by key; later files do not count.
+
+    A file that waits counts as one figure. When it is scored, it counts as many as its key gave: one on a ladder, and
+    else one for each view and mode in it.
+    """
+    hidden = test_set.hidden
+
+    def used(since: datetime | None) -> int:
+        return count(
+            connection,
+            statuses=COUNTED_STATUSES,
+            teams=teams,
+            set_name=test_set.name,
+            since=since,
+            before=at,
+            disclosed=hidden,
+        )
+
+    daily_limit = settings.hidden_scores_per_day if hidden else settings.files_per_day
+    lifetime_limit = settings.hidden_scores_lifetime if hidden else None
+    return Quota(
+        daily_limit=daily_limit,
+        left_today=max(daily_limit - used(at - DAY), 0),
+        lifetime_limit=lifetime_limit,
+        left_lifetime=None if lifetime_limit is None else max(lifetime_limit - used(None), 0),
+    )
+
+
+def selected_for_closing(connection: Connection, set_name: str, number: int) -> Sequence[Submission]:
+    """Return the files that are ranked when a set is closed: of each team or group so many models.
+
+    Those that it chose come first, then those with the best feedback, then the last ones. Files that maintainers added
+    are not limited.
+    """
+    by_turn: dict[str, list[Submission]] = {}
+    for file in counted(connection, set_name):
+        free = file.channel == BY_MAINTAINERS
+        turn = file.id if free else turn_of(connection, key_of(file.facts.team))
+        by_turn.setdefault(turn, []).append(file)
+    selected: list[Submission] = []
+    for files in by_turn.values():
+        files.sort(
+            key=lambda file: (file.chosen, -1.0 if file.best is None else file.best, file.received), reverse=True
+        )
+        selected += files[:number]
+    return sorted(selected, key=lambda file: (file.received, file.id))

@@ -1,4 +1,4 @@
-"""The pages of a board by name, each made once after every event of the board's log."""
+"""Pages by name: for a folder of files, and for a service, which makes each of them once after every event."""
 
 from __future__ import annotations
 
@@ -7,20 +7,30 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.pagemap import is_page_name, page_of
-from vcrgen.leaderboard.queries import BoardQueries, SetRows
 from vcrgen.leaderboard.records import Site, SubmissionStatus
 from vcrgen.leaderboard.site import names
-from vcrgen.leaderboard.site.listing import TableRequest
+from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
+from vcrgen.leaderboard.site.listing import WHOLE, TableRequest
 from vcrgen.leaderboard.site.render import Pages
 from vcrgen.leaderboard.site.tables import compared_sides
 from vcrgen.leaderboard.store import submissions
+from vcrgen.leaderboard.store.comparisons import compare_models, public_hidden_gaps
 from vcrgen.leaderboard.store.log import last_event
+from vcrgen.leaderboard.store.models import ladder_feedback, model_page, submission_cells, team_page
+from vcrgen.leaderboard.store.reader import BoardReader, RankedSet
 from vcrgen.leaderboard.tables import FORMATS, export
 
+PARAMETRIC = ("board", "model", "compare")  # kinds of pages whose names say of what they are
+# The rows of pages without parameters.
+QUERIES: Mapping[str, Callable[[BoardReader], Sequence[Any]]] = {
+    names.OVERALL: BoardReader.overall,
+    names.GAP: public_hidden_gaps,
+    names.REPORTED: BoardReader.reported,
+    names.HISTORY: BoardReader.events,
+}
 MAX_CACHED = 512
 MAX_MANAGED = 500  # files on the page for maintainers
 T = TypeVar("T")
@@ -50,9 +60,9 @@ class NoSuchPage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What every page shows, and the rows that several pages are made of, after one event."""
+    """What every page shows, and the cells that several pages are made of, after one event."""
 
-    rows: dict[str, SetRows]
+    ranked_sets: dict[str, RankedSet]
     site: Site
 
 
@@ -91,8 +101,8 @@ class LivePages:
 
     def team(self, name: str, token: str, problems: list[str]) -> str:
         """Return the files of a team, for itself; without a team, the form that asks for its token."""
-        found = self._look(lambda views: views.team(name)) if name else None
-        return Pages(self._site()).team(found, token, problems)
+        page = self._look(lambda reader: team_page(reader, name)) if name else None
+        return Pages(self._site()).team(page, token, problems)
 
     def manage(self, token: str, problems: list[str]) -> str:
         """Return the submissions that maintainers may change, held ones first.
@@ -124,9 +134,10 @@ class LivePages:
             if submission.status is SubmissionStatus.QUEUED:
                 statuses = [SubmissionStatus.QUEUED, SubmissionStatus.SCORING]
                 waiting = submissions.count(connection, statuses=statuses, before=submission.received)
+            reader = BoardReader(self._board.settings, connection)
             scored = submission.status is SubmissionStatus.SCORED
-            views = BoardQueries(self._board, connection)
-            cells, feedback = views.cells_of(submission.id) if scored else (), views.ladder_feedback(submission)
+            cells = submission_cells(reader, submission.id) if scored else ()
+            feedback = ladder_feedback(reader, submission)
         return Pages(self._site()).status(submission, waiting, cells, feedback)
 
     def _site(self) -> Site:
@@ -137,13 +148,13 @@ class LivePages:
         with self._board.reading() as connection:
             return last_event(connection)[0]
 
-    def _look(self, look: Callable[[BoardQueries], T], rows: dict[str, SetRows] | None = None) -> T:
+    def _look(self, look: Callable[[BoardReader], T], ranked_sets: dict[str, RankedSet] | None = None) -> T:
         with self._board.reading() as connection:
-            return look(BoardQueries(self._board, connection, rows))
+            return look(BoardReader(self._board.settings, connection, ranked_sets))
 
     def _read_state(self, event: int) -> _State:
-        rows: dict[str, SetRows] = {}
-        return _State(rows, self._look(lambda views: views.site(live=True), rows))
+        ranked_sets: dict[str, RankedSet] = {}
+        return _State(ranked_sets, self._look(lambda reader: reader.site(live=True), ranked_sets))
 
     def _make(self, name: str, event: int, asked: TableRequest) -> CachedPage:
         """Make a page after an event.
@@ -153,12 +164,38 @@ class LivePages:
         """
         state = self._state(event)
 
-        def look(views: BoardQueries) -> str | None:
+        def look(reader: BoardReader) -> str | None:
             if name in FILES:
-                return export(views.tables(), name.removeprefix("board."))
-            return page_of(Pages(state.site), views, name, asked)
+                return export(reader.tables(), name.removeprefix("board."))
+            return page_of(Pages(state.site), reader, name, asked)
 
-        text = self._look(look, state.rows)
+        text = self._look(look, state.ranked_sets)
         if text is None:
             raise NoSuchPage
         return CachedPage.of(text)
+
+
+def is_page_name(name: str) -> bool:
+    """Whether a page of this name may exist, without a look at the database."""
+    row = BOARD_PAGES.get(name)
+    return not row.is_form if row else (names.parse_name(name) or ("",))[0] in PARAMETRIC
+
+
+def page_of(pages: Pages, reader: BoardReader, name: str, asked: TableRequest = WHOLE) -> str | None:
+    """The HTML of a page, or None if there is no such page, set, model or pair."""
+    if name == names.INDEX:
+        tracks = reader.tracks()
+        return pages.board(reader.table(tracks[0]), asked) if tracks else pages.empty()
+    if row := BOARD_PAGES.get(name):
+        exists = row.exists(pages.site) and not row.is_form
+        return pages.page(row, QUERIES[name](reader) if name in QUERIES else (), asked) if exists else None
+    kind, *parameters = names.parse_name(name) or ("",)
+    if kind == "model":
+        model = model_page(reader, *parameters)
+        return pages.model(model) if model else None
+    if kind == "compare":
+        pair = compare_models(reader, *parameters)
+        return pages.compare(pair) if pair else None
+    named = (track for track in reader.tracks() if [track.set, track.mode, track.view.value] == parameters)
+    track = next(named, None) if kind == "board" else None
+    return pages.board(reader.table(track), asked) if track else None

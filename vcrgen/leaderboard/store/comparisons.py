@@ -1,0 +1,161 @@
+"""Comparisons on shared bootstrap replicates: two models on one set, one model on a public and a hidden set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from vcrgen.core.records import NAMED_MODES
+from vcrgen.data.key import HIDDEN_MODE
+from vcrgen.data.tasks.task import ScoredTask
+from vcrgen.leaderboard.disclosure import disclose_differences
+from vcrgen.leaderboard.records import (
+    NO_MODE,
+    BoardCell,
+    ComparePage,
+    Estimate,
+    PairwiseComparison,
+    PublicHiddenGap,
+)
+from vcrgen.leaderboard.store import results
+from vcrgen.leaderboard.store.reader import VIEWS, BoardReader, board_cells
+from vcrgen.leaderboard.store.results import CellKey, Evidence, key_of_cell
+from vcrgen.scorer.comparison import conclude
+from vcrgen.stats.intervals import difference_interval, sd_and_intervals
+from vcrgen.stats.paired import PairedDifference, discordant, mcnemar, paired_difference
+
+
+def compare_models(reader: BoardReader, a: str, b: str) -> ComparePage | None:
+    """Two models wherever both are ranked in one ranking; None if one is not on the board."""
+    cells = board_cells(reader.connection, entries=(a, b))
+    facts = {cell.facts.entry: cell.facts for cell in cells}
+    if a == b or len(facts) < 2:
+        return None
+    cells_a, cells_b = ({key_of_cell(cell): cell for cell in cells if cell.facts.entry == entry} for entry in (a, b))
+    common = [key for key in cells_a if key in cells_b]
+    common.sort(key=lambda key: (list(reader.sets).index(key.set), key.mode, VIEWS.index(cells_a[key].view)))
+    by_run = {run: results.evidence(reader.connection, run) for run in {cell.run for cell in cells}}
+    comparisons = [
+        _pairwise(reader, cells_a[key], cells_b[key], by_run[cells_a[key].run][key], by_run[cells_b[key].run][key])
+        for key in common
+    ]
+    return ComparePage(a=facts[a], b=facts[b], comparisons=tuple(comparisons))
+
+
+def model_pairs(reader: BoardReader) -> list[tuple[str, str]]:
+    """Pairs of models that are in one ranking, each with its entries in order; the highest ranks first."""
+    rankings: dict[CellKey, dict[str, int]] = defaultdict(dict)
+    for cell in reader.cells:
+        assert cell.better is not None  # as it is ranked
+        rankings[key_of_cell(cell)][cell.facts.entry] = cell.better
+    best: dict[tuple[str, str], int] = {}
+    for ranks in rankings.values():
+        for a, b in combinations(sorted(ranks), 2):
+            best[a, b] = min(best.get((a, b), ranks[a] + ranks[b]), ranks[a] + ranks[b])
+    return sorted(best, key=lambda pair: (best[pair], pair))
+
+
+def public_hidden_gaps(reader: BoardReader) -> list[PublicHiddenGap]:
+    """Models on a public and on a hidden set of one task and language, the largest loss first."""
+    with_image: dict[tuple[str, str], dict[str, BoardCell]] = defaultdict(dict)  # by entry and set, then by mode
+    for cell in reader.cells:
+        if cell.view == reader.sets[cell.set].task.image_views[0]:
+            with_image[cell.facts.entry, cell.set][cell.mode] = cell
+    gaps = []
+    for (entry, name), hidden_cells in with_image.items():
+        hidden_set = reader.sets[name]
+        for public_set in reader.sets.values() if hidden_set.hidden else ():
+            if public_set.hidden or public_set.task is not hidden_set.task:
+                continue
+            # The modes of a multiple-choice benchmark are its languages.
+            if hidden_set.task.axis == "mode" and public_set.language != hidden_set.language:
+                continue
+            for mode, hidden_cell in hidden_cells.items():
+                if public_cells := _same_covers(mode, with_image.get((entry, public_set.name), {})):
+                    gaps.append(_gap(reader, public_cells, hidden_cell))
+    return sorted(gaps, key=lambda gap: (gap.difference.value, gap.facts.model))
+
+
+def _pairwise(
+    reader: BoardReader, a: BoardCell, b: BoardCell, evidence_a: Evidence, evidence_b: Evidence
+) -> PairwiseComparison:
+    track = reader.track(a.set, a.mode, a.view)
+    task = track.task
+    # First minus second, over the resamples that both share.
+    apart = {
+        metric: paired_difference(evidence_a.means[metric], evidence_b.means[metric])
+        for metric in task.main_metrics
+        if metric in evidence_a.means and metric in evidence_b.means
+    }
+    leading = next(iter(apart))
+    paired = {metric: Estimate(each.value, each.low, each.high) for metric, each in apart.items()}
+    difference = disclose_differences(a.estimates, b.estimates, paired, track.step)
+    models = a.facts.model, b.facts.model
+    if track.hidden:  # no counts, and no p that would tell them
+        sentence = _plain_conclusion(task, *models, apart[leading])
+        return PairwiseComparison(track=track, a=a.estimates, b=b.estimates, difference=difference, conclusion=sentence)
+    only_a, only_b = _discordant(evidence_a, evidence_b)
+    # How many images were resampled is what the run says, as the set may have been changed since.
+    scores = {(score[task.axis], score["view"]): score for score in evidence_a.result["scores"]}
+    clusters = int(scores[results.scorer_cell(a)][task.clusters])
+    sentence = conclude(task, leading, *models, apart[leading], only_a + only_b, clusters)
+    return PairwiseComparison(
+        track=track,
+        a=a.estimates,
+        b=b.estimates,
+        difference=difference,
+        p=mcnemar(only_a, only_b),
+        only_a=only_a,
+        only_b=only_b,
+        conclusion=sentence,
+    )
+
+
+def _discordant(a: Evidence, b: Evidence) -> tuple[int, int]:
+    """How many spans only the first recovered, and only the second.
+
+    Both runs have one signature, so their bits stand for the same spans, whatever the set holds today.
+    """
+    import numpy as np
+
+    hits_a, hits_b = (np.unpackbits(np.frombuffer(side.hits, np.uint8)).astype(bool) for side in (a, b))
+    return discordant(hits_a, hits_b)
+
+
+def _gap(reader: BoardReader, public_cells: Sequence[BoardCell], hidden_cell: BoardCell) -> PublicHiddenGap:
+    import numpy as np
+
+    hidden_track = reader.track(hidden_cell.set, hidden_cell.mode, hidden_cell.view)
+    metric = hidden_track.task.main_metrics[0]
+    modes = [results.evidence(reader.connection, cell.run)[key_of_cell(cell)].means[metric] for cell in public_cells]
+    # All modes are scored on the same bootstrap replicates of the same images.
+    value, means = np.mean([mode.mean for mode in modes]), np.mean([mode.means for mode in modes], axis=0)
+    (whole,) = sd_and_intervals(np.array([value]), means[:, None], np.array([min(mode.groups for mode in modes)]))
+    public = Estimate(float(value), whole.low, whole.high)
+    hidden = hidden_cell.estimates[metric]
+    return PublicHiddenGap(
+        facts=hidden_cell.facts,
+        public=tuple(reader.track(cell.set, cell.mode, cell.view) for cell in public_cells),
+        hidden=hidden_track,
+        public_score=public,
+        hidden_score=hidden,
+        difference=Estimate(hidden.value - public.value, *difference_interval(hidden, public)),
+    )
+
+
+def _same_covers(mode: str, public: Mapping[str, BoardCell]) -> list[BoardCell]:
+    """The cells of a public set by mode whose mean is of the same covers as a hidden set's mode; none if it has none.
+
+    A hidden set covers every other of its regions easily and the others hard, which is known to everybody.
+    """
+    modes = [mode] if mode in public else list(NAMED_MODES) if mode in (HIDDEN_MODE, NO_MODE) else []
+    return [public[name] for name in modes] if all(name in public for name in modes) else []
+
+
+def _plain_conclusion(task: ScoredTask, a: str, b: str, apart: PairedDifference) -> str:
+    """A conclusion about two models on a hidden set, without counts."""
+    if apart.low > 0 or apart.high < 0:
+        better, worse = (a, b) if apart.low > 0 else (b, a)
+        return f"{better} {task.verb_better} than {worse} on this set (95 % interval of the paired difference)."
+    return f"No difference between {a} and {b} is shown on this set."
