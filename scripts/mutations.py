@@ -2067,6 +2067,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "leaderboard",
+        "of two who add a set the second moves it",
+        "if not _is_at(stored, _data_path(board, asked)):",
+        "if read is not None:",
+        "tests/leaderboard/test_rotation.py",
+    ),
+    M(
+        "web",
+        "programs are refused by a page",
+        'path.endswith(".json")',
+        "False",
+        "tests/leaderboard/service/test_app.py",
+    ),
+    M(
+        "leaderboard",
         "events.json from the beginning",
         "events(after=int(after), most=MAX_EVENTS)",
         "events(most=MAX_EVENTS)",

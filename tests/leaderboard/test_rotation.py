@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.records import Feedback, SetLifecycle
 from vcrgen.leaderboard.rotation import apply_settings, make_lifecycle
-from vcrgen.leaderboard.settings import FILE, write_settings
+from vcrgen.leaderboard.settings import FILE, SetSettings, write_settings
 from vcrgen.scorer.answers import load_answers
 
 
@@ -123,6 +124,43 @@ def test_sets_of_a_board_stand_in_its_settings(stepped: Board, another: Path) ->
         out.write(second)
     with pytest.raises(ConfigError, match="two sets are named 'second'"):
         apply_settings(stepped.folder)
+
+
+def test_two_who_add_a_set_at_once_add_it_once(stepped: Board, another: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, done = rotation.describe_set, []
+
+    def read_while_another_applies(*values: Any, **options: Any) -> Any:
+        test_set = read(*values, **options)
+        if not done:  # the answers are read, and nothing is written yet
+            done.append(1)
+            done[:] = rotation.apply_sets(board)
+        return test_set
+
+    settings = [*stepped.settings.sets, SetSettings(name="second", data=str(another / "key"))]
+    board = replace(stepped, settings=stepped.settings.model_copy(update={"sets": tuple(settings)}))
+    monkeypatch.setattr(rotation, "describe_set", read_while_another_applies)
+    assert rotation.apply_sets(board) == [] and done == [("second", "set added")]
+    assert [line.what for line in events(stepped) if line.subject == "second"] == ["set added"]
+
+
+def test_who_moves_a_set_that_another_has_moved_applies_once_more(
+    stepped: Board, hidden: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(hidden, tmp_path / name)
+
+    def moved_to(name: str) -> Board:
+        sets = [
+            one.model_copy(update={"data": str(tmp_path / name / "key")}) if one.name == SET else one
+            for one in stepped.settings.sets
+        ]
+        return replace(stepped, settings=stepped.settings.model_copy(update={"sets": tuple(sets)}))
+
+    rotation.apply_sets(moved_to("one"))
+    monkeypatch.setattr(rotation, "_read_new", lambda *_: None)  # as if it had been there a moment ago
+    with pytest.raises(LeaderboardError, match="changed by somebody else at this moment; apply once more"):
+        rotation.apply_sets(moved_to("two"))
+    assert [line.what for line in events(stepped) if line.subject == SET][-1] == "set moved"
 
 
 def test_data_that_was_moved(stepped: Board, hidden: Path, tmp_path: Path) -> None:

@@ -84,63 +84,82 @@ def apply_settings(folder: Path) -> tuple[Board, Sequence[SetChange]]:
 
 def apply_sets(board: Board) -> Sequence[SetChange]:
     """Make the sets of a board those of its settings; see `apply_settings`."""
-    known = {one.name: one for one in board.sets}
-    # Answers are read before the transaction: others would wait for it.
-    read = {one.name: found for one in board.settings.sets if (found := _read_new(board, one, known.get(one.name)))}
+    before = {test_set.name: test_set for test_set in board.sets}
+    # Answers are read before the transaction, as others would wait for it. What they are good for is decided inside it:
+    # somebody else may apply the same settings at this moment.
+    read = {asked.name: _read_new(board, asked, before.get(asked.name)) for asked in board.settings.sets}
     with board.writing() as connection:
-        changes = [change for one in board.settings.sets for change in _apply(connection, one, read.get(one.name))]
+        changes = [
+            change for asked in board.settings.sets for change in _apply(connection, board, asked, read[asked.name])
+        ]
         _check_all_named(board, all_sets(connection))
         check_overall(board, all_sets(connection))
     return changes
 
 
-def _read_new(board: Board, wanted: SetSettings, known: TestSet | None) -> TestSet | None:
-    """Return the record of a set that is new or was moved; None of another one."""
-    path = (board.folder / wanted.data).absolute()
-    if known is not None and Path(known.path).resolve() == path.resolve():
-        return None
-    if known is not None:
-        found = describe_set(wanted.name, path, known.lifecycle, protocol=known.protocol)
-        if found.data != known.data:
-            raise LeaderboardError(
-                f"The data of {wanted.name!r} in {FILE} is not that of the set on the board; give a new set a new name."
-            )
-        return found
-    if wanted.retired:
-        raise LeaderboardError(f"The set {wanted.name!r} was never on the board, so it cannot be retired.")
-    check_unsafe(wanted.feedback, unsafe=wanted.unsafe)
-    lifecycle = make_lifecycle(feedback=wanted.feedback, view=wanted.view, opens=wanted.opens, closes=wanted.closes)
-    return describe_set(wanted.name, path, lifecycle, protocol=wanted.protocol or None)
+def _read_new(board: Board, asked: SetSettings, stored: TestSet | None) -> TestSet | None:
+    """The record of a set that is new or was moved, of which the answers are read; None of another one."""
+    path = _data_path(board, asked)
+    if stored is not None:
+        return (
+            None if _is_at(stored, path) else describe_set(asked.name, path, stored.lifecycle, protocol=stored.protocol)
+        )
+    if asked.retired:
+        raise LeaderboardError(f"The set {asked.name!r} was never on the board, so it cannot be retired.")
+    check_unsafe(asked.feedback, unsafe=asked.unsafe)
+    lifecycle = make_lifecycle(feedback=asked.feedback, view=asked.view, opens=asked.opens, closes=asked.closes)
+    return describe_set(asked.name, path, lifecycle, protocol=asked.protocol or None)
 
 
-def _apply(connection: Connection, wanted: SetSettings, read: TestSet | None) -> Iterator[SetChange]:
-    known = next((one for one in all_sets(connection) if one.name == wanted.name), None)
-    if known is None:
-        assert read is not None
-        _check_public(wanted, read)
+def _data_path(board: Board, asked: SetSettings) -> Path:
+    return (board.folder / asked.data).absolute()
+
+
+def _is_at(stored: TestSet, path: Path) -> bool:
+    return Path(stored.path).resolve() == path.resolve()
+
+
+def _apply(connection: Connection, board: Board, asked: SetSettings, read: TestSet | None) -> Iterator[SetChange]:
+    """Make one set what the settings ask for; ``read`` is its record if it was new or elsewhere a moment ago."""
+    stored = next((test_set for test_set in all_sets(connection) if test_set.name == asked.name), None)
+    if stored is None:
+        assert read is not None  # as no set is ever deleted
+        _check_public(asked, read)
         register_set(connection, read)
-        yield SetChange(wanted.name, "set added")
+        yield SetChange(asked.name, "set added")
         return
-    _check_public(wanted, known)
-    _check_kept(wanted, known)
-    if read is not None:
-        known = replace(read, lifecycle=known.lifecycle)
-        change_set(connection, known)
-        yield _record(connection, known.name, "set moved")
-    lifecycle = known.lifecycle
-    opens, closes = _moment(wanted.opens, "opens"), _moment(wanted.closes, "closes")
+    _check_public(asked, stored)
+    _check_kept(asked, stored)
+    if not _is_at(stored, _data_path(board, asked)):
+        stored = _move(connection, stored, read)
+        yield _record(connection, stored.name, "set moved")
+    lifecycle = stored.lifecycle
+    opens, closes = _moment(asked.opens, "opens"), _moment(asked.closes, "closes")
     if (opens, closes) != (lifecycle.opens, lifecycle.closes):
         if lifecycle.closing or lifecycle.retired:
-            raise LeaderboardError(f"The set {known.name!r} is closed; its dates cannot be changed.")
+            raise LeaderboardError(f"The set {stored.name!r} is closed; its dates cannot be changed.")
         lifecycle = _check_order(replace(lifecycle, opens=opens, closes=closes))
-        change_set(connection, replace(known, lifecycle=lifecycle))
+        change_set(connection, replace(stored, lifecycle=lifecycle))
         moments = {"opens": opens, "closes": closes}
         facts = {what: at.isoformat() for what, at in moments.items() if at is not None}
-        yield _record(connection, known.name, "dates changed", **facts)
-    if wanted.retired and lifecycle.retired is None:
-        _check_over(known.name, lifecycle)
-        change_set(connection, replace(known, lifecycle=replace(lifecycle, retired=now())))
-        yield _record(connection, known.name, "set retired")
+        yield _record(connection, stored.name, "dates changed", **facts)
+    if asked.retired and lifecycle.retired is None:
+        _check_over(stored.name, lifecycle)
+        change_set(connection, replace(stored, lifecycle=replace(lifecycle, retired=now())))
+        yield _record(connection, stored.name, "set retired")
+
+
+def _move(connection: Connection, stored: TestSet, read: TestSet | None) -> TestSet:
+    """Let a set be read from another place, where its data has to be the same."""
+    if read is None or read.protocol != stored.protocol:
+        raise LeaderboardError(f"The set {stored.name!r} was changed by somebody else at this moment; apply once more.")
+    if read.data != stored.data:
+        raise LeaderboardError(
+            f"The data of {stored.name!r} in {FILE} is not that of the set on the board; give a new set a new name."
+        )
+    moved = replace(read, lifecycle=stored.lifecycle)
+    change_set(connection, moved)
+    return moved
 
 
 def _record(connection: Connection, name: str, what: str, **facts: str) -> SetChange:
@@ -148,27 +167,27 @@ def _record(connection: Connection, name: str, what: str, **facts: str) -> SetCh
     return SetChange(name, what)
 
 
-def _check_public(wanted: SetSettings, found: TestSet) -> None:
-    given = [name for name in ("feedback", "view", "opens", "closes") if getattr(wanted, name)]
-    if given and not found.hidden:
-        raise LeaderboardError(f"The set {wanted.name!r} is public, so it has no `{given[0]}`; hidden sets have.")
+def _check_public(asked: SetSettings, test_set: TestSet) -> None:
+    given = [name for name in ("feedback", "view", "opens", "closes") if getattr(asked, name)]
+    if given and not test_set.hidden:
+        raise LeaderboardError(f"The set {asked.name!r} is public, so it has no `{given[0]}`; hidden sets have.")
 
 
-def _check_kept(wanted: SetSettings, known: TestSet) -> None:
+def _check_kept(asked: SetSettings, stored: TestSet) -> None:
     """Refuse other rules for a set in use: its scores were made and disclosed by those that it has."""
-    if known.lifecycle.retired is not None and not wanted.retired:
+    if stored.lifecycle.retired is not None and not asked.retired:
         raise LeaderboardError(
-            f"The set {known.name!r} was retired and cannot come back: say `retired: true` in {FILE}, or leave it out."
+            f"The set {stored.name!r} was retired and cannot come back: say `retired: true` in {FILE}, or leave it out."
         )
     rules = {
-        "feedback": (wanted.feedback, known.lifecycle.feedback.value),
-        "view": (wanted.view, known.lifecycle.view.value),
-        "protocol": (wanted.protocol, known.protocol),
+        "feedback": (asked.feedback, stored.lifecycle.feedback.value),
+        "view": (asked.view, stored.lifecycle.view.value),
+        "protocol": (asked.protocol, stored.protocol),
     }
     for rule, (new, old) in rules.items():
         if new and new != old:
             raise LeaderboardError(
-                f"The {rule} of the set {known.name!r} stays {old}; make another set for {new[:40]}."
+                f"The {rule} of the set {stored.name!r} stays {old}; make another set for {new[:40]}."
             )
 
 

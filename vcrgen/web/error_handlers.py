@@ -107,7 +107,7 @@ class ErrorHandlers:
     ) -> Response:
         """Return a sentence, as JSON for programs and as a page for people; as plain text if no page can be made."""
         page = ""
-        if not responses.is_api_request(scope):
+        if not responses.wants_json(scope):
             with suppress(VcrgenError):
                 page = self._page(TITLES.get(status, "That is not possible"), text)
         answer = (

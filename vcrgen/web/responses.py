@@ -27,14 +27,15 @@ class Refusal(Exception):
 def plain_response(scope: Scope, status: int, text: str, about: str = "") -> Response:
     """Return a sentence without a page around it: for programs, and where a page would need the database."""
     headers = STATUS_HEADERS.get(status)
-    if is_api_request(scope):
+    if wants_json(scope):
         return JSONResponse({"error": text} | ({"id": about} if about else {}), status_code=status, headers=headers)
     return PlainTextResponse(text, status_code=status, headers=headers)
 
 
-def is_api_request(scope: Scope) -> bool:
-    """Whether a request asks the API, so that it wants JSON."""
-    return bool(scope["path"].startswith("/api/"))
+def wants_json(scope: Scope) -> bool:
+    """Whether a request is a program's, at an address that answers with JSON: so its refusal is JSON, too."""
+    path = scope["path"]
+    return bool(path.startswith("/api/") or path.endswith(".json") or path == "/health")
 
 
 def bearer_token(request: Request) -> str:

@@ -95,7 +95,20 @@ def test_events_are_read_on_from_a_number(desk: Any, place: Any, monkeypatch: py
     assert read("1") == everything[1:3] and read(str(len(everything))) == read("999999999") == []
     for after in ("", "-1", "x", "1.5", "\u0663", "1" * 10):
         answer = desk.client.get("/events.json", params={"after": after})
-        assert answer.status_code == 400 and "number of a line" in answer.text
+        assert_error(answer, 400)
+        assert "number of a line" in answer.json()["error"]
+
+
+def test_refusals_of_programs_are_json(desk: Any) -> None:
+    for answer in (
+        desk.client.get("/nothing.json"),
+        desk.client.post("/events.json"),
+        desk.client.delete("/health"),
+        desk.client.get("/api/nothing"),
+    ):
+        assert_error(answer, answer.status_code)
+        assert answer.status_code in (404, 405) and answer.headers["content-type"] == JSON
+    assert "html" in desk.client.get("/nothing.html").headers["content-type"]
 
 
 def hidden_track(board: Board) -> str:
@@ -115,7 +128,7 @@ def assert_error(answer: Any, status: int) -> None:
     """An error has its form, and says something."""
     assert answer.status_code == status, (answer.url, answer.text)
     assert_guarded(answer)
-    if answer.url.path.startswith("/api/"):
+    if answer.url.path.startswith("/api/") or answer.url.path.endswith(".json") or answer.url.path == "/health":
         assert answer.headers["content-type"] == JSON
         assert answer.json()["error"].strip()
     else:

@@ -163,7 +163,7 @@ class TeamRoutes:
         A program's token stands in a header, a browser's in the form, and either is looked up before a file is kept.
         """
         team = ""
-        if is_api := responses.is_api_request(request.scope):
+        if is_api := responses.wants_json(request.scope):
             team = await run_in_threadpool(self._team, request, responses.bearer_token(request))
 
         async def admit(form: FormData) -> None:
