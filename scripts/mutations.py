@@ -1612,8 +1612,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "rows fall between two pages",
-        "shown = found[first : first + PAGE_ROWS]",
-        "shown = found[first : first + PAGE_ROWS - 1]",
+        "on_page = matching[first : first + PAGE_ROWS]",
+        "on_page = matching[first : first + PAGE_ROWS - 1]",
         "tests/leaderboard/test_listing.py tests/leaderboard/service/test_pages.py",
     ),
     M(
@@ -2033,8 +2033,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "one split is scored",
-        "for each in (scored, *other_splits)]",
-        "for each in (scored,)]",
+        "for part in (scored, *other_splits)]",
+        "for part in (scored,)]",
         "tests/leaderboard/test_clock.py",
     ),
     M(
@@ -2061,7 +2061,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "leaderboard",
         "a set is taken out of the settings unseen",
-        "if one.name not in named and one.lifecycle.retired is None:",
+        "if test_set.name not in named and test_set.lifecycle.retired is None:",
         "if False:",
         "tests/leaderboard/test_rotation.py",
     ),

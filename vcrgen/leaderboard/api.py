@@ -12,7 +12,7 @@ from vcrgen.leaderboard.records import Event, LadderFeedback, ModelCell, Submiss
 
 
 def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: LadderFeedback | None) -> dict[str, Any]:
-    """Return the status of a submission with its problems, its scores, or its ladder feedback."""
+    """The status of a submission with its problems, its scores, or its ladder feedback."""
     scores = [
         {cell.track.task.axis: cell.track.mode, "view": cell.track.view.value, "rank": cell.rank or None}
         | {metric: asdict(estimate) for metric, estimate in cell.estimates.items()}
@@ -37,7 +37,7 @@ def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: Ladder
 
 
 def event_as_json(event: Event) -> dict[str, Any]:
-    """Return a line of the history as its page shows it."""
+    """A line of the history, as far as its page shows it."""
     return {
         "number": event.number,
         "at": to_minute(event.at).isoformat(),
@@ -51,9 +51,9 @@ def event_as_json(event: Event) -> dict[str, Any]:
 def team_as_json(page: TeamPage) -> dict[str, Any]:
     """A team's files, the newest first, and what is left to it on each set that is open."""
     files = [
-        as_json(one.submission, one.cells, one.feedback)
-        | {"counts": one.counts, "chosen": one.submission.chosen, "selected": one.selected}
-        for one in page.files
+        as_json(file.submission, file.cells, file.feedback)
+        | {"counts": file.counts, "chosen": file.submission.chosen, "selected": file.selected}
+        for file in page.files
     ]
     quotas = {name: asdict(quota) | {"left": quota.left} for name, quota in page.quotas.items()}
     return {"team": page.team, "files": files, "quotas": quotas}

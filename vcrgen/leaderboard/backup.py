@@ -127,12 +127,12 @@ def _load(
             raise LeaderboardError(f"{source} is damaged: the table {min(missing)} is missing.")
         _check(connection, board, source)
         _continue_numbers(connection)
-        known = [one.name for one in all_sets(connection)]
-        for name_, path in moved.items():
-            if name_ not in known:
-                raise LeaderboardError(f"In {source} there is no set {name_[:40]!r}; there are {', '.join(known)}.")
-            known_set = get_set(connection, name_)
-            change_set(connection, describe_set(name_, path, known_set.lifecycle, protocol=known_set.protocol))
+        names = [test_set.name for test_set in all_sets(connection)]
+        for set_name, path in moved.items():
+            if set_name not in names:
+                raise LeaderboardError(f"In {source} there is no set {set_name[:40]!r}; there are {', '.join(names)}.")
+            stored = get_set(connection, set_name)
+            change_set(connection, describe_set(set_name, path, stored.lifecycle, protocol=stored.protocol))
         record(connection, actor=maintainer(), what="restored", subject="board", facts={"from": source.name[:100]})
 
 
@@ -192,9 +192,9 @@ def _insert_rows(connection: Connection, table: Table, lines: IO[bytes]) -> None
             values = json.loads(line)
             yield {column.name: _typed(column.type, values[column.name]) for column in table.columns}
 
-    found = rows()
+    remaining = rows()
     try:
-        while batch := list(islice(found, BATCH)):
+        while batch := list(islice(remaining, BATCH)):
             connection.execute(insert(table), batch)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LeaderboardError(f"The backup is damaged: table {table.name}.") from None

@@ -116,7 +116,7 @@ class Vault:
         self._folder = board / FOLDER
 
     def path(self, sha256: str) -> Path:
-        """Return the path of a file, whether it exists or not.
+        """Where a file is or would be.
 
         Raises:
             ValueError: The text is no SHA-256 in hex, so that no file here can be called so.
@@ -156,15 +156,16 @@ class Vault:
         """
         temporary = self._temporary()
         try:
-            kept = _copy(stream, temporary, most, "this board")
-            target = self.path(kept.sha256)
+            stored = _copy(stream, temporary, most, "this board")
+            target = self.path(stored.sha256)
             if not target.exists():
+                # The bytes first, then the name: after a loss of power a name without its bytes would be a whole file.
                 fsync(temporary)
                 target.parent.mkdir(exist_ok=True)
                 temporary.replace(target)
                 fsync(target.parent)
                 fsync(self._folder)
-            return kept
+            return stored
         finally:
             temporary.unlink(missing_ok=True)
 

@@ -29,7 +29,7 @@ MAX_BYTES = 5 << 20
 
 
 def check_in_subprocess(board: Board, set_name: str, stream: IO[bytes], *, name: str | None) -> Sequence[str]:
-    """Return the problems that would keep a file from being scored on a set, as sentences.
+    """What would keep a file from being scored on a set, as sentences.
 
     Raises:
         LeaderboardError: The set takes no files now, or the file is none of outputs.
@@ -59,7 +59,7 @@ def check_in_subprocess(board: Board, set_name: str, stream: IO[bytes], *, name:
 
 @cache
 def _context() -> Any:
-    """Return what makes processes: by a server that has loaded this module; Windows has none, and loads it anew."""
+    """What makes processes: by a server that has loaded this module; Windows has none, and loads it anew."""
     context = mp.get_context("forkserver" if "forkserver" in mp.get_all_start_methods() else "spawn")
     context.set_forkserver_preload([__name__])
     return context

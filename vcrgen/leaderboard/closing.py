@@ -53,11 +53,11 @@ def close(
                     f"Files wait, as the set {set_name!r} cannot be read; see that its data is there."
                 )
         done = set[str]()
-        while files := [one for one in _ranked(board, set_name) if one.id not in done]:
+        while files := [file for file in _ranked(board, set_name) if file.id not in done]:
             listener.begin(len(files), 0)
-            for one in files:  # where one is left out, another file may take its place
-                _score_final(board, one, leave_out=leave_out)
-                done.add(one.id)
+            for file in files:  # where one is left out, another file may take its place
+                _score_final(board, file, leave_out=leave_out)
+                done.add(file.id)
                 listener.advance(1, 1, Counter())
         return _disclose_scores(board, set_name)
 
@@ -90,7 +90,7 @@ def _begin_closing(board: Board, set_name: str, *, early: bool) -> None:
 
 
 def long_files(board: Board, set_name: str) -> list[tuple[str, float]]:
-    """Return the models whose outputs are more than three times as long as the answers, with the length ratio."""
+    """Models whose outputs may be lists of guesses, more than three times as long as the answers; with the ratio."""
     with board.reading() as connection:
         files = submissions.counted(connection, set_name)
         ratios = [(file.facts.model, results.length_ratio(connection, file.id)) for file in files]
@@ -108,6 +108,7 @@ def _score_final(board: Board, submission: Submission, *, leave_out: bool) -> No
     """Score a file on the final split, and keep that to ourselves; nothing is done if it was before."""
     with board.reading() as connection:
         test_set = get_set(connection, submission.set)
+    # Read here, so that the forked processes share them; the split that does not count is scored as well, as always.
     session_of(test_set)
     session_of(test_set, FEEDBACK)
     signature = str(session_of(test_set, FINAL).signature)

@@ -13,7 +13,7 @@ from vcrgen.text.lookalikes import skeleton
 
 
 def token_of_identity(board: Board, identity: str) -> tuple[str, str]:
-    """Return the team of somebody who signed in, and a new token of it; both empty if there is none."""
+    """The team of somebody who signed in, and a new token of it; both empty if there is none."""
     with board.writing() as connection:
         team = teams.team_of_identity(connection, _hashed(identity))
         if not team:
@@ -31,8 +31,8 @@ def register_identity(board: Board, team: str, identity: str) -> str:
     """
     name = check_name(team, "team")
     with board.writing() as connection:
-        taken = {skeleton(each.casefold()) for each, _ in teams.all_teams(connection)}
-        if skeleton(name.casefold()) in taken:
+        looks = {skeleton(other.casefold()) for other, _ in teams.all_teams(connection)}
+        if skeleton(name.casefold()) in looks:
             raise LeaderboardError("A team has this name, or one that looks the same; choose another one.")
         if teams.team_of_identity(connection, _hashed(identity)):
             raise LeaderboardError("You have a team on this board; sign in again for a token of it.")

@@ -11,7 +11,7 @@ from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.plurals import pluralize
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.model_facts import file_name
-from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus
+from vcrgen.leaderboard.records import ModelFacts, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.log import now, record
@@ -68,15 +68,15 @@ def accept(
     """
     with board.reading() as connection:  # before the file is stored: who is over a limit fills no disk
         _check(connection, board.settings, facts.team, set_name, limited=limited)
-    kept = board.vault.store(stream, most=board.settings.file_mb << 20)
+    stored = board.vault.store(stream, most=board.settings.file_mb << 20)
     with board.writing() as connection:
         submission = Submission(
             id=secrets.token_hex(16),
             set=set_name,
             facts=facts,
-            file=kept.sha256,
+            file=stored.sha256,
             file_name=file_name(name),
-            bytes=kept.bytes,
+            bytes=stored.bytes,
             channel=channel,
             received=submissions.moment(connection),
             private=private,
@@ -84,6 +84,7 @@ def accept(
         )
         if earlier := submissions.find_duplicate(connection, submission):
             raise DuplicateSubmission(earlier)
+        # Once more, now that no other file can come between: two at a time would both pass the look above.
         _check(connection, board.settings, facts.team, set_name, limited=limited)
         add_team(connection, facts.team)
         submissions.add(connection, submission)
@@ -106,10 +107,14 @@ def _check(connection: Connection, settings: Settings, team: str, set_name: str,
             "check what you submit, and come back."
         )
     left = submissions.quota(connection, settings, teams, test_set, at=at)
-    done, what, of = ("had", "disclosed score", "of") if test_set.hidden else ("submitted", "file", "for")
     if left.left_today <= 0:
-        wording = f"{done} {pluralize(left.daily_limit, what)} {of} {test_set.name}"
-        raise LimitReached(f"Your team has {wording} in 24 hours, the most it may.")
+        raise LimitReached(f"Your team has {_counted(left.daily_limit, test_set)} in 24 hours, the most it may.")
     if left.lifetime_limit is not None and left.left <= 0:
-        wording = f"{done} {pluralize(left.lifetime_limit, what)} {of} {test_set.name}"
-        raise LimitReached(f"Your team has {wording}, the most it ever may.")
+        raise LimitReached(f"Your team has {_counted(left.lifetime_limit, test_set)}, the most it ever may.")
+
+
+def _counted(number: int, test_set: TestSet) -> str:
+    """What a limit counts: of a hidden set scores that its key gave, else files."""
+    if test_set.hidden:
+        return f"had {pluralize(number, 'disclosed score')} of {test_set.name}"
+    return f"submitted {pluralize(number, 'file')} for {test_set.name}"

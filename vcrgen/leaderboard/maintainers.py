@@ -37,14 +37,14 @@ def revoke(board: Board, name: str) -> int:
     Raises:
         LeaderboardError: There are none.
     """
-    known = _read_names(board)
-    left = {hashed: who for hashed, who in known.items() if who != name}
-    if len(left) == len(known):
+    names = _read_names(board)
+    others = {hashed: who for hashed, who in names.items() if who != name}
+    if len(others) == len(names):
         raise LeaderboardError(f"There is no maintainer {name[:80]!r} with a token.")
-    _write(board, left)
+    _write(board, others)
     with board.writing() as connection:
         record(connection, actor=maintainer(), what="maintainer removed", subject="board", facts={})
-    return len(known) - len(left)
+    return len(names) - len(others)
 
 
 def maintainer_of(board: Board, token: str) -> str | None:
@@ -59,13 +59,13 @@ def approve(board: Board, submission_id: str, *, actor: str) -> Submission:
         LeaderboardError: It does not wait for one, or its set takes no more files.
     """
     with board.writing() as connection:
-        one = _require_held(submissions.find(connection, submission_id), submission_id)
-        lifecycle = get_set(connection, one.set).lifecycle
+        submission = _require_held(submissions.find(connection, submission_id), submission_id)
+        lifecycle = get_set(connection, submission.set).lifecycle
         if lifecycle.closing or lifecycle.retired:
-            raise LeaderboardError(f"The set {one.set!r} is closed; the file can only be declined.")
-        submissions.change(connection, one.id, status=SubmissionStatus.QUEUED.value)
-        record(connection, actor=actor, what="approved", subject=one.subject, facts=one.log_details)
-    return one
+            raise LeaderboardError(f"The set {submission.set!r} is closed; the file can only be declined.")
+        submissions.change(connection, submission.id, status=SubmissionStatus.QUEUED.value)
+        record(connection, actor=actor, what="approved", subject=submission.subject, facts=submission.log_details)
+    return submission
 
 
 def decline(board: Board, submission_id: str, reason: str, *, actor: str) -> Submission:
@@ -77,11 +77,13 @@ def decline(board: Board, submission_id: str, reason: str, *, actor: str) -> Sub
     if not (reason := " ".join(reason.split())[:MAX_REASON]):
         raise LeaderboardError("Say why; the team reads it.")
     with board.writing() as connection:
-        one = _require_held(submissions.find(connection, submission_id), submission_id)
+        submission = _require_held(submissions.find(connection, submission_id), submission_id)
         problems = [f"A maintainer declined it: {reason}"]
-        submissions.change(connection, one.id, status=SubmissionStatus.FAILED.value, finished=now(), problems=problems)
-        record(connection, actor=actor, what="declined", subject=one.subject, facts=one.log_details)
-    return one
+        submissions.change(
+            connection, submission.id, status=SubmissionStatus.FAILED.value, finished=now(), problems=problems
+        )
+        record(connection, actor=actor, what="declined", subject=submission.subject, facts=submission.log_details)
+    return submission
 
 
 def edit(board: Board, submission_id: str, *, actor: str, **facts: str) -> Submission:
@@ -91,29 +93,31 @@ def edit(board: Board, submission_id: str, *, actor: str, **facts: str) -> Submi
         LeaderboardError: There is no such file, or one of them is not of its form.
     """
     with board.writing() as connection:
-        one = submissions.find(connection, submission_id)
-        if one is None:
+        submission = submissions.find(connection, submission_id)
+        if submission is None:
             raise LeaderboardError("There is no such submission.")
-        checked = check_facts(team=one.facts.team, model=one.facts.model, **facts)
+        checked = check_facts(team=submission.facts.team, model=submission.facts.model, **facts)
         submissions.describe(connection, checked)
-        details = {name: text or "nothing" for name, text in _changes(one.facts, checked).items()}
-        record(connection, actor=actor, what="edited", subject=one.subject, facts=one.log_details | details)
-    return one
+        details = {name: text or "nothing" for name, text in _changes(submission.facts, checked).items()}
+        record(
+            connection, actor=actor, what="edited", subject=submission.subject, facts=submission.log_details | details
+        )
+    return submission
 
 
 def _changes(old: ModelFacts, new: ModelFacts) -> dict[str, str]:
-    def texts(of: ModelFacts) -> dict[str, str]:
-        released = of.released.isoformat() if of.released else ""
-        return {"link": of.link, "access": of.access.value, "size": show_size(of.size), "released": released}
+    def texts(facts: ModelFacts) -> dict[str, str]:
+        released = facts.released.isoformat() if facts.released else ""
+        return {"link": facts.link, "access": facts.access.value, "size": show_size(facts.size), "released": released}
 
     before = texts(old)
     return {name: text for name, text in texts(new).items() if text != before[name]}
 
 
-def _require_held(one: Submission | None, submission_id: str) -> Submission:
-    if one is None or one.status is not SubmissionStatus.HELD:
+def _require_held(submission: Submission | None, submission_id: str) -> Submission:
+    if submission is None or submission.status is not SubmissionStatus.HELD:
         raise LeaderboardError(f"The submission {submission_id[:40]!r} does not wait for a maintainer.")
-    return one
+    return submission
 
 
 def _read_names(board: Board) -> dict[str, str]:
@@ -121,6 +125,6 @@ def _read_names(board: Board) -> dict[str, str]:
     return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
-def _write(board: Board, known: dict[str, str]) -> None:
-    write_text(board.folder / FILE, canonical_json(known))
+def _write(board: Board, names: dict[str, str]) -> None:
+    write_text(board.folder / FILE, canonical_json(names))
     (board.folder / FILE).chmod(0o600)

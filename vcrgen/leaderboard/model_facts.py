@@ -82,5 +82,5 @@ def _look(name: str) -> str:
 def file_name(name: str | None) -> str:
     """The last part of a file's name, for people to recognise; never used as a path."""
     last = re.split(r"[/\\]", name or "")[-1]
-    shown = "".join(char for char in last if unicodedata.category(char)[0] not in "CZ" or char == " ").strip()
-    return shown[-MAX_FILE_NAME:] or "predictions"
+    visible = "".join(char for char in last if unicodedata.category(char)[0] not in "CZ" or char == " ").strip()
+    return visible[-MAX_FILE_NAME:] or "predictions"

@@ -89,7 +89,7 @@ class LivePages:
         return Pages(self._site()).message(title, text)
 
     def choose(self, asked: Mapping[str, str]) -> tuple[str, str]:
-        """Return the name of the page that compares two models that were asked for, or the page to choose them on."""
+        """The name of the page that compares the two models of a request, or else the page to choose them on."""
         a, b = sides = compared_sides(self._site(), asked)
         if a.entry and b.entry and a.entry != b.entry:
             return names.compare_name(a.entry, b.entry), ""
@@ -100,12 +100,12 @@ class LivePages:
         return Pages(self._site()).submit(values, problems, checked)
 
     def team(self, name: str, token: str, problems: list[str]) -> str:
-        """Return the files of a team, for itself; without a team, the form that asks for its token."""
+        """The files of a team, for itself; without a team, the form that asks for its token."""
         page = self._look(lambda reader: team_page(reader, name)) if name else None
         return Pages(self._site()).team(page, token, problems)
 
     def manage(self, token: str, problems: list[str]) -> str:
-        """Return the submissions that maintainers may change, held ones first.
+        """The submissions that maintainers may change, held ones first.
 
         Without a token, the form that asks for it.
         """
@@ -113,7 +113,7 @@ class LivePages:
         if token:
             with self._board.reading() as connection:
                 newest = list(reversed(submissions.list_submissions(connection)))
-            files = sorted(newest, key=lambda one: one.status is not SubmissionStatus.HELD)[:MAX_MANAGED]
+            files = sorted(newest, key=lambda file: file.status is not SubmissionStatus.HELD)[:MAX_MANAGED]
         return Pages(self._site()).manage(files, token, problems)
 
     def sign_in(self) -> str:
@@ -125,7 +125,7 @@ class LivePages:
         return Pages(self._site()).signed_in(team, token=token, ticket=ticket, problems=problems)
 
     def status(self, submission_id: str) -> str | None:
-        """Return the status page of a submission, which is never cached, or None if there is no such submission."""
+        """The status page of a submission, or None if there is none. It is not cached: it changes without an event."""
         with self._board.reading() as connection:
             submission = submissions.find(connection, submission_id)
             if submission is None:
@@ -141,7 +141,6 @@ class LivePages:
         return Pages(self._site()).status(submission, waiting, cells, feedback)
 
     def _site(self) -> Site:
-        """Return the record that every page of the board shows."""
         return self._state(self._last_event()).site
 
     def _last_event(self) -> int:

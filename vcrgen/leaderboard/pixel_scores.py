@@ -15,20 +15,22 @@ from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.span_session import Session
 
 
-def score_pixels(one: TestSet, file: Path) -> tuple[PixelScore, ...]:
+def score_pixels(test_set: TestSet, file: Path) -> tuple[PixelScore, ...]:
     """Score outputs of ``vcrgen baseline template`` on a whole set, mode by mode.
 
     Raises:
         LeaderboardError: The set has no masked spans, or the file is none of the baseline's or does not fit the set.
     """
-    if one.task is not VCR_TASK:
-        raise LeaderboardError(f"The set {one.name!r} has no masked spans, so the template baseline cannot read it.")
+    if test_set.task is not VCR_TASK:
+        raise LeaderboardError(
+            f"The set {test_set.name!r} has no masked spans, so the template baseline cannot read it."
+        )
     try:
         signature = str(read_pixel_bits(file).signature)
-        session = Session(Path(one.path), ScoreOptions(protocol=one.protocol, pixels=file))
+        session = Session(Path(test_set.path), ScoreOptions(protocol=test_set.protocol, pixels=file))
         cells = session.score(receive(file)).cells
     except VcrgenError as problem:
-        raise LeaderboardError(f"{file} cannot be scored on the set {one.name!r}: {problem}") from None
+        raise LeaderboardError(f"{file} cannot be scored on the set {test_set.name!r}: {problem}") from None
     scores = []
     for cell in cells:
         exact, bits = cell.metrics["exact"], BitsSummary.of(session.breakdowns.bits_of(cell.variant).tolist())

@@ -117,7 +117,7 @@ class SetLifecycle:
         return hidden and self.published is None
 
     def refusal(self, name: str, at: datetime) -> str:
-        """Return the reason why the set of this name is not open at a moment, as a sentence; empty if it is open."""
+        """Why the set of this name takes no files at a moment, as a sentence; empty if it takes them."""
         if self.retired is not None:
             return f"The set {name!r} was retired on {self.retired:%Y-%m-%d}; it takes no more files."
         if self.closing is not None:

@@ -201,11 +201,11 @@ def _check_over(name: str, lifecycle: SetLifecycle) -> None:
 
 
 def _check_all_named(board: Board, sets: Sequence[TestSet]) -> None:
-    named = {one.name for one in board.settings.sets}
-    for one in sets:
-        if one.name not in named and one.lifecycle.retired is None:
+    named = {test_set.name for test_set in board.settings.sets}
+    for test_set in sets:
+        if test_set.name not in named and test_set.lifecycle.retired is None:
             raise LeaderboardError(
-                f"{board.folder / FILE} does not name the set {one.name!r}, which is in use; name it, with "
+                f"{board.folder / FILE} does not name the set {test_set.name!r}, which is in use; name it, with "
                 "`retired: true` if it is used up."
             )
 
@@ -230,14 +230,14 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
         OutputError: The folder holds something, or cannot be written.
     """
     with board.reading() as connection:
-        known = get_set(connection, name)
-    if not known.hidden:
+        stored = get_set(connection, name)
+    if not stored.hidden:
         raise LeaderboardError(f"The set {name!r} is public already.")
-    if known.lifecycle.retired is None:
+    if stored.lifecycle.retired is None:
         raise LeaderboardError(
             f"The set {name!r} is in use; retire it first, as a published key cannot be secret again."
         )
-    source = hidden_folder(Path(known.path))
+    source = hidden_folder(Path(stored.path))
     if source is None:
         raise LeaderboardError(f"The key of {name!r} is not where it was, so it cannot be published.")
     key = read_key(source)
@@ -248,9 +248,10 @@ def publish_key(board: Board, name: str, folder: Path, *, public: Path | None = 
         for file in (KEY_FILE, *key.files):
             shutil.copyfile(source / file, temporary / file)
     with board.writing() as connection:
-        known = get_set(connection, name)
+        stored = get_set(connection, name)
         change_set(
-            connection, replace(known, lifecycle=replace(known.lifecycle, published=known.lifecycle.published or now()))
+            connection,
+            replace(stored, lifecycle=replace(stored.lifecycle, published=stored.lifecycle.published or now())),
         )
         details = {"commitment": key.commitment}
         record(connection, actor=maintainer(), what="key published", subject=name, facts=details)

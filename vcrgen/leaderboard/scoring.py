@@ -33,11 +33,11 @@ from vcrgen.core.plurals import pluralize
 from vcrgen.data.views import View
 from vcrgen.leaderboard.records import NO_MODE, TestSet
 from vcrgen.scorer.clean import LONGEST_OUTPUT
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.output_matcher import STRICT, problem_name
 from vcrgen.scorer.predictions import PredictionFile, open_predictions
 from vcrgen.scorer.records import UNSTATED, CellName
 from vcrgen.scorer.results import Estimate, RunResult
-from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.run import open_session as scoring_session
 from vcrgen.scorer.session import BaseScoringSession, Validation
 from vcrgen.scorer.span_session import Session
@@ -281,8 +281,8 @@ def score_file(
             )
         if problems:
             return ScoringOutcome(problems=problems)
-        result, *others = [each.score(opened) for each in (scored, *other_splits)]
-        cells = [cell for each in (result, *others) for cell in each.cells]
+        result, *others = [part.score(opened) for part in (scored, *other_splits)]
+        cells = [cell for scores in (result, *others) for cell in scores.cells]
         if unranked := [cell for cell in cells if session.task.main_metrics[0] not in cell.metrics]:
             where = ", ".join(dict.fromkeys(f"{cell.view} {cell.variant}" for cell in unranked))
             return ScoringOutcome(problems=(f"The file has no outputs of {where}; the board ranks by what they say.",))
@@ -299,9 +299,7 @@ def score_file(
 
 
 def check_file(session: BaseScoringSession, file: Path, *, shown_as: str, view: str | None) -> tuple[str, ...]:
-    """Return the problems that would keep a file from being scored, as `score_file` words them.
-
-    Answers are not read.
+    """What would keep a file from being scored, as `score_file` words it; answers are not read.
 
     ``view`` is the only one that the set scores, if there is one.
     """
@@ -319,19 +317,19 @@ def _printable_problem(problem: PredictionError, file: Path, shown_as: str) -> s
 
 
 def length_ratio(session: Session, opened: PredictionFile) -> float | None:
-    """Return how many times as long as the answers of all questions the answers of a file are, in its longest view.
+    """How many times as long as the answers of all questions the answers of a file are, in its longest view.
 
     All questions count, whichever are scored and whichever have an output, so that it tells nothing of single ones.
     """
-    wanted = sum(len(text) for question in session.key.questions for text in question.answers)
-    said = Counter[CellName]()
+    length = sum(len(text) for question in session.key.questions for text in question.answers)
+    lengths = Counter[CellName]()
     for prediction, _, cell in session.matched_outputs(opened):
-        said[cell] += len(session.scorer.answer_part(prediction.output or "").text)
-    return round(max(said.values(), default=0) / wanted, 1) if wanted else None
+        lengths[cell] += len(session.scorer.answer_part(prediction.output or "").text)
+    return round(max(lengths.values(), default=0) / length, 1) if length else None
 
 
 def fingerprint(session: BaseScoringSession, file: Path | PredictionFile) -> bytes:
-    """Return the digest of all outputs of a file, which is that of every file that says the same in other forms.
+    """A digest of all outputs of a file; a file that says the same in another form has the same.
 
     Only letters and digits count: not their case, nor accents, nor the form in which Unicode writes them.
     """
@@ -354,11 +352,11 @@ def _problems(
 ) -> Iterator[str]:
     """Yield the reasons why a file is not scored: it is not complete, or has outputs that nobody reads to the end."""
     yield from _incompleteness(session, check, view)
-    lengths = ((one.prediction.place, len(one.prediction.output or "")) for one in session.matched_outputs(opened))
+    lengths = ((row.prediction.place, len(row.prediction.output or "")) for row in session.matched_outputs(opened))
     if places := [place for place, length in lengths if length > LONGEST_OUTPUT]:
-        shown = ", ".join(places[:3]) + (", …" if len(places) > 3 else "")
+        listing = ", ".join(places[:3]) + (", …" if len(places) > 3 else "")
         yield (
-            f"Outputs of more than {LONGEST_OUTPUT:,} characters: {len(places)} ({shown}). Leave thinking out: it is "
+            f"Outputs of more than {LONGEST_OUTPUT:,} characters: {len(places)} ({listing}). Leave thinking out: it is "
             "not scored."
         )
 
@@ -386,17 +384,19 @@ def _cells(result: RunResult) -> Iterator[CellOutcome]:
     import numpy as np
 
     task = result.task
-    differences = {each.variant: each.metrics for each in result.differences if each.of == task.contrast_name}
+    differences = {row.variant: row.metrics for row in result.differences if row.of == task.contrast_name}
     for cell in result.cells:
-        shown = [metric for metric in task.main_metrics if metric in cell.metrics]
+        metrics = [metric for metric in task.main_metrics if metric in cell.metrics]
         resamples = result.resamples[cell.variant, cell.view]
         paired = differences.get(cell.variant) if cell.view is task.view_contrast[0] else None
         yield CellOutcome(
             mode=NO_MODE if cell.variant == UNSTATED else cell.variant,
             view=cell.view.value,
-            estimates={metric: _triple(cell.metrics[metric]) for metric in shown},
-            difference=None if paired is None else {name: _triple(of) for name, of in paired.items() if name in shown},
-            means={metric: resamples.means[metric].to_bytes() for metric in shown},
+            estimates={metric: _triple(cell.metrics[metric]) for metric in metrics},
+            difference=None
+            if paired is None
+            else {metric: _triple(paired[metric]) for metric in metrics if metric in paired},
+            means={metric: resamples.means[metric].to_bytes() for metric in metrics},
             hits=np.packbits(resamples.scores[task.main_metrics[0]] == 1).tobytes(),
         )
 

@@ -99,7 +99,7 @@ class Settings(Options):
     @field_validator("sets")
     @classmethod
     def _check_names(cls, sets: tuple[SetSettings, ...]) -> tuple[SetSettings, ...]:
-        names = [one.name for one in sets]
+        names = [asked.name for asked in sets]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two sets are named {name!r}")
@@ -107,7 +107,7 @@ class Settings(Options):
 
 
 def absolute_url(settings: Settings, asked: str, name: str) -> str:
-    """Return the address of a page: below the board's, or else below the one that a request asked."""
+    """The address of a page: below the board's, or else below the one that a request asked."""
     return f"{(settings.url or asked).rstrip('/')}/{name}"
 
 
@@ -125,10 +125,10 @@ def write_settings(board: Path, settings: Settings) -> None:
     """Write all settings with what they mean; readable by the owner only, as a database's URL may hold a password."""
     lines = []
     for name, field in Settings.model_fields.items():
-        kept = settings.model_dump(mode="json", include={name})
+        values = settings.model_dump(mode="json", include={name})
         if name == "sets":
-            kept = {name: [one.model_dump(mode="json", exclude_defaults=True) for one in settings.sets]}
-        value = yaml.safe_dump(kept, allow_unicode=True, width=10_000, sort_keys=False)
+            values = {name: [asked.model_dump(mode="json", exclude_defaults=True) for asked in settings.sets]}
+        value = yaml.safe_dump(values, allow_unicode=True, width=10_000, sort_keys=False)
         lines.append(f"# {field.description}\n{value}")
     write_text(board / FILE, "\n".join(lines))
     (board / FILE).chmod(0o600)

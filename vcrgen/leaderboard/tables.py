@@ -70,11 +70,11 @@ def csv_columns(tasks: Sequence[ScoredTask]) -> tuple[str, ...]:
 
 def export(tables: Sequence[BoardTable], form: str, *, with_reported: bool = True) -> str:
     """Write tables in one of `FORMATS`, with rows from publications or without."""
-    return render(board_document(tables if with_reported else [replace(each, reported=()) for each in tables]), form)
+    return render(board_document(tables if with_reported else [replace(table, reported=()) for table in tables]), form)
 
 
 def board_document(tables: Sequence[BoardTable]) -> Document:
-    """Return tables as a document: a section for each, with its rankings by signature and its unranked rows."""
+    """Tables as a document: a section for each, with its rankings by signature and its unranked rows."""
     return Document(
         title="Leaderboard",
         long_tables=True,
@@ -85,7 +85,7 @@ def board_document(tables: Sequence[BoardTable]) -> Document:
 
 
 def csv_table(tables: Sequence[BoardTable]) -> Table:
-    """Return one row for each set, mode, view and model.
+    """One row for each set, mode, view and model.
 
     Scores are shares from 0 to 1 as they are stored: those of hidden sets are rounded there, and nothing is here.
     ``size_b`` is in billions of parameters. A row of the kind ``feedback`` is of an open set: the step that its team
@@ -135,8 +135,8 @@ def _ranked_cells(task: ScoredTask, row: RankedModel, views: Sequence[View], dif
         estimates = row.scores.get(view, {})
         yield from (_share(estimates, first), _interval(estimates, first), _share(estimates, second))
     if differences:
-        of = row.difference or {}
-        yield from (_share(of, first, sign=True), _interval(of, first, sign=True))
+        difference = row.difference or {}
+        yield from (_share(difference, first, sign=True), _interval(difference, first, sign=True))
     yield row.received.date().isoformat()
 
 
@@ -240,7 +240,7 @@ def human_table(task: ScoredTask, scores: Sequence[HumanScore]) -> Table:
 
 
 def human_name(score: HumanScore) -> str:
-    """Return the name of the raters of a study on a board: ``Humans (n = 7)``."""
+    """What the raters of a study are called on a board: ``Humans (n = 7)``."""
     return f"Humans (n = {score.raters:,})"
 
 
@@ -378,10 +378,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, ScoredTask):
         return value.name
     if is_dataclass(value):
-        parts = {each.name: getattr(value, each.name) for each in fields(value)}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
         if isinstance(value, ReportedResult):  # has fields for the metrics of every task
             metrics = {name: name.removesuffix("_sd") for name in parts}
-            parts = {name: parts[name] for name, of in metrics.items() if of not in LABELS or of in value.task.metrics}
+            own = value.task.metrics
+            parts = {name: parts[name] for name, metric in metrics.items() if metric not in LABELS or metric in own}
         # The task is named where it is another than that of boards from before there were several.
         # So are people, who stand on few boards, and what the visible pixels tell.
         parts = {name: part for name, part in parts.items() if name not in _WHERE_TRUE or part}

@@ -133,6 +133,7 @@ class Worker:
         seconds = round(time.monotonic() - began, 3)
         delay = timedelta(minutes=self._board.settings.ladder_minutes)
         if self._holds and test_set.lifecycle.ladder_open and delay and submission.channel != BY_MAINTAINERS:
+            # Due at a whole number of delays after the file came: how long scoring took would tell of the key.
             left = delay - (now() - submission.received) % delay
             self._held.append(HeldOutcome(time.monotonic() + left.total_seconds(), submission, outcome, seconds))
         else:
@@ -220,6 +221,7 @@ def finish(board: Board, submission: Submission, outcome: ScoringOutcome) -> Sub
     status = SubmissionStatus.FAILED if outcome.problems else SubmissionStatus.SCORED
     values: dict[str, Any] = {"status": status.value, "finished": now(), "problems": list(outcome.problems)}
     with board.writing() as connection:
+        # As it is now: a maintainer may have closed the set while the file was scored.
         test_set = get_set(connection, submission.set)
         if not outcome.problems:
             best = _ladder_feedback(connection, submission, test_set, outcome)

@@ -14,7 +14,7 @@ from vcrgen.web.responses import without_second_raise
 
 
 def new_app() -> FastAPI:
-    """Return an application without routes, and without a page about them."""
+    """An application without routes, and without a page about them."""
     return FastAPI(openapi_url=None, redirect_slashes=False)
 
 
@@ -29,7 +29,7 @@ def guard_app(
     has_token: Callable[[Scope], bool],
     anonymous: bool = False,
 ) -> ASGIApp:
-    """Return an application whose requests are limited, and whose errors are answered.
+    """The application, with limits on its requests, and with answers to its errors.
 
     Args:
         app: With its routes.

@@ -31,10 +31,10 @@ class TokenAuthenticator:
         self._guesses = RateLimiter(MAX_GUESSES, GUESS_SECONDS)
 
     def authenticate(self, request: Request, owner: Owner | None) -> Owner:
-        """Return the owner that was found for a request's token.
+        """Pass on the owner of a request's token, if it has one.
 
         Raises:
-            Refusal: Nobody was found.
+            Refusal: The token belongs to nobody.
         """
         if owner is not None:
             return owner

@@ -99,13 +99,13 @@ class ErrorHandlers:
         )
 
     def refuse_unread(self, scope: Scope, status: int, text: str) -> ASGIApp:
-        """Return the response to a request whose body is not read; to one too many, with as little work as can be."""
+        """The response to a request whose body is not read; to one too many, with as little work as can be."""
         return responses.plain_response(scope, status, text) if status == 429 else self._answer(scope, status, text)
 
     def _answer(
         self, scope: Scope, status: int, text: str, about: str = "", headers: Mapping[str, str] | None = None
     ) -> Response:
-        """Return a sentence, as JSON for programs and as a page for people; as plain text if no page can be made."""
+        """A sentence, as JSON for programs and as a page for people; as plain text if no page can be made."""
         page = ""
         if not responses.wants_json(scope):
             with suppress(VcrgenError):

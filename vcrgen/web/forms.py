@@ -50,7 +50,7 @@ async def open_form(request: Request, *, fields: int, admit: Admit) -> AsyncIter
 
 
 def form_texts(form: FormData, names: Collection[str]) -> dict[str, str]:
-    """Return the fields of a form by name, empty where they are missing; no half characters, which no page can hold."""
+    """The fields of a form by name, empty where they are missing; without half characters, which no page can hold."""
     return {name: encodable(text) if isinstance(text := form.get(name), str) else "" for name in names}
 
 
@@ -118,7 +118,7 @@ class _Parts:
         self._text, self._waiting = b"", list[bytes]()
 
     def parser(self, boundary: str) -> MultipartParser:
-        """Return a parser that gives what it reads to this object."""
+        """A parser that gives what it reads to this object."""
         if not boundary:
             raise _unreadable("it has no boundary between its parts.")
         return MultipartParser(
@@ -155,7 +155,7 @@ class _Parts:
         self._header, self._value = b"", b""
 
     def _begin_content(self) -> None:
-        name, file_name = (_parameter(self._disposition, of) for of in ("name", "filename"))
+        name, file_name = (_parameter(self._disposition, parameter) for parameter in ("name", "filename"))
         if name is None:
             raise _unreadable("a field has no name.")
         self._name, self._in_file = name, file_name is not None
@@ -188,8 +188,8 @@ def _appended(text: bytes, more: bytes) -> bytes:
 
 
 def _parameter(disposition: bytes, name: str) -> str | None:
-    """Return a parameter of the header that describes a part; None if it is not there."""
+    """A parameter of the header that describes a part; None if it is not there."""
     head = Message()
     head["content-disposition"] = _decoded(disposition)
-    found = head.get_param(name, header="content-disposition")
-    return found if isinstance(found, str) else None
+    value = head.get_param(name, header="content-disposition")
+    return value if isinstance(value, str) else None

@@ -103,7 +103,7 @@ class Guard:
                 log_line("request", method=scope["method"], path=path, status=status, ms=ms, **who)
 
     def _check(self, scope: Scope, body: _Body) -> tuple[int, str] | None:
-        """Return the status and the sentence of a request that is refused unread, or None."""
+        """Status and sentence for a request that is refused unread, or None."""
         if not self._has_token(scope):
             client = client_address(scope)
             if self._rate.is_full(client):
@@ -145,7 +145,7 @@ class _Body:
         )
 
     async def receive(self) -> Message:
-        """Return the next part.
+        """The next part of the body.
 
         Raises:
             BodyRefused: There is more than there may be, it does not come, or too much comes from everybody.
@@ -176,7 +176,7 @@ def too_large_text(max_bytes: int) -> str:
 
 
 def client_address(scope: Scope | Any) -> str:
-    """Return the address that a request came from; that of a proxy's header only where ``serve --proxy`` trusts it."""
+    """The address that a request came from; that of a proxy's header only where ``serve --proxy`` trusts it."""
     client = scope.get("client")
     return client[0] if client else "unknown"
 
@@ -196,6 +196,6 @@ def _same_site(headers: dict[bytes, str]) -> bool:
 
 
 def _logged(path: str) -> str:
-    """Return a path for the log, with only the beginning of a submission's id, which is a key to its status."""
+    """A path for the log, with only the beginning of a submission's id, which is a key to its status."""
     head, mark, rest = path.partition("submission")
     return (head + mark + rest[:10] if mark else path)[:200]

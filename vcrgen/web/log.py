@@ -27,7 +27,7 @@ def log_library_warnings() -> None:
 
 
 def raised_at(problem: Exception) -> str:
-    """Return file and line where an error was raised, for the log: its text could quote anything."""
+    """File and line where an error was raised, for the log: its text could quote anything."""
     frames = traceback.extract_tb(problem.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 

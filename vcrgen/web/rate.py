@@ -45,7 +45,7 @@ class RateLimiter:
 
 
 def client_network(address: str) -> str:
-    """Return the address, or the first 64 bits of an IPv6 address, as one client has all of those."""
+    """The address, or the first 64 bits of an IPv6 address, as one client has all of those."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -25,7 +25,7 @@ class Refusal(Exception):
 
 
 def plain_response(scope: Scope, status: int, text: str, about: str = "") -> Response:
-    """Return a sentence without a page around it: for programs, and where a page would need the database."""
+    """A sentence without a page around it: for programs, and where a page would need the database."""
     headers = STATUS_HEADERS.get(status)
     if wants_json(scope):
         return JSONResponse({"error": text} | ({"id": about} if about else {}), status_code=status, headers=headers)
@@ -39,13 +39,13 @@ def wants_json(scope: Scope) -> bool:
 
 
 def bearer_token(request: Request) -> str:
-    """Return the token in the header of a request, or an empty text."""
+    """The token in the header of a request, or an empty text."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token if kind.lower() == "bearer" else ""
 
 
 def without_second_raise(app: ASGIApp) -> ASGIApp:
-    """Return a service without the errors that Starlette raises once more after they have been answered."""
+    """The service without the errors that Starlette raises once more after they have been answered."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(Exception):

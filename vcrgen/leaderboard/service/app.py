@@ -77,7 +77,7 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
 
 
 def sign_in_routes(board: Board, pages: LivePages) -> SignInRoutes:
-    """Return the routes of signing in.
+    """The routes of signing in, which need packages of their own.
 
     Raises:
         LeaderboardError: The packages of the extra are not installed.
@@ -95,7 +95,7 @@ def _answer(request: Request, page: CachedPage, kind: str) -> Response:
     headers = {"cache-control": "no-cache", "etag": page.tag, "vary": "accept-encoding"}
     if page.tag in {tag.strip() for tag in request.headers.get("if-none-match", "").split(",")}:
         return Response(status_code=304, headers=headers)
-    accepted = {one.strip().lower() for one in request.headers.get("accept-encoding", "").split(",")}
+    accepted = {name.strip().lower() for name in request.headers.get("accept-encoding", "").split(",")}
     if page.packed and "gzip" in accepted:  # whoever gives it a weight is sent the page as it is
         return Response(page.packed, media_type=kind, headers=headers | {"content-encoding": "gzip"})
     return Response(page.body, media_type=kind, headers=headers)
@@ -112,8 +112,8 @@ class _Service:
     def page(self, request: Request, name: str = names.INDEX) -> Response:
         """A page or a file of the board."""
         if name == names.COMPARE and COMPARED & request.query_params.keys():
-            chosen, page_to_choose = self.pages.choose(request.query_params)
-            return RedirectResponse(chosen, status_code=303) if chosen else HTMLResponse(page_to_choose)
+            address, page_to_choose = self.pages.choose(request.query_params)
+            return RedirectResponse(address, status_code=303) if address else HTMLResponse(page_to_choose)
         if name in FORM_PAGES:  # where a browser stays when a form was rejected
             return RedirectResponse(f"{name}.html", status_code=303)
         parsed = names.parse_name(name)
@@ -156,7 +156,7 @@ class _Service:
         return JSONResponse({"status": status, "waiting": waiting}, status_code=200 if alive else 503)
 
     def submission(self, submission_id: str) -> Response:
-        """Return the status of a submission with its problems or scores."""
+        """The status of a submission with its problems or scores, for whoever knows its id."""
         if names.parse_name(names.status_name(submission_id)) is None:
             raise Refusal(404, "There is no such submission.")
         with self._board.reading() as connection:

@@ -40,7 +40,7 @@ class MaintainerRoutes:
         app.add_api_route("/manage", self.manage, methods=["POST"])
 
     async def manage(self, request: Request) -> Response:
-        """Return the list of submissions, after one action if the form names one."""
+        """The list of submissions, after one action if the form names one."""
         name = ""
 
         async def admit(form: FormData) -> None:

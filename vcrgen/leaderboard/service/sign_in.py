@@ -72,7 +72,7 @@ class Remembered(Generic[T]):
         return word
 
     def take(self, word: str) -> T | None:
-        """Return the value of a word, once."""
+        """The value of a word, once: nobody can use it a second time. None if it is unknown or too old."""
         with self._lock:
             at, value = self._kept.pop(word, (0.0, None))
         return value if value is not None and time.monotonic() - at < LIFETIME else None
@@ -112,11 +112,11 @@ class SignInRoutes:
         """Send the browser to a provider."""
         if not 0 <= provider < len(self._board.settings.oidc):
             raise Refusal(404, "There is no such provider.")
-        chosen, browser = self._board.settings.oidc[provider], secrets.token_urlsafe(32)
+        asked, browser = self._board.settings.oidc[provider], secrets.token_urlsafe(32)
         begun = Begun(provider, secrets.token_urlsafe(32), secrets.token_urlsafe(48), _hash(browser))
         state = self._begun.keep(begun)
-        endpoint = self._metadata(chosen)["authorization_endpoint"]
-        url, _ = self._session(chosen).create_authorization_url(
+        endpoint = self._metadata(asked)["authorization_endpoint"]
+        url, _ = self._session(asked).create_authorization_url(
             endpoint, state=state, nonce=begun.nonce, code_verifier=begun.verifier
         )
         answer = RedirectResponse(url, status_code=303, headers=NO_STORE)
@@ -134,6 +134,7 @@ class SignInRoutes:
     def end(self, request: Request, state: str = "", code: str = "") -> Response:
         """Take the answer of a provider: a token for who has a team, and else the form of a new one."""
         begun = self._begun.take(state)
+        # A link that somebody else made would sign its reader in as that somebody, were the browser not the same.
         if begun is None or begun.browser != _hash(request.cookies.get(COOKIE, "")):
             raise Refusal(400, "This sign-in was not begun here, or more than ten minutes ago; begin again.")
         if not code:
@@ -171,11 +172,11 @@ class SignInRoutes:
         )
 
     def _metadata(self, provider: Provider) -> dict[str, Any]:
-        """Return the metadata that a provider publishes."""
-        found = _get_json(f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
-        if found.get("issuer") != provider.issuer:
+        """What a provider publishes of itself, if it calls itself as ``board.yaml`` does."""
+        metadata = _get_json(f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
+        if metadata.get("issuer") != provider.issuer:
             raise Refusal(503, f"{provider.name} calls itself otherwise than board.yaml does; tell the maintainers.")
-        return found
+        return metadata
 
     def _identity(self, provider: Provider, begun: Begun, code: str) -> str:
         """The issuer and the subject of somebody, checked as OpenID Connect Core 3.1.3.7 asks.
@@ -196,8 +197,12 @@ class SignInRoutes:
                 "sub": {"essential": True},
                 "nonce": {"essential": True, "value": begun.nonce},
             }
-            known = {"nonce": begun.nonce, "client_id": provider.client_id, "access_token": token.get("access_token")}
-            claims = CodeIDToken(decoded.claims, decoded.header, options, known)
+            parameters = {
+                "nonce": begun.nonce,
+                "client_id": provider.client_id,
+                "access_token": token.get("access_token"),
+            }
+            claims = CodeIDToken(decoded.claims, decoded.header, options, parameters)
             claims.validate(leeway=60)
             return f"{provider.issuer} {claims['sub']}"
         except (AuthlibBaseError, JoseError, requests.RequestException, KeyError, ValueError) as problem:
@@ -213,11 +218,11 @@ def _get_json(url: str) -> dict[str, Any]:
     try:
         answer = requests.get(url, timeout=SECONDS, allow_redirects=False)
         answer.raise_for_status()
-        found = answer.json()
+        values = answer.json()
     except (requests.RequestException, ValueError) as problem:
         log_line("provider cannot be asked", kind=type(problem).__name__)
         raise Refusal(503, "The provider cannot be reached just now; try again soon.") from None
-    return found if isinstance(found, dict) else {}
+    return values if isinstance(values, dict) else {}
 
 
 def _hash(text: str) -> str:

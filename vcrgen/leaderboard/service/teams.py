@@ -122,10 +122,10 @@ class TeamRoutes:
         try:
             async with self._form(request, values) as (team, form):
                 token = form_texts(form, ["token"])["token"]
-            chosen, taken_back = values["choose"], values["take_back"]
-            if chosen or taken_back:
+            choice, taken_back = values["choose"], values["take_back"]
+            if choice or taken_back:
                 try:
-                    await run_in_threadpool(self._choose, team, chosen or taken_back, back=not chosen)
+                    await run_in_threadpool(self._choose, team, choice or taken_back, back=not choice)
                 except Refusal as refusal:
                     problems = [refusal.text]
             text = await run_in_threadpool(self._pages.team, team, token, problems)
@@ -153,8 +153,8 @@ class TeamRoutes:
         return self._choose_api(request, submission_id, back=True)
 
     def _choose_api(self, request: Request, submission_id: str, *, back: bool) -> Response:
-        one = self._choose(self._team(request, responses.bearer_token(request)), submission_id, back=back)
-        return JSONResponse({"id": one.id, "model": one.facts.model, "set": one.set}, headers=NO_STORE)
+        file = self._choose(self._team(request, responses.bearer_token(request)), submission_id, back=back)
+        return JSONResponse({"id": file.id, "model": file.facts.model, "set": file.set}, headers=NO_STORE)
 
     @asynccontextmanager
     async def _form(self, request: Request, values: dict[str, str]) -> AsyncIterator[tuple[str, FormData]]:
@@ -180,8 +180,8 @@ class TeamRoutes:
 
     def _team(self, request: Request, token: str) -> str:
         with self._board.reading() as connection:
-            found = team_of(connection, token)
-        return self._tokens.authenticate(request, found)
+            team = team_of(connection, token)
+        return self._tokens.authenticate(request, team)
 
     def _choose(self, team: str, submission_id: str, *, back: bool) -> Submission:
         act = take_back if back else choose

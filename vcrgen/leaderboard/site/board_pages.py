@@ -40,7 +40,7 @@ def _takes_teams(site: Site) -> bool:
 
 
 def _overall_values(site: Site) -> Mapping[str, Any]:
-    return {"sets": [each for each in site.sets if each.name in site.settings.overall]}
+    return {"sets": [test_set for test_set in site.sets if test_set.name in site.settings.overall]}
 
 
 def _list_overall(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
@@ -71,16 +71,16 @@ def _list_gaps(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
 
 
 def _list_events(rows: Sequence[Any], asked: TableRequest, site: Site) -> Listing:
-    shown = rows if site.live else rows[-names.EXPORTED_EVENTS :]  # an exported page has all its rows in one file
-    return tables.list_events(shown, asked, site.models_by_entry)
+    lines = rows if site.live else rows[-names.EXPORTED_EVENTS :]  # an exported page has all its rows in one file
+    return tables.list_events(lines, asked, site.models_by_entry)
 
 
 def _pairs(site: Site) -> Mapping[str, Any]:
     """Pairs of models with a page, where only some comparisons were exported."""
-    known = site.models_by_entry
-    pairs = [(known[a], known[b], names.compare_name(a, b)) for a, b in site.compared if {a, b} <= known.keys()]
-    found = sorted(pairs, key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))
-    return {"pairs": found, "sides": tables.compared_sides(site, {})}
+    models = site.models_by_entry
+    pairs = [(models[a], models[b], names.compare_name(a, b)) for a, b in site.compared if {a, b} <= models.keys()]
+    pairs.sort(key=lambda pair: (pair[0].model.casefold(), pair[1].model.casefold(), pair[2]))
+    return {"pairs": pairs, "sides": tables.compared_sides(site, {})}
 
 
 def _about_values(site: Site) -> Mapping[str, Any]:

@@ -49,10 +49,11 @@ class TableRequest:
         return self == TableRequest()
 
     def link(self, **changed: Any) -> str:
-        """Return the parameters of the same page with some of them changed."""
+        """The address of the same page with some parameters changed; those that mean nothing are left out."""
         values = {name: getattr(self, name) for name in (*FIELDS, "page")} | changed
-        kept = {name: value for name, value in values.items() if value and (name, value) != ("page", 1)}
-        return "?" + urlencode(kept)
+        return "?" + urlencode(
+            {name: value for name, value in values.items() if value and (name, value) != ("page", 1)}
+        )
 
 
 WHOLE = TableRequest(whole=True)
@@ -75,13 +76,13 @@ class Listing:
     rows: Sequence[Any]
     asked: TableRequest
     total: int  # rows without any search
-    found: int
+    matching: int  # rows that the search lets through
     first: int = 0  # rows before these
 
     @property
     def pages(self) -> int:
         """The number of pages."""
-        return max(1, math.ceil(self.found / PAGE_ROWS))
+        return max(1, math.ceil(self.matching / PAGE_ROWS))
 
     @property
     def page(self) -> int:
@@ -89,7 +90,7 @@ class Listing:
         return self.first // PAGE_ROWS + 1
 
     def sorting(self, column: str, first: str = "") -> str:
-        """Return the parameters that sort by a column; the other way round where it is sorted so.
+        """The address that sorts by a column; the other way round where the rows are sorted so.
 
         ``first`` is ``descending`` where the highest come first.
         """
@@ -103,7 +104,7 @@ class Listing:
 
 
 def settle(asked: TableRequest, *sizes: int) -> TableRequest:
-    """Return the request for all rows where none of the tables of a page has more than stand on one."""
+    """The request itself, or that for all rows where none of the tables of a page has more than stand on one."""
     return asked if max(sizes, default=0) > PAGE_ROWS else WHOLE
 
 
@@ -114,7 +115,7 @@ def list_rows(
     traits: Callable[[Any], RowTraits],
     keys: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> Listing:
-    """Return what a page shows of some rows.
+    """The rows that stand on a page: found, sorted, and cut to a page.
 
     Args:
         rows: All of them, in their own order.
@@ -123,16 +124,16 @@ def list_rows(
         keys: By name of a column the value that it is sorted by, or None for a row without one, which comes last.
     """
     if asked.whole:
-        return Listing(rows=rows, asked=asked, total=len(rows), found=len(rows))
-    found = [row for row in rows if _passes(traits(row), asked)] if _is_filter(asked) else list(rows)
+        return Listing(rows=rows, asked=asked, total=len(rows), matching=len(rows))
+    matching = [row for row in rows if _passes(traits(row), asked)] if _is_filter(asked) else list(rows)
     if key := (keys or {}).get(asked.sort.removeprefix("-")):
-        missing = [row for row in found if key(row) is None]
-        there = [row for row in found if key(row) is not None]
-        found = sorted(there, key=key, reverse=asked.sort.startswith("-")) + missing
-    pages = max(1, math.ceil(len(found) / PAGE_ROWS))
+        without = [row for row in matching if key(row) is None]
+        sortable = [row for row in matching if key(row) is not None]
+        matching = sorted(sortable, key=key, reverse=asked.sort.startswith("-")) + without
+    pages = max(1, math.ceil(len(matching) / PAGE_ROWS))
     first = (min(max(asked.page, 1), pages) - 1) * PAGE_ROWS
-    shown = found[first : first + PAGE_ROWS]
-    return Listing(rows=shown, asked=asked, total=len(rows), found=len(found), first=first)
+    on_page = matching[first : first + PAGE_ROWS]
+    return Listing(rows=on_page, asked=asked, total=len(rows), matching=len(matching), first=first)
 
 
 def _is_filter(asked: TableRequest) -> bool:

@@ -64,13 +64,13 @@ def status_name(submission_id: str) -> str:
 
 
 def parse_name(text: str) -> tuple[str, ...] | None:
-    """Return kind and parameters of a page with parameters.
+    """What a name says of a page with parameters, without a look at the board.
 
     Returns:
         ``("board", set, mode, view)``, ``("model", entry)``, ``("compare", a, b)`` with ``a`` before ``b``,
         ``("submission", id)``, or None for any other text.
     """
     for kind, form in _FORMS.items():
-        if found := form.fullmatch(text):
-            return None if kind == "compare" and found[1] >= found[2] else (kind, *found.groups())
+        if match := form.fullmatch(text):
+            return None if kind == "compare" and match[1] >= match[2] else (kind, *match.groups())
     return None

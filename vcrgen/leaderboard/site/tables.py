@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -58,19 +58,19 @@ class ModelTexts(NamedTuple):
     released: str
 
 
-def describe(of: ModelFacts | ReportedResult) -> ModelTexts:
+def describe(model: ModelFacts | ReportedResult) -> ModelTexts:
     """A model of the board with the link to its page, or one of a publication."""
-    facts = of if isinstance(of, ModelFacts) else None
+    facts = model if isinstance(model, ModelFacts) else None
     return ModelTexts(
         entry=facts.entry if facts else "",
-        name=of.model,
+        name=model.model,
         team=facts.team if facts else "",
         page=model_name(facts.entry) if facts else "",
         link=web_address(facts.link) if facts else "",
-        access="" if of.access == Access.UNKNOWN else of.access.value,
-        size=show_size(of.size),
-        billions="" if of.size is None else f"{of.size:g}",
-        released=of.released.isoformat() if of.released else "",
+        access="" if model.access == Access.UNKNOWN else model.access.value,
+        size=show_size(model.size),
+        billions="" if model.size is None else f"{model.size:g}",
+        released=model.released.isoformat() if model.released else "",
     )
 
 
@@ -188,103 +188,121 @@ def _cell(estimates: Estimates | None, metric: str, decimals: int, *, sign: bool
     estimate = estimates.get(metric) if estimates else None
     if estimate is None:
         return f'{"<td></td>" if drawn else ""}<td class="n">{DASH}</td>'
-    of = estimate_texts(estimate, decimals, sign=sign)
+    texts = estimate_texts(estimate, decimals, sign=sign)
     bar = f'<td class="c">{interval_bar(estimate.value, estimate.low, estimate.high)}</td>' if drawn else ""
-    return f'{bar}<td class="n" data-v="{of.key}"><b>{of.value}</b><small>{of.interval}</small></td>'
+    return f'{bar}<td class="n" data-v="{texts.key}"><b>{texts.value}</b><small>{texts.interval}</small></td>'
+
+
+MAX_TICK_GAPS = 5  # between the labels below a chart: more would touch each other on a narrow screen
+
+
+class ChartedModel(NamedTuple):
+    """A model on a chart."""
+
+    place: float  # on the horizontal axis
+    facts: ModelFacts
+    estimate: Estimate
 
 
 def charts_of(ranking: Ranking, track: Track) -> list[tuple[str, Markup]]:
-    """Return charts of the leading metric over release date and size, from two models on.
+    """Charts of the leading metric over release date and size, each with its title, from two models on.
 
     Of a long ranking its best models stand there, so that a page does not grow with it.
     """
     metric = track.task.main_metrics[0]
-    shown = [(row.facts, row.scores.get(track.view, {}).get(metric)) for row in ranking.rows]
-    estimates = [(facts, of) for facts, of in shown if of is not None]
     label = track.task.metrics[metric].label
-    dated = [(float(facts.released.toordinal()), facts, of) for facts, of in estimates if facts.released]
-    sized = [(math.log10(facts.size), facts, of) for facts, of in estimates if facts.size]
+    figures = [(row.facts, row.scores.get(track.view, {}).get(metric)) for row in ranking.rows]
+    scored = [(facts, estimate) for facts, estimate in figures if estimate is not None]
+    by_date = [
+        ChartedModel(float(facts.released.toordinal()), facts, estimate) for facts, estimate in scored if facts.released
+    ]
+    by_size = [ChartedModel(math.log10(facts.size), facts, estimate) for facts, estimate in scored if facts.size]
     powers = [(float(power), show_size(10.0**power)) for power in range(-3, 6)]
     years = [(float(date(year, 1, 1).toordinal()), str(year)) for year in range(1950, 2100)]
-    titles = (f"{label} by date of release", dated, years), (f"{label} by parameters", sized, powers)
-    found = []
-    for title, models, ticks in titles:
-        drawn = models[:PAGE_ROWS]
-        more = f", {pluralize(PAGE_ROWS, 'model')} of {len(models):,}" if len(models) > PAGE_ROWS else ""
-        if (drawing := _scatter(drawn, ticks, title + more, frontier=models)) is not None:
-            found.append((title + more, drawing))
-    return found
-
-
-MAX_TICK_GAPS = 5  # between the labels below a chart: more would touch each other on a narrow screen
-Point: TypeAlias = tuple[float, ModelFacts, Estimate]
+    charts = []
+    for title, models, ticks in (
+        (f"{label} by date of release", by_date, years),
+        (f"{label} by parameters", by_size, powers),
+    ):
+        if len(models) > PAGE_ROWS:
+            title += f", {pluralize(PAGE_ROWS, 'model')} of {len(models):,}"
+        if (drawing := _scatter(models[:PAGE_ROWS], ticks, title, frontier=models)) is not None:
+            charts.append((title, drawing))
+    return charts
 
 
 def _scatter(
-    models: Sequence[Point], ticks: Sequence[tuple[float, str]], title: str, *, frontier: Sequence[Point]
+    models: Sequence[ChartedModel], ticks: Sequence[tuple[float, str]], title: str, *, frontier: Sequence[ChartedModel]
 ) -> Markup | None:
     """A drawing from the last tick before the first model to the first one after the last; what it shows is in words.
 
     A broken line leads along the best of all models up to each place.
     """
-    places = sorted({place for place, _, _ in models})
+    places = sorted({model.place for model in models})
     if len(places) < 2:
         return None
     first = max((tick for tick, _ in ticks if tick <= places[0]), default=places[0])
     last = min((tick for tick, _ in ticks if tick >= places[-1]), default=places[-1])
     steps: list[tuple[float, float]] = []
-    for place, _, of in sorted(frontier, key=lambda point: (point[0], point[2].value)):
-        height = steps[-1][1] if steps else of.value
-        if of.value > height or not steps:
-            steps += [((place - first) / (last - first), height), ((place - first) / (last - first), of.value)]
+    for model in sorted(frontier, key=lambda model: (model.place, model.estimate.value)):
+        value = model.estimate.value
+        height = steps[-1][1] if steps else value
+        if value > height or not steps:
+            across = (model.place - first) / (last - first)
+            steps += [(across, height), (across, value)]
     steps.append(((places[-1] - first) / (last - first), steps[-1][1]))
     labels = [((tick - first) / (last - first), text) for tick, text in ticks if first <= tick <= last]
-    (_, lowest, low), (_, highest, high) = min(models, key=_height), max(models, key=_height)
+    lowest, highest = min(models, key=_height), max(models, key=_height)
     return scatter(
         [
-            ((place - first) / (last - first), of.value, of.low, of.high, f"{facts.model} ({facts.team})")
-            for place, facts, of in models
+            ((place - first) / (last - first), value.value, value.low, value.high, f"{facts.model} ({facts.team})")
+            for place, facts, value in models
         ],
         labels[:: max(1, math.ceil((len(labels) - 1) / MAX_TICK_GAPS))],
         other=steps,
-        text=f"{title}: {pluralize(len(models), 'model')}, from {percent(low.value)} % ({lowest.model}) to "
-        f"{percent(high.value)} % ({highest.model}). The table has every score.",
+        text=f"{title}: {pluralize(len(models), 'model')}, from {percent(_height(lowest))} % ({lowest.facts.model}) to "
+        f"{percent(_height(highest))} % ({highest.facts.model}). The table has every score.",
     )
 
 
-def _height(point: Point) -> float:
-    return point[2].value
+def _height(model: ChartedModel) -> float:
+    return model.estimate.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSide:
-    """One of the two models that a reader wants compared, as far as it is known."""
+    """One of the two models that a reader wants compared, as far as the request names it."""
 
     field: str  # of the words that it is searched by
     entry_field: str
     text: str
-    entry: str  # chosen among those found; empty if none is
-    found: Sequence[ModelFacts]
-    total: int  # number of models that have the words
+    entry: str  # of the model that is meant; empty as long as several could be
+    matches: Sequence[ModelFacts]  # models that have the words, the first ones
+    total: int  # number of all that have them
 
     @classmethod
     def of(cls, site: Site, field: str, entry_field: str, asked: Mapping[str, str]) -> ComparedSide:
         """Read one side of a request."""
         text, entry = asked.get(field, "").strip()[:MAX_WORDS], asked.get(entry_field, "")
         words = text.casefold().split()
-        known = site.models_by_entry.get(entry)
+        model = site.models_by_entry.get(entry)
         names = {facts: f"{facts.model} {facts.team}".casefold() for facts in site.models}
-        found = [facts for facts, name in names.items() if all(word in name for word in words)] if words else []
-        if known is not None and (not words or known in found):
+        matches = [facts for facts, name in names.items() if all(word in name for word in words)] if words else []
+        if model is not None and (not words or model in matches):
             return cls(
-                field=field, entry_field=entry_field, text=text or known.model, entry=entry, found=[known], total=1
+                field=field, entry_field=entry_field, text=text or model.model, entry=entry, matches=[model], total=1
             )
-        exact = [facts for facts in found if facts.model.casefold() == text.casefold()]
+        exact = [facts for facts in matches if facts.model.casefold() == text.casefold()]
         if len(exact) == 1:
-            found = exact
-        entry = found[0].entry if len(found) == 1 else ""
+            matches = exact
+        entry = matches[0].entry if len(matches) == 1 else ""
         return cls(
-            field=field, entry_field=entry_field, text=text, entry=entry, found=found[:MAX_FOUND], total=len(found)
+            field=field,
+            entry_field=entry_field,
+            text=text,
+            entry=entry,
+            matches=matches[:MAX_FOUND],
+            total=len(matches),
         )
 
 
@@ -293,17 +311,23 @@ def compared_sides(site: Site, asked: Mapping[str, str]) -> tuple[ComparedSide, 
     return ComparedSide.of(site, "first", "a", asked), ComparedSide.of(site, "second", "b", asked)
 
 
-def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str, bool, bool]]]]:
+class TableLink(NamedTuple):
+    """A link to another table."""
+
+    text: str
+    page: str
+    is_here: bool  # whether it is the table of this page
+    is_hidden: bool  # whether its set has secret answers; of the choice of a set only
+
+
+def navigation(site: Site, track: Track) -> list[tuple[str, list[TableLink]]]:
     """Links to the other tables by language, set, mode and view; a choice of one thing only is left out, but the set.
 
     Each leads to the table that differs least from this one in the rest.
-
-    Returns:
-        For each of the four its links: text, page, whether this is where one is, and whether it is a hidden set.
     """
-    sets = [each for each in site.tracks if each.language == track.language]
-    modes = [each for each in site.tracks if each.set == track.set]
-    views = [each for each in modes if each.mode == track.mode]
+    sets = [other for other in site.tracks if other.language == track.language]
+    modes = [other for other in site.tracks if other.set == track.set]
+    views = [other for other in modes if other.mode == track.mode]
     groups = {"Language": site.tracks, "Set": sets, "Mode": modes, "View": views}
     if track.task.axis != "mode":  # its languages are there already
         del groups["Mode"]
@@ -311,22 +335,16 @@ def navigation(site: Site, track: Track) -> list[tuple[str, list[tuple[str, str,
     return [(name, choices) for name, choices in links.items() if len(choices) > 1 or name == "Set"]
 
 
-def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[tuple[str, str, bool, bool]]:
+def _choices(tracks: Sequence[Track], here: Track, by: str) -> list[TableLink]:
     choices = []
-    for value in dict.fromkeys(getattr(each, by) for each in tracks):
-        candidates = [each for each in tracks if getattr(each, by) == value]
+    for value in dict.fromkeys(getattr(track, by) for track in tracks):
+        candidates = [track for track in tracks if getattr(track, by) == value]
         # What is the same counts in this order; of equal tables it is the first.
         nearest = max(
-            candidates, key=lambda each: (each.set == here.set, each.mode == here.mode, each.view == here.view)
+            candidates, key=lambda track: (track.set == here.set, track.mode == here.mode, track.view == here.view)
         )
         labels = {"language": language_name(nearest.language), "set": nearest.set, "mode": mode_name(nearest.mode)}
+        is_hidden = by == "set" and nearest.lifecycle.has_secret(hidden=nearest.hidden)
         label = labels.get(by, nearest.view.label)
-        choices.append(
-            (
-                label,
-                board_name(nearest),
-                value == getattr(here, by),
-                by == "set" and nearest.lifecycle.has_secret(hidden=nearest.hidden),
-            )
-        )
+        choices.append(TableLink(label, board_name(nearest), value == getattr(here, by), is_hidden))
     return choices

@@ -80,17 +80,18 @@ def sort_key(text: str) -> str:
 
 def by_metric(*estimates: Estimates) -> list[tuple[Any, ...]]:
     """The label of each metric that all of some figures have, and the figure that each of them has."""
-    common = (metric for metric in LABELS if all(metric in each for each in estimates))
-    return [(LABELS[metric], *(each[metric] for each in estimates)) for metric in common]
+    common = (metric for metric in LABELS if all(metric in figures for figures in estimates))
+    return [(LABELS[metric], *(figures[metric] for figures in estimates)) for metric in common]
 
 
 def axis_reach(differences: Iterable[Estimates]) -> float:
-    """Return the half-width of an axis around zero that holds all intervals."""
-    return reach(end for estimates in differences for each in estimates.values() for end in (each.low, each.high))
+    """Half the width of an axis around zero that holds all intervals."""
+    intervals = (estimate for estimates in differences for estimate in estimates.values())
+    return reach(end for interval in intervals for end in (interval.low, interval.high))
 
 
 def lifecycle_dates(lifecycle: SetLifecycle) -> str:
-    """Return the dates of a set in a few words."""
+    """When a set takes files, in a few words."""
     if lifecycle.retired is not None:
         return f"retired on {day(lifecycle.retired)}"
     if lifecycle.closing is not None:
@@ -101,7 +102,7 @@ def lifecycle_dates(lifecycle: SetLifecycle) -> str:
 
 
 def lifecycle_notes(track: Track) -> list[str]:
-    """Return notes about a hidden set for readers of its table, as sentences."""
+    """What readers of a hidden set's table have to know, as sentences."""
     lifecycle, notes = track.lifecycle, []
     if lifecycle.feedback is Feedback.INSTANT:
         notes.append(INSTANT_SENTENCE)
@@ -128,21 +129,24 @@ def lifecycle_notes(track: Track) -> list[str]:
 def example_lines(sets: Iterable[TestSet]) -> list[tuple[str, list[str]]]:
     """Lines of files of outputs, each with the sets that take it so."""
     lines: dict[str, list[str]] = {}
-    for one in sets:
-        variant = f', "{one.task.axis}": "{one.modes[0]}"' if len(one.modes) > 1 else ""
-        view = one.task.image_views[0]
-        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "{view}"{variant}}}', []).append(one.name)
+    for test_set in sets:
+        task, modes = test_set.task, test_set.modes
+        variant = f', "{task.axis}": "{modes[0]}"' if len(modes) > 1 else ""
+        view = task.image_views[0]
+        lines.setdefault(f'{{"question_id": "...", "output": "...", "view": "{view}"{variant}}}', []).append(
+            test_set.name
+        )
     return list(lines.items())
 
 
-def languages_of(one: TestSet) -> tuple[str, ...]:
+def languages_of(test_set: TestSet) -> tuple[str, ...]:
     """Codes of the languages in which a set asks."""
-    return one.modes if one.task.axis == "lang" else (one.language,)
+    return test_set.modes if test_set.task.axis == "lang" else (test_set.language,)
 
 
-def modes_of(one: TestSet) -> tuple[str, ...]:
+def modes_of(test_set: TestSet) -> tuple[str, ...]:
     """The modes of a set; none where its languages are in their place."""
-    return () if one.task.axis == "lang" else one.modes
+    return () if test_set.task.axis == "lang" else test_set.modes
 
 
 def step_shown(share: float | None, track: Track) -> str:
@@ -151,7 +155,7 @@ def step_shown(share: float | None, track: Track) -> str:
 
 
 def file_status(run: ModelRun) -> str:
-    """Return the fate of a file that is not the one on the board."""
+    """What became of a file that is not the one on the board."""
     if run.removed:
         return f"removed: {run.removed}"
     if run.split != FEEDBACK:
@@ -169,14 +173,14 @@ def mode_name(mode: str) -> str:
     return "any mode" if mode == "any" else mode
 
 
-def size_of(one: Track | TestSet) -> str:
-    """Return the number of questions and units in words."""
-    return wording_of(one.task).size(one.questions, one.spans)
+def size_of(data: Track | TestSet) -> str:
+    """How many questions and units there are, in words."""
+    return wording_of(data.task).size(data.questions, data.spans)
 
 
 def ranked_by(sets: Iterable[TestSet]) -> str:
     """The metrics that rank some sets, as they stand in a sentence."""
-    return " or ".join(dict.fromkeys(one.task.leading.in_text for one in sets)) or VCR_TASK.leading.in_text
+    return " or ".join(dict.fromkeys(test_set.task.leading.in_text for test_set in sets)) or VCR_TASK.leading.in_text
 
 
 def logo(sets: Iterable[TestSet]) -> str:
@@ -186,8 +190,8 @@ def logo(sets: Iterable[TestSet]) -> str:
 
 def tasks_of(sets: Iterable[TestSet]) -> list[ScoredTask]:
     """The tasks of some sets, each once; of no set the first task."""
-    found = {one.task.name: one.task for one in sets}
-    return [task for name, task in TASKS.items() if name in found] or [VCR_TASK]
+    names = {test_set.task.name for test_set in sets}
+    return [task for name, task in TASKS.items() if name in names] or [VCR_TASK]
 
 
 def track_name(track: Track) -> str:
@@ -239,7 +243,7 @@ def file_size(count: int) -> str:
 
 
 def paired_tests(part: PairwiseComparison) -> str:
-    """Return the tests over single units of two models as sentences; empty for a hidden set."""
+    """The tests over single units of two models as sentences; empty for a hidden set."""
     sentences = []
     if part.only_a is not None and part.only_b is not None:
         done, what = wording_of(part.track.task).verb_correct, wording_of(part.track.task).unit_head.lower()
@@ -256,20 +260,20 @@ def web_address(link: str) -> str:
 
 
 def contact_link(contact: str) -> str:
-    """Return the link of a contact if it is an address; it may be any text."""
+    """The link of a contact if it is an address: of mail, or of a page. It may be any text."""
     return f"mailto:{contact}" if _MAIL.fullmatch(contact) else web_address(contact)
 
 
 def outcome_parts(task: ScoredTask, outcomes: Mapping[str, int]) -> list[tuple[str, float, int, str]]:
     """Kind, share, units and words of the outcomes that occurred, in the order of the scorer."""
     total = sum(outcomes.values())
-    found = ((kind, outcomes.get(kind, 0), words) for kind, words in wording_of(task).outcomes.items())
-    return [(_DRAWN_AS.get(kind, kind), count / total, count, words) for kind, count, words in found if count]
+    counted = ((kind, outcomes.get(kind, 0), words) for kind, words in wording_of(task).outcomes.items())
+    return [(_DRAWN_AS.get(kind, kind), count / total, count, words) for kind, count, words in counted if count]
 
 
 def by_property(groups: Iterable[Group]) -> dict[str, list[Group]]:
     """Groups of spans by what they are grouped by."""
-    found: dict[str, list[Group]] = {}
+    by_name: dict[str, list[Group]] = {}
     for group in groups:
-        found.setdefault(group.by, []).append(group)
-    return found
+        by_name.setdefault(group.by, []).append(group)
+    return by_name

@@ -89,7 +89,7 @@ def _pairwise(
         if metric in evidence_a.means and metric in evidence_b.means
     }
     leading = next(iter(apart))
-    paired = {metric: Estimate(each.value, each.low, each.high) for metric, each in apart.items()}
+    paired = {metric: Estimate(gap.value, gap.low, gap.high) for metric, gap in apart.items()}
     difference = disclose_differences(a.estimates, b.estimates, paired, track.step)
     models = a.facts.model, b.facts.model
     if track.hidden:  # no counts, and no p that would tell them

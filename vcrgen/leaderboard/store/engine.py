@@ -14,7 +14,7 @@ SQLITE_FILE = "board.sqlite3"
 
 
 def open_engine(board: Path, url: str) -> Engine:
-    """Return the engine of a board's database: that of the URL in ``board.yaml``, or SQLite in the folder if empty.
+    """The engine of a board's database: that of the URL in ``board.yaml``, or SQLite in the folder if it is empty.
 
     Raises:
         DatabaseError: The URL is none, of another database, or its driver is not installed.

@@ -43,8 +43,8 @@ def record(connection: Connection, *, actor: str, what: str, subject: str, facts
 
 def read_log(connection: Connection, *, after: int = 0, most: int | None = None) -> Iterator[Event]:
     """The lines after a number, in order; at most so many."""
-    wanted = select(events).where(events.c.number > after).order_by(events.c.number).limit(most)
-    for row in connection.execute(wanted):
+    query = select(events).where(events.c.number > after).order_by(events.c.number).limit(most)
+    for row in connection.execute(query):
         yield Event(**row._mapping)
 
 

@@ -79,8 +79,8 @@ def add_run(
     inserted = connection.execute(insert(runs).values(**values)).inserted_primary_key
     assert inserted is not None
     for cell in outcome.cells:
-        kept = {name: value for name, value in asdict(cell).items() if name != "means"}
-        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **kept))
+        figures = {name: value for name, value in asdict(cell).items() if name != "means"}
+        connection.execute(insert(cells).values(run=inserted[0], set=set_name, short=short, **figures))
         here = {"run": inserted[0], "mode": cell.mode, "view": cell.view}
         rows = [{**here, "metric": metric, "means": packed} for metric, packed in cell.means.items()]
         connection.execute(insert(means), rows)
@@ -90,8 +90,8 @@ def add_run(
 def digest_of(connection: Connection, run: int) -> str:
     """The SHA-256, in hex, of everything that a run says: its scores, and what ranks it."""
     said = connection.execute(select(runs.c.signature, runs.c.split, runs.c.result).where(runs.c.id == run)).one()
-    kept = [cells.c[name] for name in ("mode", "view", "estimates", "difference", "hits")]
-    mine = connection.execute(select(*kept).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
+    columns = [cells.c[name] for name in ("mode", "view", "estimates", "difference", "hits")]
+    mine = connection.execute(select(*columns).where(cells.c.run == run).order_by(cells.c.mode, cells.c.view))
     packed = _means_of(connection, run)
     rows = [
         {
@@ -118,10 +118,10 @@ def check_scores(connection: Connection, log: Iterable[Event]) -> int:
     ranked = ranked.select_from(cells.join(runs, runs.c.id == cells.c.run).join(submissions))
     checked = 0
     for row in connection.execute(ranked.where(cells.c.better.is_not(None)).order_by(runs.c.id)).all():
-        known = logged.get((row.set, row.file))
-        if known is not None and digest_of(connection, row.id) not in known:
+        digests = logged.get((row.set, row.file))
+        if digests is not None and digest_of(connection, row.id) not in digests:
             raise LeaderboardError(f"The scores of {row.model} on {row.set} are not those that the log tells of.")
-        checked += known is not None
+        checked += digests is not None
     return checked
 
 
@@ -162,9 +162,10 @@ def remove_from_ranking(connection: Connection, run: int) -> None:
 
 def update_shown_file(connection: Connection, entry: str, test_set: TestSet) -> None:
     """Make the file of a model that counts the one that is shown and ranked; none is while a ladder is climbed."""
-    shown = shown_files(connection, entry, test_set.name)
+    # First out, then in: a run that stays where it is would be counted against itself otherwise.
+    shown_before = shown_files(connection, entry, test_set.name)
     files = () if test_set.lifecycle.ladder_open else counted(connection, test_set.name, entry)
-    for submission in shown:
+    for submission in shown_before:
         if (run := ranked_run(connection, submission.id)) is not None:
             remove_from_ranking(connection, run)
     counts = ""
@@ -185,17 +186,17 @@ def ranking_sizes(connection: Connection) -> dict[CellKey, int]:
 def signatures(connection: Connection, set_name: str) -> dict[str, tuple[str, Any]]:
     """Short form of each signature of a set to the whole one and the time it was last used."""
     of_set = runs.join(submissions, submissions.c.id == runs.c.submission)
-    wanted = select(runs.c.short, func.max(runs.c.signature), func.max(runs.c.scored)).select_from(of_set)
-    found = connection.execute(wanted.where(submissions.c.set == set_name).group_by(runs.c.short))
-    return {short: (signature, scored) for short, signature, scored in found}
+    query = select(runs.c.short, func.max(runs.c.signature), func.max(runs.c.scored)).select_from(of_set)
+    rows = connection.execute(query.where(submissions.c.set == set_name).group_by(runs.c.short))
+    return {short: (signature, scored) for short, signature, scored in rows}
 
 
 def runs_of(connection: Connection, entry: str) -> Sequence[AnyRow]:
     """Every run of a model with its submission, the newest first; not those of private files."""
-    wanted = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.split)
-    wanted = wanted.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
+    query = select(submissions, runs.c.id.label("run"), runs.c.signature, runs.c.result, runs.c.split)
+    query = query.select_from(submissions.join(runs, runs.c.submission == submissions.c.id))
     mine = (submissions.c.entry == entry) & submissions.c.private.is_(False)
-    return connection.execute(wanted.where(mine).order_by(runs.c.id.desc())).all()
+    return connection.execute(query.where(mine).order_by(runs.c.id.desc())).all()
 
 
 class Evidence(NamedTuple):
@@ -208,8 +209,8 @@ class Evidence(NamedTuple):
 
 def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
     """What a run's models are compared by, for each cell; never rounded."""
-    wanted = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
-    rows, packed = connection.execute(wanted.where(cells.c.run == run)), _means_of(connection, run)
+    query = select(cells, runs.c.result).join(runs, runs.c.id == cells.c.run)
+    rows, packed = connection.execute(query.where(cells.c.run == run)), _means_of(connection, run)
     return {
         CellKey(row.set, row.mode, row.view, row.short): Evidence(
             row.hits,
@@ -222,10 +223,10 @@ def evidence(connection: Connection, run: int) -> dict[CellKey, Evidence]:
 
 def _means_of(connection: Connection, run: int) -> Mapping[tuple[str, str], dict[str, bytes]]:
     """The packed means of a run by mode and view, and by metric."""
-    found: dict[tuple[str, str], dict[str, bytes]] = defaultdict(dict)
+    packed: dict[tuple[str, str], dict[str, bytes]] = defaultdict(dict)
     for row in connection.execute(select(means).where(means.c.run == run).order_by(means.c.metric)):
-        found[row.mode, row.view][row.metric] = row.means
-    return found
+        packed[row.mode, row.view][row.metric] = row.means
+    return packed
 
 
 def _cells_of(connection: Connection, run: int) -> list[tuple[CellKey, bytes]]:
@@ -250,15 +251,16 @@ def _count_in_others(connection: Connection, key: CellKey, packed: bytes, by: in
     """
     same = and_(*(cells.c[name] == value for name, value in key._asdict().items()), cells.c.better.is_not(None))
     mine = and_(*(means.c[name] == cells.c[name] for name in ("run", "mode", "view")))
-    kept = select(cells.c.run, means.c.means).join(means, mine)
-    kept = kept.where(same, means.c.metric == _ranks_by(connection, key.set)).order_by(cells.c.run)
-    others = connection.execute(kept).all()
+    query = select(cells.c.run, means.c.means).join(means, mine)
+    query = query.where(same, means.c.metric == _ranks_by(connection, key.set)).order_by(cells.c.run)
+    others = connection.execute(query).all()
     ours, theirs = BootstrapMean.from_bytes(packed), [BootstrapMean.from_bytes(other.means) for other in others]
     better, worse = better_and_worse(ours, theirs)
-    for found, column in ((better, cells.c.worse), (worse, cells.c.better)):
-        for start in range(0, len(found), MAX_IN_QUERY):
-            some = [others[i].run for i in found[start : start + MAX_IN_QUERY]]
-            changed = update(cells).where(cells.c.run.in_(some), cells.c.mode == key.mode, cells.c.view == key.view)
+    # Whoever is better than this model has one more that is worse, and the other way round.
+    for places, column in ((better, cells.c.worse), (worse, cells.c.better)):
+        for start in range(0, len(places), MAX_IN_QUERY):
+            batch = [others[place].run for place in places[start : start + MAX_IN_QUERY]]
+            changed = update(cells).where(cells.c.run.in_(batch), cells.c.mode == key.mode, cells.c.view == key.view)
             connection.execute(changed.values({column: column + by}))
     return len(better), len(worse)
 

@@ -41,7 +41,10 @@ def add(connection: Connection, submission: Submission) -> None:
 
 
 def moment(connection: Connection) -> datetime:
-    """Return the time of a submission that comes now: after all others, also where the clock was set back."""
+    """When a submission comes that comes now: after all others, also where the clock was set back.
+
+    Limits count by these times, and a clock that is set back must not free them.
+    """
     newest: datetime | None = connection.execute(select(func.max(table.c.received))).scalar_one()
     return now() if newest is None else max(now(), newest + timedelta(microseconds=1))
 
@@ -88,16 +91,16 @@ def count(
     With ``disclosed`` each counts as many times as it asked the key for a figure.
     """
     what = func.coalesce(func.sum(table.c.scores_disclosed), 0) if disclosed else func.count()
-    wanted = select(what).select_from(table).where(table.c.status.in_([status.value for status in statuses]))
+    query = select(what).select_from(table).where(table.c.status.in_([status.value for status in statuses]))
     if teams is not None:
-        wanted = wanted.where(table.c.team_key.in_(list(teams)))
+        query = query.where(table.c.team_key.in_(list(teams)))
     if set_name is not None:
-        wanted = wanted.where(table.c.set == set_name)
+        query = query.where(table.c.set == set_name)
     if since is not None:
-        wanted = wanted.where(table.c.received >= since)
+        query = query.where(table.c.received >= since)
     if before is not None:
-        wanted = wanted.where(table.c.received < before)
-    return int(connection.execute(wanted).scalar_one())
+        query = query.where(table.c.received < before)
+    return int(connection.execute(query).scalar_one())
 
 
 def claim(
@@ -142,7 +145,7 @@ def show_file(connection: Connection, entry: str, set_name: str, submission_id: 
 
 
 def shown_files(connection: Connection, entry: str, set_name: str) -> Sequence[Submission]:
-    """Return the submission of a model on a set that the board shows: one or none."""
+    """The submission of a model on a set that the board shows: one or none."""
     return _select(connection, _of_model(entry, set_name), table.c.current)
 
 
@@ -151,8 +154,8 @@ def counted(connection: Connection, set_name: str, entry: str | None = None) -> 
 
     Only files that were scored are asked, and none that was removed or is private.
     """
-    scored = sorted(public_files(connection, set_name, entry), key=lambda one: one.chosen)
-    return list({one.facts.entry: one for one in scored}.values())  # of a model the last one stays
+    scored = sorted(public_files(connection, set_name, entry), key=lambda file: file.chosen)
+    return list({file.facts.entry: file for file in scored}.values())  # of a model the last one stays
 
 
 def public_files(connection: Connection, set_name: str, entry: str | None = None) -> Sequence[Submission]:
@@ -176,7 +179,7 @@ def best_step(connection: Connection, submission: Submission) -> float | None:
 
 
 def earlier_outputs(connection: Connection, submission: Submission, teams: Collection[str]) -> Sequence[bytes]:
-    """Return fingerprints of the other scored files of some teams (by key) on a submission's set."""
+    """Fingerprints of the other scored files of some teams (by key) on a submission's set."""
     mine = table.c.team_key.in_(list(teams)) & (table.c.set == submission.set)
     mine &= (table.c.id != submission.id) & table.c.outputs.is_not(None)
     return list(connection.execute(select(table.c.outputs).where(mine)).scalars())
@@ -241,7 +244,7 @@ def quota(
 
 
 def selected_for_closing(connection: Connection, set_name: str, number: int) -> Sequence[Submission]:
-    """Return the files that are ranked when a set is closed: of each team or group so many models.
+    """The files that are ranked when a set is closed: of each team or group so many models.
 
     Those that it chose come first, then those with the best feedback, then the last ones. Files that maintainers added
     are not limited.

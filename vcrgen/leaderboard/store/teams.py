@@ -14,7 +14,7 @@ PREFIX = "vcr_"
 
 
 def key_of(team: str) -> str:
-    """Return the key of a team: names that differ in case only have the same."""
+    """The key of a team: names that differ in case only have the same."""
     return team.casefold()
 
 
@@ -38,8 +38,8 @@ def team_of(connection: Connection, token: str) -> str | None:
     if (stored := token_hash(token)) is None:
         return None
     valid = (tokens.c.hash == stored) & tokens.c.revoked.is_(None)
-    found = connection.execute(select(teams.c.name).join(tokens, tokens.c.team == teams.c.key).where(valid))
-    return found.scalar_one_or_none()
+    query = select(teams.c.name).join(tokens, tokens.c.team == teams.c.key).where(valid)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def add_identity(connection: Connection, team: str, identity: str) -> None:
@@ -48,9 +48,9 @@ def add_identity(connection: Connection, team: str, identity: str) -> None:
 
 
 def team_of_identity(connection: Connection, identity: str) -> str:
-    """Return the name of the team of somebody who signed in; empty if there is none."""
-    wanted = select(teams.c.name).join(identities, identities.c.team == teams.c.key)
-    return connection.execute(wanted.where(identities.c.identity == identity)).scalar_one_or_none() or ""
+    """The name of the team of somebody who signed in, by the hash of who they are; empty if there is none."""
+    query = select(teams.c.name).join(identities, identities.c.team == teams.c.key)
+    return connection.execute(query.where(identities.c.identity == identity)).scalar_one_or_none() or ""
 
 
 def add_team(connection: Connection, name: str) -> str:
@@ -75,7 +75,7 @@ def sharing(connection: Connection, team: str) -> Sequence[str]:
 
 
 def turn_of(connection: Connection, key: str) -> str:
-    """Return what takes turns for the team of a key: its group, or the team itself."""
+    """What takes turns for the team of a key: its group, or the team itself."""
     group = connection.execute(select(teams.c.group).where(teams.c.key == key)).scalar_one_or_none()
     return f"group {group}" if group else f"team {key}"
 
@@ -83,6 +83,6 @@ def turn_of(connection: Connection, key: str) -> str:
 def all_teams(connection: Connection) -> Sequence[tuple[str, int]]:
     """Every team with the number of its valid tokens."""
     valid = (tokens.c.team == teams.c.key) & tokens.c.revoked.is_(None)
-    wanted = select(teams.c.name, func.count(tokens.c.hash)).outerjoin(tokens, valid)
-    found = connection.execute(wanted.group_by(teams.c.key, teams.c.name).order_by(teams.c.key))
-    return [(name, count) for name, count in found]
+    query = select(teams.c.name, func.count(tokens.c.hash)).outerjoin(tokens, valid)
+    rows = connection.execute(query.group_by(teams.c.key, teams.c.name).order_by(teams.c.key))
+    return [(name, count) for name, count in rows]

@@ -26,7 +26,7 @@ _PRAGMAS = (
 
 
 def open_url(url: str, source: str) -> Engine:
-    """Return the engine of a database by its URL.
+    """The engine of a database by its URL.
 
     Args:
         url: Of SQLite or PostgreSQL.
@@ -54,7 +54,7 @@ def open_url(url: str, source: str) -> Engine:
 
 
 def open_sqlite(file: Path) -> Engine:
-    """Return the engine of a SQLite file, which the first connection makes if it is not there."""
+    """The engine of a SQLite file, which the first connection makes if it is not there."""
     return _sqlite(f"sqlite+pysqlite:///{file.absolute()}")
 
 
@@ -140,5 +140,5 @@ def _is_disk_full(error: BaseException | None) -> bool:
 
 
 def shown(engine: Engine) -> str:
-    """Return the database for messages, without its password; options go too, as one of them can be a password."""
+    """The database for messages, without its password; options go too, as one of them can be a password."""
     return engine.url.set(query={}).render_as_string(hide_password=True)

@@ -32,7 +32,7 @@ class Moment(sa.TypeDecorator[datetime]):
 
 
 def new_metadata() -> sa.MetaData:
-    """Return a collection of tables in which indexes and constraints have fixed names."""
+    """A collection of tables in which indexes and constraints have fixed names, whatever database makes them."""
     return sa.MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -44,7 +44,7 @@ def new_metadata() -> sa.MetaData:
 
 
 def columns(**kinds: Any) -> list[Column[Any]]:
-    """Return columns by name, such as ``columns(name=40, size_=sa.Float)``.
+    """Columns by name, such as ``columns(name=40, size_=sa.Float)``.
 
     A number is the length of a text; a name that ends in ``_`` is of a column (without the ``_``) that may be null.
     """
@@ -84,11 +84,11 @@ def check_tables(engine: Engine, version: int, missing: str) -> None:
 
 
 def schema_version(connection: Connection) -> int | None:
-    """Return the version of a database's schema, or None if it has none."""
+    """The version of a database's schema, or None if it has none."""
     if not sa.inspect(connection).has_table(_version.name):
         return None
-    found: int | None = connection.execute(sa.select(_version.c.number)).scalar()
-    return found
+    number: int | None = connection.execute(sa.select(_version.c.number)).scalar()
+    return number
 
 
 def _refuse_another(engine: Engine, there: int, version: int) -> None:
