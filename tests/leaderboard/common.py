@@ -8,7 +8,8 @@ from typing import Any
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.new_board import settings_of
-from vcrgen.leaderboard.records import BoardTable, Event, ModelFacts, Submission
+from vcrgen.leaderboard.page_records import BoardTable
+from vcrgen.leaderboard.records import Event, ModelFacts, Submission
 from vcrgen.leaderboard.rotation import SetChange, apply_settings
 from vcrgen.leaderboard.settings import SetSettings, write_settings
 from vcrgen.leaderboard.store import submissions

@@ -9,15 +9,13 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from vcrgen.data.views import View
-from vcrgen.leaderboard.records import (
+from vcrgen.leaderboard.page_records import (
     BoardTable,
     ComparePage,
     Estimate,
     Estimates,
-    Event,
     Group,
     ModelCell,
-    ModelFacts,
     ModelPage,
     ModelRun,
     PairwiseComparison,
@@ -25,11 +23,9 @@ from vcrgen.leaderboard.records import (
     RankedModel,
     Ranking,
     Site,
-    Submission,
-    SubmissionStatus,
-    TestSet,
     Track,
 )
+from vcrgen.leaderboard.records import Event, ModelFacts, Submission, SubmissionStatus, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.report.published.fields import Access
 from vcrgen.report.published.results import ReportedResult

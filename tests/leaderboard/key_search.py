@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vcrgen.core.rng import array_rng_for
 from vcrgen.leaderboard.disclosure import disclose, ladder_step, rounding_step
-from vcrgen.leaderboard.records import Estimate
+from vcrgen.leaderboard.page_records import Estimate
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means
 from vcrgen.stats.intervals import mean_interval, sd_and_intervals
 

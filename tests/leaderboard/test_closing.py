@@ -18,7 +18,8 @@ from vcrgen.leaderboard import closing, commands, maintainers
 from vcrgen.leaderboard.board import Board, open_board
 from vcrgen.leaderboard.closing import close
 from vcrgen.leaderboard.disclosure import STEPS
-from vcrgen.leaderboard.records import Ranking, Submission, SubmissionStatus
+from vcrgen.leaderboard.page_records import Ranking
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store import submissions
 from vcrgen.leaderboard.store.comparisons import model_pairs

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vcrgen.leaderboard.disclosure import SPANS_A_STEP, STEPS, disclose, disclose_difference, rounding_step
-from vcrgen.leaderboard.records import Estimate
+from vcrgen.leaderboard.page_records import Estimate
 
 shares = st.floats(0, 1)
 steps = st.sampled_from(STEPS)

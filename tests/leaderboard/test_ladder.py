@@ -21,7 +21,8 @@ from vcrgen.leaderboard.disclosure import ladder_step, set_rounding_step
 from vcrgen.leaderboard.export import export_site, export_tables
 from vcrgen.leaderboard.intake import LimitReached, accept
 from vcrgen.leaderboard.new_board import init_board
-from vcrgen.leaderboard.records import Feedback, LadderFeedback, LadderRow, Submission, SubmissionStatus
+from vcrgen.leaderboard.page_records import LadderFeedback, LadderRow
+from vcrgen.leaderboard.records import Feedback, Submission, SubmissionStatus
 from vcrgen.leaderboard.rotation import make_lifecycle
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import submissions

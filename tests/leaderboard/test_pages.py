@@ -14,7 +14,8 @@ from tests.leaderboard import examples
 from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.leaderboard.records import Estimate, ModelFacts, OverallScore, Site, SubmissionStatus
+from vcrgen.leaderboard.page_records import Estimate, OverallScore, Site
+from vcrgen.leaderboard.records import ModelFacts, SubmissionStatus
 from vcrgen.leaderboard.site import names, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, QUERY_PAGES
 from vcrgen.leaderboard.site.render import Pages, policy

@@ -12,7 +12,7 @@ from tests.leaderboard.examples import EACH_DATABASE
 from vcrgen.data.views import View
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.commands import quote
-from vcrgen.leaderboard.records import ModelPage, PairwiseComparison, RankedModel, Track
+from vcrgen.leaderboard.page_records import ModelPage, PairwiseComparison, RankedModel, Track
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest

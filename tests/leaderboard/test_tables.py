@@ -22,7 +22,8 @@ from markdown_it import MarkdownIt
 from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.data.views import View
 from vcrgen.leaderboard.model_facts import check_facts
-from vcrgen.leaderboard.records import BoardTable, Estimate, Estimates, ModelFacts, RankedModel, Ranking, Track
+from vcrgen.leaderboard.page_records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Track
+from vcrgen.leaderboard.records import ModelFacts
 from vcrgen.leaderboard.tables import FORMATS, csv_columns, export
 from vcrgen.report.published.fields import Access
 from vcrgen.report.published.results import ReportedResult

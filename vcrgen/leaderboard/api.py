@@ -8,7 +8,8 @@ from typing import Any
 
 from vcrgen.core.reading import encodable
 from vcrgen.leaderboard.disclosure import to_minute
-from vcrgen.leaderboard.records import Event, LadderFeedback, ModelCell, Submission, TeamPage
+from vcrgen.leaderboard.page_records import LadderFeedback, ModelCell, TeamPage
+from vcrgen.leaderboard.records import Event, Submission
 
 
 def as_json(submission: Submission, cells: Sequence[ModelCell], feedback: LadderFeedback | None) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from vcrgen.leaderboard.records import Estimate, Estimates, PixelScore, TestSet
+from vcrgen.leaderboard.page_records import Estimate, Estimates, PixelScore
+from vcrgen.leaderboard.records import TestSet
 from vcrgen.report.published.human_baseline import HumanScore
 
 INSTANT_SENTENCE = (

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from vcrgen.leaderboard.board import Board
-from vcrgen.leaderboard.records import Site, SubmissionStatus
+from vcrgen.leaderboard.page_records import Site
+from vcrgen.leaderboard.records import SubmissionStatus
 from vcrgen.leaderboard.site import names
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest

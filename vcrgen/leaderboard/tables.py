@@ -15,7 +15,7 @@ from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import in_points, to_minute
-from vcrgen.leaderboard.records import (
+from vcrgen.leaderboard.page_records import (
     BoardTable,
     Estimate,
     Estimates,

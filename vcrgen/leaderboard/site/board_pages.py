@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from vcrgen.data.tasks.task import VCR_TASK
-from vcrgen.leaderboard.records import OverallScore, Site
+from vcrgen.leaderboard.page_records import OverallScore, Site
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.listing import Listing, TableRequest
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vcrgen.data.tasks.task import TASKS
 
 if TYPE_CHECKING:
-    from vcrgen.leaderboard.records import Track
+    from vcrgen.leaderboard.page_records import Track
 
 INDEX = "index.html"
 OVERALL = "overall.html"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vcrgen.leaderboard import records
+from vcrgen.leaderboard import page_records
 from vcrgen.leaderboard.disclosure import in_points
-from vcrgen.leaderboard.records import SubmissionStatus
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.site import names, tables, texts
 from vcrgen.leaderboard.site.board_pages import BOARD_PAGES, BoardPage
 from vcrgen.leaderboard.site.listing import WHOLE, TableRequest, settle
@@ -25,10 +25,10 @@ REFRESH_SECONDS = 3
 class Pages:
     """The pages of one board; ``site`` is what stands on all of them."""
 
-    def __init__(self, site: records.Site) -> None:
+    def __init__(self, site: page_records.Site) -> None:
         self.site = site
 
-    def board(self, table: records.BoardTable, asked: TableRequest = WHOLE) -> str:
+    def board(self, table: page_records.BoardTable, asked: TableRequest = WHOLE) -> str:
         """One table; the first one is also the index."""
         track = table.track
         ranked = [ranking for ranking in table.rankings if ranking.rows]
@@ -72,7 +72,7 @@ class Pages:
         """The index of a board without sets."""
         return self._render("empty.html", self.site.settings.title, names.INDEX)
 
-    def model(self, page: records.ModelPage) -> str:
+    def model(self, page: page_records.ModelPage) -> str:
         """One model with everything that was submitted for it."""
         entry = page.facts.entry
         partners = [other for other in self.site.models if other.entry != entry]
@@ -91,7 +91,7 @@ class Pages:
             old=[run for run in page.runs if run.removed or not run.current],
         )
 
-    def compare(self, page: records.ComparePage) -> str:
+    def compare(self, page: page_records.ComparePage) -> str:
         """Two models side by side."""
         reach = texts.axis_reach(part.difference for part in page.comparisons)  # one axis for all parts
         title = f"{page.a.model} and {page.b.model}"
@@ -102,7 +102,7 @@ class Pages:
         row = BOARD_PAGES[names.COMPARE]
         return self._render(row.template_name, row.title, row.name, **{**row.values(self.site), "sides": sides})
 
-    def team(self, page: records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
+    def team(self, page: page_records.TeamPage | None, token: str, problems: Sequence[str]) -> str:
         """A team's files and what is left to it, for itself; without a page, the form that asks for its token.
 
         The token goes back to the one who sent it, so that a file can be chosen with a click and no cookie is needed.
@@ -126,7 +126,7 @@ class Pages:
             longest_name=MAX_NAME,
         )
 
-    def manage(self, files: Sequence[records.Submission] | None, token: str, problems: Sequence[str]) -> str:
+    def manage(self, files: Sequence[Submission] | None, token: str, problems: Sequence[str]) -> str:
         """Render the page for maintainers; without files, the form that asks for their token, which goes back."""
         return self._render(
             "manage.html",
@@ -159,10 +159,10 @@ class Pages:
 
     def status(
         self,
-        submission: records.Submission,
+        submission: Submission,
         waiting: int,
-        cells: Sequence[records.ModelCell],
-        feedback: records.LadderFeedback | None = None,
+        cells: Sequence[page_records.ModelCell],
+        feedback: page_records.LadderFeedback | None = None,
     ) -> str:
         """Render the status of a submission: the queue before it, or its scores."""
         going_on = submission.status in (SubmissionStatus.QUEUED, SubmissionStatus.SCORING)

@@ -13,17 +13,8 @@ from markupsafe import Markup
 
 from vcrgen.core.plurals import pluralize
 from vcrgen.data.views import View
-from vcrgen.leaderboard.records import (
-    BoardTable,
-    Estimate,
-    Estimates,
-    Event,
-    ModelFacts,
-    RankedModel,
-    Ranking,
-    Site,
-    Track,
-)
+from vcrgen.leaderboard.page_records import BoardTable, Estimate, Estimates, RankedModel, Ranking, Site, Track
+from vcrgen.leaderboard.records import Event, ModelFacts
 from vcrgen.leaderboard.site.listing import MAX_WORDS, Listing, RowTraits, TableRequest, list_rows
 from vcrgen.leaderboard.site.names import PAGE_ROWS, board_name, model_name
 from vcrgen.leaderboard.site.texts import (

@@ -14,17 +14,8 @@ from vcrgen.data.tasks.task import LABELS, TASKS, VCR_TASK, ScoredTask
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import INSTANT_SENTENCE, in_points
-from vcrgen.leaderboard.records import (
-    Estimate,
-    Estimates,
-    Feedback,
-    Group,
-    ModelRun,
-    PairwiseComparison,
-    SetLifecycle,
-    TestSet,
-    Track,
-)
+from vcrgen.leaderboard.page_records import Estimate, Estimates, Group, ModelRun, PairwiseComparison, Track
+from vcrgen.leaderboard.records import Feedback, SetLifecycle, TestSet
 from vcrgen.report.charts import reach
 from vcrgen.report.published.results import ReportedResult
 from vcrgen.report.table import DASH, DECIMALS, MINUS, percent

@@ -10,14 +10,8 @@ from vcrgen.core.records import NAMED_MODES
 from vcrgen.data.key import HIDDEN_MODE
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.leaderboard.disclosure import disclose_differences
-from vcrgen.leaderboard.records import (
-    NO_MODE,
-    BoardCell,
-    ComparePage,
-    Estimate,
-    PairwiseComparison,
-    PublicHiddenGap,
-)
+from vcrgen.leaderboard.page_records import BoardCell, ComparePage, Estimate, PairwiseComparison, PublicHiddenGap
+from vcrgen.leaderboard.records import NO_MODE
 from vcrgen.leaderboard.store import results
 from vcrgen.leaderboard.store.reader import VIEWS, BoardReader, board_cells
 from vcrgen.leaderboard.store.results import CellKey, Evidence, key_of_cell

@@ -9,7 +9,7 @@ from typing import Any
 from vcrgen.data.key import FEEDBACK, FINAL
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.leaderboard.disclosure import set_rounding_step
-from vcrgen.leaderboard.records import (
+from vcrgen.leaderboard.page_records import (
     BoardCell,
     Estimate,
     Group,
@@ -17,11 +17,10 @@ from vcrgen.leaderboard.records import (
     ModelCell,
     ModelPage,
     ModelRun,
-    Submission,
-    SubmissionStatus,
     TeamFile,
     TeamPage,
 )
+from vcrgen.leaderboard.records import Submission, SubmissionStatus
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.reader import BoardReader, board_cells

@@ -17,23 +17,19 @@ from sqlalchemy import Connection, select
 from vcrgen.data.tasks.wording import wording_of
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import disclose_all, disclose_differences, set_rounding_step
-from vcrgen.leaderboard.model_facts import lookalikes
-from vcrgen.leaderboard.records import (
-    NO_MODE,
+from vcrgen.leaderboard.page_records import (
     BoardCell,
     BoardTable,
     Estimate,
-    Event,
     LadderRow,
-    ModelFacts,
     OverallScore,
     PixelScore,
     RankedModel,
     Ranking,
     Site,
-    TestSet,
     Track,
 )
+from vcrgen.leaderboard.records import NO_MODE, Event, ModelFacts, TestSet
 from vcrgen.leaderboard.settings import Settings
 from vcrgen.leaderboard.store import results, submissions
 from vcrgen.leaderboard.store.log import MAINTAINER, last_event, read_log
@@ -280,7 +276,6 @@ class BoardReader:
             live=live,
             compared=frozenset(compared),
             models=tuple(sorted(models.values(), key=lambda facts: (facts.model.casefold(), facts.team.casefold()))),
-            alike=lookalikes(models.values()),
             updated=last_event(self.connection)[1],
         )
 

@@ -20,7 +20,8 @@ from vcrgen.core.files import canonical_json
 from vcrgen.core.signature import Signature
 from vcrgen.data.views import View
 from vcrgen.leaderboard.disclosure import disclose_human, disclose_pixels, set_rounding_step
-from vcrgen.leaderboard.records import NO_MODE, BoardCell, Event, PixelScore, TestSet
+from vcrgen.leaderboard.page_records import BoardCell, PixelScore
+from vcrgen.leaderboard.records import NO_MODE, Event, TestSet
 from vcrgen.leaderboard.scoring import ScoringOutcome
 from vcrgen.leaderboard.store.log import now
 from vcrgen.leaderboard.store.schema import (
