@@ -1565,7 +1565,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "hidden counts shown",
         "if track.hidden:  # no counts",
         "if False:  # no counts",
-        "tests/leaderboard/test_queries.py",
+        "tests/leaderboard/test_reader.py",
     ),
     M(
         "leaderboard",
@@ -1635,7 +1635,7 @@ MUTATIONS: tuple[Mutation, ...] = (
         "the largest loss last",
         "(gap.difference.value, gap.facts.model)",
         "(-gap.difference.value, gap.facts.model)",
-        "tests/leaderboard/test_queries.py",
+        "tests/leaderboard/test_reader.py",
     ),
     M("leaderboard", "a ladder of half steps", "score < best + step - 1e-9", "score < best + step / 2", "ladder"),
     M(
