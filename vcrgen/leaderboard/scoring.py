@@ -60,7 +60,7 @@ class CellOutcome:
     view: str
     estimates: Triples
     difference: Triples | None  # of the two views that the task compares, at the first of them
-    means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `Resampled` as bytes
+    means: Mapping[str, bytes]  # of each shown metric its mean and those over the resamples: a `BootstrapMean` as bytes
     hits: bytes  # a bit for each unit, the first one highest: whether it is right
 
 
