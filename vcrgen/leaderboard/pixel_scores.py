@@ -10,9 +10,9 @@ from vcrgen.data.tasks.pixel_bits import read_pixel_bits
 from vcrgen.data.tasks.task import VCR_TASK
 from vcrgen.leaderboard.page_records import PixelScore
 from vcrgen.leaderboard.records import NO_MODE, TestSet
+from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.predictions import receive
 from vcrgen.scorer.records import UNSTATED
-from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.span_session import Session
 
 
