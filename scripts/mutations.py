@@ -1127,9 +1127,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "transform",
-        "pixels of a PIL image lost",
-        'image.save(buffer, "PNG", compress_level=1)',
-        'image.save(buffer, "PNG", compress_level=2)',
+        "decoded pictures of one size are one",
+        "% rgb.size + rgb.tobytes()",
+        "% rgb.size",
         "transform",
     ),
     # Hidden sets.

@@ -160,6 +160,7 @@ def serves(words: list[str], folder: Path) -> None:
 @pytest.mark.parametrize("block", GUIDE.python)
 def test_python(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    write_pairs(tmp_path / "pairs.parquet")
     exec(block, {"__name__": "readme"})
     if "make_archive" in block:
         from datasets import load_dataset

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,19 @@ FORMATS = tuple(
 LEAST_HEIGHT = 16  # pixels of what a flat image becomes, or `min_side` if that is less
 GRAY_LEVELS = (255, 1023, 4095, 65535)  # the largest value of 8, 10, 12 and 16 bits
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
+# What decoders raise on damaged and hostile files.
+DECODER_ERRORS = (
+    EOFError,
+    OSError,
+    SyntaxError,
+    ValueError,
+    IndexError,
+    TypeError,
+    KeyError,
+    OverflowError,
+    MemoryError,
+    Image.DecompressionBombError,
+)
 # A difference hash compares neighbouring cells of a picture shrunk to this many rows: it survives resizing and JPEG.
 HASH_ROWS = 16
 # Of 255: JPEG and resizing change the brightness of cells that are as good as equal by less.
@@ -48,22 +62,62 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             image.draft(None, (2 * width, 2 * max(1, width * image.height // image.width)))
             image.load()
             image = _upright(image)
-            height = max(1, round(image.height * width / image.width))
-            if height > max_height:
-                raise ImageProblem(RejectReason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
-            if height < min(min_side, LEAST_HEIGHT):
-                raise ImageProblem(RejectReason.TINY, f"VI would be {width}x{height} px; at least {LEAST_HEIGHT} high")
-            rgb = _to_rgb(image)
-            if rgb.size == (width, height):
-                return rgb
-            return rgb.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
-        except EOFError:
-            raise ImageProblem(RejectReason.NO_FRAME, f"the {image.format} file has no frame") from None
-        except (OSError, SyntaxError, ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
-            reason = RejectReason.TRUNCATED if "truncated" in str(error).lower() else RejectReason.UNDECODABLE
-            raise ImageProblem(reason, _first_line(error)) from None
-        except (MemoryError, Image.DecompressionBombError) as error:
-            raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
+            size = _scaled_size(image, width, min_side, max_height)
+            return _scaled(_to_rgb(image), size)
+        except DECODER_ERRORS as error:
+            raise _problem_of(error, image) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedPicture:
+    """A picture and what it is known by."""
+
+    image: Image.Image  # VI
+    content: bytes  # its encoded bytes; of a picture that came decoded all pixels, upright and in RGB, and their size
+
+
+def fit_picture(picture: Image.Image, *, width: int, max_pixels: int, min_side: int, max_height: int) -> LoadedPicture:
+    """Do with a decoded picture what `load_image` does with a file.
+
+    Raises:
+        ImageProblem: With the typed reason.
+    """
+    _check_size(picture, max_pixels, min_side)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            picture.load()
+            upright = _upright(picture)
+            size = _scaled_size(upright, width, min_side, max_height)
+            rgb = _to_rgb(upright)
+            content = b"RGB pixels %dx%d\0" % rgb.size + rgb.tobytes()
+            return LoadedPicture(image=_scaled(rgb, size), content=content)
+        except DECODER_ERRORS as error:
+            raise _problem_of(error, picture) from None
+
+
+def _scaled_size(image: Image.Image, width: int, min_side: int, max_height: int) -> tuple[int, int]:
+    """Return the size that a picture has at a width, if it is allowed."""
+    height = max(1, round(image.height * width / image.width))
+    if height > max_height:
+        raise ImageProblem(RejectReason.TOO_TALL, f"VI would be {height} px high; at most {max_height}")
+    if height < min(min_side, LEAST_HEIGHT):
+        raise ImageProblem(RejectReason.TINY, f"VI would be {width}x{height} px; at least {LEAST_HEIGHT} high")
+    return width, height
+
+
+def _scaled(rgb: Image.Image, size: tuple[int, int]) -> Image.Image:
+    return rgb if rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _problem_of(error: BaseException, image: Image.Image) -> ImageProblem:
+    """Return the reject reason for what a decoder raised."""
+    if isinstance(error, EOFError):
+        return ImageProblem(RejectReason.NO_FRAME, f"the {image.format} file has no frame")
+    if isinstance(error, MemoryError | Image.DecompressionBombError):
+        return ImageProblem(RejectReason.OVERSIZED, _first_line(error))
+    reason = RejectReason.TRUNCATED if "truncated" in str(error).lower() else RejectReason.UNDECODABLE
+    return ImageProblem(reason, _first_line(error))
 
 
 def difference_hash(picture: Image.Image) -> npt.NDArray[np.uint8]:
@@ -83,11 +137,15 @@ def _open(data: bytes, max_pixels: int, min_side: int) -> Image.Image:
         raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
     except Exception:  # decoders raise anything on hostile headers
         raise ImageProblem(*_header_problem(data)) from None
+    _check_size(image, max_pixels, min_side)
+    return image
+
+
+def _check_size(image: Image.Image, max_pixels: int, min_side: int) -> None:
     if image.width * image.height > max_pixels:
         raise ImageProblem(RejectReason.OVERSIZED, f"{image.width}x{image.height} pixels; at most {max_pixels}")
     if min(image.size) < min_side:
         raise ImageProblem(RejectReason.TINY, f"{image.width}x{image.height} pixels; at least {min_side} a side")
-    return image
 
 
 def _header_problem(data: bytes) -> tuple[RejectReason, str]:

@@ -16,7 +16,7 @@ from vcrgen.builder.compose import MAX_VISIBLE, Degradation, compose_images, dra
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.images import difference_hash, load_image
+from vcrgen.builder.images import LoadedPicture, difference_hash, fit_picture, load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, PictureKeys, Places, PreparedItem
@@ -154,14 +154,14 @@ class Pipeline:
             return Reject(source_id=item.source_id, reason=reason, detail=detail)
 
         config = self.config
-        if item.image is None:
+        if item.image is None and item.picture is None:
             unreadable = item.problem and item.caption is None
             reason = RejectReason.UNREADABLE_ROW if unreadable else RejectReason.NO_IMAGE
             return reject(reason, item.problem or "no image in the row")
         drawn = without_emoji(normalise_drawn(item.caption or ""), style.shaper.missing)
         caption = as_typed(drawn)
         if not caption:
-            return reject(RejectReason.NO_CAPTION, "no text in the row")
+            return reject(RejectReason.NO_CAPTION, item.problem or "no text in the row")
         min_units = config.ngram_size if config.mask == "ngram" and item.answers is None else 1
         if self.language.count_units(caption) < min_units:
             return reject(RejectReason.SHORT_CAPTION, f"fewer than {min_units} {self.language.length_unit}")
@@ -178,16 +178,23 @@ class Pipeline:
             codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
         try:
-            limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
-            image = load_image(item.image, width=style.width, **limits)
+            picture = self._load(item, style)
         except ImageProblem as problem:
             return reject(problem.reason, problem.detail)
-        height = image.height + layout.height + 1
+        height = picture.image.height + layout.height + 1
         if height > style.max_height:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
-        keys = PairKeys.of(item.image, caption, layout.caption)
-        item = replace(item, image=None)  # which may be large, and many items wait for their turn
-        return PreparedItem(item=item, keys=keys, style=style, image=image, layout=layout)
+        keys = PairKeys.of(picture.content, caption, layout.caption)
+        item = replace(item, image=None, picture=None)  # which may be large, and many items wait for their turn
+        return PreparedItem(item=item, keys=keys, style=style, image=picture.image, layout=layout)
+
+    def _load(self, item: Item, style: Style) -> LoadedPicture:
+        config, width = self.config, style.width
+        limits = {"max_pixels": config.max_pixels, "min_side": config.min_side, "max_height": style.max_height}
+        if item.picture is not None:
+            return fit_picture(item.picture, width=width, **limits)
+        assert item.image is not None
+        return LoadedPicture(image=load_image(item.image, width=width, **limits), content=item.image)
 
     def _plan(
         self, prepared: PreparedItem, doc: Doc, stage: str, refused: Collection[Span] = ()

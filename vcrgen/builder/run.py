@@ -29,6 +29,7 @@ from vcrgen.builder.sources import Source, open_pairs
 from vcrgen.core.errors import DatasetError, EngineError, NoPairsError, OutputError, SourceError, WorkerError
 from vcrgen.core.files import output_errors
 from vcrgen.core.folder import PLAN, WorkFolder
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.progress import ProgressListener, shown_bytes
 from vcrgen.core.signature import Signature
 from vcrgen.core.storage import Folder, open_folder
@@ -54,6 +55,10 @@ class BuildResult:
     path: Path | str
     manifest: Manifest
     was_complete: bool
+
+    def __repr__(self) -> str:
+        pairs = f"{self.manifest.pairs:,} of {pluralize(self.manifest.read, 'pair')}"
+        return f"<BuildResult {self.path}: {pairs}, modes {', '.join(self.manifest.modes)}>"
 
 
 def build(

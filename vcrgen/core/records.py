@@ -7,7 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 MIN_INK, MAX_INK = 0.05, 0.95  # attainable by whole rows of pixels in every font size
 MAX_BITS = 20  # what is left of an English span when nothing but the widths of its words can be seen
@@ -154,6 +157,7 @@ class Item:
     caption: str | None  # the raw caption, or None
     answers: tuple[str, ...] | None = None  # texts to cover (the ``crossed_text`` of an example); None to choose spans
     problem: str = ""  # a problem of the row (missing file, bad base64), or empty
+    picture: "Image | None" = None  # a decoded image instead of an encoded one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vcrgen.core.errors import ScoreError
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.signature import Signature
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
@@ -143,6 +144,9 @@ class RunResult:
     cluster_ids: Ids = field(default_factory=lambda: np.empty(0, np.uint64), repr=False, compare=False)
     from_pixels: bool = False
     label: str = ""
+
+    def __repr__(self) -> str:
+        return f"<RunResult {self.title}: {pluralize(len(self.cells), 'score')} of {self.task.name}, {self.lang}>"
 
     @property
     def title(self) -> str:

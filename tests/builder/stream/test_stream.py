@@ -72,6 +72,7 @@ def test_an_epoch_has_every_usable_pair_once(pairs: str, bad: dict[int, str]) ->
     examples = list(stream)
     assert len(examples) == len({example["source_id"] for example in examples}) == USABLE
     assert stream.skipped == Counter(bad.values()) and stream.rows == USABLE + len(bad)
+    assert repr(stream) == f"<VCRStream of {stream.source}: {stream.rows} pairs, en, epoch 1>"
     assert [example["source_id"] for example in examples] != sorted(example["source_id"] for example in examples)
 
 

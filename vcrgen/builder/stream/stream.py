@@ -21,6 +21,7 @@ from vcrgen.builder.stream.position import POSITIONS, Position, Progress, Share,
 from vcrgen.builder.stream.ranks import find_rank, find_worker
 from vcrgen.core.errors import ConfigError, NoPairsError, StreamError
 from vcrgen.core.files import canonical_json, sha256_file
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.records import Reject
 from vcrgen.data.views import IMAGE_VIEWS
 from vcrgen.text.languages import LANGUAGES
@@ -149,6 +150,9 @@ class VCRStream(IterableDataset[dict[str, Any]]):  # type: ignore[misc, unused-i
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loaders = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"<VCRStream of {self.source}: {pluralize(self.rows, 'pair')}, {self.config.lang}, epoch {self.epoch}>"
 
     @property
     def source(self) -> str:
