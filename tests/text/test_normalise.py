@@ -1,6 +1,7 @@
 import unicodedata
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,23 @@ from vcrgen.text.normalise import as_typed, lookup_key, normalise_caption, norma
         ("Auf\u200clage", "Auflage"),
         ("一\u200d二", "一二"),
         ("\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"),
+        ("o\ufb03ce", "office"),
+        ("green\ufe0f gre\u034fen gre\u2061en", "green green green"),
+        ("well\u2011known well\u2010known 2019\u201320", "well-known well-known 2019\u201320"),
+        ("small\u3164green\u2800\u2800boat\ufffc\uffa0", "small green boat"),
+        ("\ufedb\ufe8e\ufee5 \ufdf2 \ufe81", "\u0643\u0627\u0646 \u0627\u0644\u0644\u0647 \u0622"),
+        ("\u845b\U000e0100\u57ce \u2f00\u2f08 \u2e9f\u2ecb", "\u845b\u57ce \u4e00\u4eba \u6bcd\u8f66"),
+        ("lies\x92s \x93so\x94 wait\x85 10\x80 \x81", "lies\u2019s \u201cso\u201d wait\u2026 10\u20ac"),
+        ("\U0001d41b\U0001d428\U0001d425\U0001d41d \u210e \u0133s", "bold h ijs"),
+        # Their drawing is another one, or they are the ordinary characters: radicals alone stay, too.
+        (
+            "m\u00b2 \u00bd n\u00ba \u2460 \u2116 \u2103 \u2122 \u2139",
+            "m\u00b2 \u00bd n\u00ba \u2460 \u2116 \u2103 \u2122 \u2139",
+        ),
+        (
+            "\u2026 \uff0c\uff21\uff01 \uff71 \u314b\u314b \u0e33 \u2167 \u017f \u00b4 \u3000\u2014",
+            "\u2026 \uff0c\uff21\uff01 \uff71 \u314b\u314b \u0e33 \u2167 \u017f \u00b4 \u2014",
+        ),
         ("", ""),
     ],
 )
@@ -55,8 +73,11 @@ def test_what_keeps_a_line_together_is_drawn(given: str, drawn: str) -> None:
     assert normalise_drawn(given) == drawn
 
 
+UNDRAWN = regex.compile(r"[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]")
 # Few enough that what must be composed, blocked, dropped or kept often stands side by side.
-TRICKY = "e\u0301\u0327\u200b\u200c\u200d\u00ad\u0628\u064e\u0915\u094d\u093c\u1100\u1161 \n\x85\u2000\u2126一"
+TRICKY = "\ufb03\u034f\ufe0f\u3164\u2011\u2f00\ufdf2\ufe70\x92\U0001d41b" + (
+    "e\u0301\u0327\u200b\u200c\u200d\u00ad\u0628\u064e\u0915\u094d\u093c\u1100\u1161 \n\x85\u2000\u2126一"
+)
 NO_BREAK = "\u00a0\u202f\u2007\u2060"
 
 
@@ -66,8 +87,7 @@ def test_it_is_done_once(text: str) -> None:
     assert normalise_caption(normal) == normal
     assert unicodedata.is_normalized("NFC", normal)
     assert normal == normal.strip() and "  " not in normal and "\n" not in normal
-    formats = {c for c in normal if unicodedata.category(c) in ("Cc", "Cf")}
-    assert formats <= {"\u200c", "\u200d"}
+    assert set(UNDRAWN.findall(normal)) <= {"\u200c", "\u200d"}
 
 
 @given(st.text(st.characters()) | st.text(TRICKY + NO_BREAK))
@@ -78,8 +98,8 @@ def test_a_reader_types_plain_spaces(text: str) -> None:
 
 
 def no_emoji(text: str) -> list[str]:
-    """A font of letters, digits and the emoji of old fonts, without selectors."""
-    return [char for char in text if ord(char) > 0x1F000 or char in "\ufe0f\u20e3"]
+    """A font of letters, digits and the emoji of old fonts."""
+    return [char for char in text if ord(char) > 0x1F000 or char == "\u20e3"]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +112,8 @@ def no_emoji(text: str) -> list[str]:
         ("🇫🇷 a flag", "a flag"),
         ("a thumb 👍🏽", "a thumb"),
         ("one of 🎉☀ two", "one of ☀ two"),
-        ("I ❤️ it", "I ❤ it"),  # the heart has a glyph, its coloured form has none
-        ("1️⃣ one", "1 one"),
+        ("I ❤ it", "I ❤ it"),
+        ("1\u20e3 one", "1 one"),
         ("© 2026", "© 2026"),
         ("旗🎌が", "旗が"),
     ],
@@ -103,7 +123,7 @@ def test_emoji_that_no_font_draws_are_left_out(given: str, shown: str) -> None:
     assert without_emoji(given, lambda _: []) == given
 
 
-@given(st.text(st.sampled_from("a 🎉☀👍🏽\ufe0f🇫🇷.\u20e31\u0301日")))
+@given(st.text(st.sampled_from("a 🎉☀👍🏽🇫🇷.\u20e31\u0301日")))
 def test_nothing_but_emoji_and_spaces_is_left_out(text: str) -> None:
     normal = normalise_caption(text)
     shown = without_emoji(normal, no_emoji)

@@ -207,6 +207,7 @@ def test_the_chinese_face_has_all_of_gb_2312() -> None:
         ("a→國", "en", {"Liberation Sans": "a→", "Droid Sans Fallback": "國"}),
         ("国a國", "zh", {"WenQuanYi Micro Hei": "国a國"}),
         ("国a→", "zh", {"AR PL SungtiL GB": "国a→"}),
+        ("ɑńň", "zh", {"WenQuanYi Micro Hei": "ńň", "DejaVu Sans": "ɑ"}),  # the first face has empty glyphs
         ("a\U000131a0", "en", {"Liberation Sans": "a", "": "\U000131a0"}),
         ("بَ لا a→ऄ", "ar", {"Noto Sans Arabic": "بَلاa", "DejaVu Sans": "→", "": "ऄ"}),
         ("क्षि a→ب", "hi", {"Noto Sans Devanagari": "क्षिa", "DejaVu Sans": "→ب"}),

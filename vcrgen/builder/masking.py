@@ -13,10 +13,11 @@ from vcrgen.builder.options import BuildConfig
 from vcrgen.core.records import Span
 from vcrgen.core.resources import load_object
 from vcrgen.core.rng import shuffled
+from vcrgen.text.ambiguous import is_ambiguous
 from vcrgen.text.eligibility import cuts_word, eligible_tokens, ineligible_reason, ngram_starts
 from vcrgen.text.graphemes import boundaries
 from vcrgen.text.mask_kinds import MASK_KINDS
-from vcrgen.text.normalise import as_typed
+from vcrgen.text.normalise import normalise_caption
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -58,9 +59,12 @@ def plan_mask(
 
 
 def locate_answers(doc: Doc, answers: Sequence[str]) -> tuple[Span, ...] | None:
-    """Locate texts in a caption, in reading order; None if one does not occur exactly once or two overlap."""
+    """Locate texts in a caption, in reading order; None if one does not occur exactly once or two overlap.
+
+    They are normalised, as the caption is.
+    """
     spans = []
-    for answer in map(as_typed, answers):
+    for answer in map(normalise_caption, answers):
         start = doc.text.find(answer) if answer else -1
         if start < 0 or not occurs_once(answer, doc.text):
             return None
@@ -136,6 +140,7 @@ def one_sentence(doc: Doc, rng: Random, n: int, budget: int, usable: _Usable) ->
         words = [token.i for token in sentence if not token.is_punct and not token.is_space]
         if words:
             span = doc[words[0] : words[-1] + 1]
-            if len(span) <= budget and usable(span):
+            told = not any(is_ambiguous(token.text, doc.lang_) for token in span)
+            if len(span) <= budget and told and usable(span):
                 yield span
                 return

@@ -110,7 +110,7 @@ class Pipeline:
                 "share": f"{config.max_share:g}",
                 "norm": NORMALISATION,
                 "seg": self.text.segmenter,
-                "elig": self.text.eligibility,
+                "elig": self.text.rules,
                 "censor": self.censor.digest,
                 "cover": ",".join(covers),
                 "font": f"{shaper.chain.faces[0].family.replace('|', ' ')}@{shaper.chain.digest}",

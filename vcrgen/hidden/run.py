@@ -307,7 +307,7 @@ class _Run:
             "share": f"{config.max_share:g}",
             "norm": NORMALISATION,
             "seg": text.segmenter,
-            "elig": text.eligibility,
+            "elig": text.rules,
             "cover": ",".join(covers),
             "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from vcrgen.text.ambiguous import is_ambiguous
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
@@ -48,7 +50,8 @@ def ineligible_reason(token: Token) -> str | None:
         token: A token of a document whose entities are set.
 
     Returns:
-        ``"space"``, ``"punct"``, ``"number"``, ``"entity:LABEL"``, or None for an eligible token.
+        ``"space"``, ``"punct"``, ``"number"``, ``"ambiguous"`` (drawn as another text is), ``"entity:LABEL"``,
+        or None for an eligible token.
     """
     if token.is_space:
         return "space"
@@ -56,6 +59,8 @@ def ineligible_reason(token: Token) -> str | None:
         return "punct"
     if token.like_num or any(char.isdigit() for char in token.text):
         return "number"
+    if is_ambiguous(token.text, token.lang_):
+        return "ambiguous"
     if token.ent_type_ in INELIGIBLE_LABELS:
         return f"entity:{token.ent_type_}"
     return None

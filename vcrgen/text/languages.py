@@ -100,19 +100,23 @@ class LanguageRow:
         return "words" if self.break_unit == "word" else "characters"
 
     @property
+    def scripts(self) -> frozenset[str]:
+        """``script`` and the other scripts."""
+        return frozenset({self.script, *self.other_scripts})
+
+    @property
     def own_scripts(self) -> frozenset[str]:
         """``script``, and those of the other scripts that are ``script`` of no other language."""
         return frozenset({self.script} | {*self.other_scripts} - {row.script for row in LANGUAGES.values()})
 
     def letters_of_script(self, text: str) -> set[str]:
         """Return the letters of a text in the language's scripts."""
-        scripts = {self.script, *self.other_scripts}
-        return {letter for letter in {*text} if letter.isalpha() and _script_of(letter) in scripts}
+        return {letter for letter in {*text} if letter.isalpha() and script_of(letter) in self.scripts}
 
     def accepts_script_of(self, text: str) -> bool:
         """Return true if a text has a letter of the language's own scripts, or no letter at all."""
         letters, own = list(filter(str.isalpha, text)), self.own_scripts
-        return not letters or any(_script_of(letter) in own for letter in letters)
+        return not letters or any(script_of(letter) in own for letter in letters)
 
 
 def _read_rows() -> dict[str, LanguageRow]:
@@ -154,15 +158,15 @@ def guess_language(texts: Iterable[str]) -> str:
     """
     scripts = Counter[str]()
     for char, count in Counter(char for text in texts for char in text if char.isalpha()).items():
-        scripts[_script_of(char)] += count
+        scripts[script_of(char)] += count
     for row in sorted(LANGUAGES.values(), key=lambda row: -len(row.other_scripts)):
-        written = sum(scripts[script] for script in {row.script, *row.other_scripts})
+        written = sum(scripts[script] for script in row.scripts)
         own = sum(scripts[script] for script in row.own_scripts)
         if 2 * written > scripts.total() and 10 * own >= scripts.total():
             return row.code
     return next(iter(LANGUAGES))
 
 
-def _script_of(letter: str) -> str:
+def script_of(letter: str) -> str:
     """Return the first word of a letter's Unicode name."""
     return re.split("[ -]", unicodedata.name(letter, ""), maxsplit=1)[0]

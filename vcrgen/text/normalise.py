@@ -3,21 +3,36 @@
 import re
 import unicodedata
 from collections.abc import Callable, Collection
+from functools import lru_cache
 
 import regex
 
-NORMALISATION = "nfc-ws-5"
+from vcrgen.text.lookalikes import skeleton
+
+NORMALISATION = "nfc-ws-6"
 NO_BREAK_SPACES = "\u00a0\u2007\u202f"
 WORD_JOINER = "\u2060"
 _TYPED = {ord(space): " " for space in NO_BREAK_SPACES} | {ord(WORD_JOINER): None}
 _WHITE_SPACE = re.compile(rf"[{NO_BREAK_SPACES}]*[^\S{NO_BREAK_SPACES}]\s*")  # that has a place for a line break
 _UNBROKEN_SPACE = re.compile(rf"([{NO_BREAK_SPACES}])[{NO_BREAK_SPACES}]+")
-# Control and format characters, but for white space, the two joiners and the word joiner.
-_UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}--[\s\u200c\u200d\u2060]]")
+# Characters that are not drawn, but for white space, the two joiners and the word joiner.
+_UNDRAWN = regex.compile(r"(?V1)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}--[\s\u200c\u200d\u2060]]")
 # Beside what is not broken anyway, and where the characters on both sides could compose without it.
 _IDLE_WORD_JOINER = regex.compile(
     rf"(?V1)(?<=^|[{NO_BREAK_SPACES}\u200c\u200d])\u2060|\u2060(?![\p{{NFC_Quick_Check=Yes}}--[\s\p{{M}}\p{{Cf}}]])"
 )
+# Drawn as a gap, but no white space by any property of Unicode: the blank of Braille, the fillers of Hangul, and the
+# place of an object.
+_GAPS = re.compile("[\u2800\u3164\uffa0\ufffc]")
+# Bytes of Windows-1252 that were read as Latin-1; as characters they are controls that nobody types.
+_C1_CONTROLS = re.compile("[\x80-\x9f]")
+# Characters that may be drawn as others: ligatures and letters of other fonts, but no emoji; forms of Arabic letters
+# that are chosen by their neighbours; radicals beside the ideographs; hyphens.
+_FOLDABLE = regex.compile(
+    r"(?V1)[[\p{dt=Compat}&&\p{LC}][[\p{dt=Font}&&[\p{L}\p{Nd}]]--\p{Extended_Pictographic}]"
+    r"\p{dt=Initial}\p{dt=Medial}\p{dt=Final}\p{dt=Isolated}\p{Radical}\p{Hyphen}]"
+)
+_IDEOGRAPH = regex.compile(r"\p{Ideographic}")
 # Scripts in which a joiner changes the drawing of its neighbours: cursive ones, and those that stack consonants.
 SHAPED_SCRIPTS = (
     *("Arabic", "Syriac", "Nko", "Mandaic", "Mongolian", "Adlam"),
@@ -25,11 +40,9 @@ SHAPED_SCRIPTS = (
     *("Sinhala", "Myanmar", "Khmer", "Balinese", "Javanese"),
 )
 _SHAPED = "".join(rf"\p{{Script_Extensions={script}}}" for script in SHAPED_SCRIPTS)
-_SELECTORS = "\ufe0e\ufe0f"  # of the plain or coloured form of an emoji
 # An emoji with its marks, a flag of two letters (or half of one), or what makes a keycap of a digit.
 _EMOJI = regex.compile(
-    r"(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{1,2}|\p{Emoji_Modifier})[\p{M}\p{Emoji_Modifier}]*"
-    rf"|[{_SELECTORS}\u20e3]"
+    r"(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{1,2}|\p{Emoji_Modifier})[\p{M}\p{Emoji_Modifier}]*|\u20e3"
 )
 _EMOJI_RUN = regex.compile(rf"(\s?)((?:{_EMOJI.pattern})+)(?=([\s\p{{Pe}}\p{{Pf}}.,;:!?…。、，！？]|$)?)")
 _JOINERS = regex.compile(r"([\u200c\u200d])[\u200c\u200d]+")
@@ -67,13 +80,15 @@ def as_typed(text: str) -> str:
 
 
 def normalise_drawn(text: str) -> str:
-    """Normalise a caption as it is drawn: NFC, single spaces, no control or format characters, no space at the ends.
+    """Normalise a caption as it is drawn: NFC, single spaces, no space at the ends, and one text for each drawing.
 
     No-break spaces and word joiners stay, as no line may break there. White space that has a plain space is one. Other
-    format characters (bidirectional marks, soft hyphens, byte order marks) draw nothing, so a reader of the pixels
-    could never recover them. The zero-width joiner and non-joiner stay where they change the drawing: a non-joiner
-    between two characters, a joiner beside one, of a script such as Arabic or Devanagari. They are removed in Latin and
-    Chinese, and between emoji. Lone surrogates and private-use characters stay, and are found to have no glyph.
+    characters that draw nothing (bidirectional marks, soft hyphens, variation selectors) are removed, as a reader of
+    the pixels could never recover them. The zero-width joiner and non-joiner stay where they change the drawing: a
+    non-joiner between two characters, a joiner beside one, of a script such as Arabic or Devanagari. They are removed
+    in Latin and Chinese, and between emoji. Ligatures, letters of mathematics, forms of Arabic letters, radicals and
+    hyphens become what they are drawn as. Controls that are bytes of Windows-1252 become its characters. Lone
+    surrogates and private-use characters stay.
 
     Normalisation is idempotent.
     """
@@ -88,16 +103,11 @@ def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
 
     Args:
         text: The caption.
-        missing: Returns the characters of a text that have no glyph. A form that is asked for by a selector is given
-            up first, as the plain emoji may have a glyph.
+        missing: Returns the characters of a text that have no glyph.
     """
 
-    def drawn(emoji: str) -> str:
-        plain = emoji.strip(_SELECTORS)
-        return next((each for each in (emoji, plain) if not missing(each)), "")
-
     def shown(run: regex.Match[str]) -> str:
-        kept = "".join(map(drawn, _EMOJI.findall(run[2])))
+        kept = "".join(emoji for emoji in _EMOJI.findall(run[2]) if not missing(emoji))
         return kept if not kept and run[3] is not None else run[1] + kept
 
     drawable = text if text.isascii() else _EMOJI_RUN.sub(shown, text)
@@ -105,7 +115,30 @@ def without_emoji(text: str, missing: Callable[[str], Collection[str]]) -> str:
 
 
 def _once(text: str) -> str:
-    drawn = _UNDRAWN.sub("", unicodedata.normalize("NFC", text))
+    if not text.isascii():
+        text = _C1_CONTROLS.sub(lambda control: _as_windows_1252(control[0]), unicodedata.normalize("NFC", text))
+        text = _FOLDABLE.sub(lambda character: _folded(character[0]), _GAPS.sub(" ", text))
+    drawn = _UNDRAWN.sub("", text)
     joined = _IDLE_JOINER.sub("", _JOINERS.sub(r"\1", _IDLE_WORD_JOINER.sub("", drawn)))
     spaced = _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", joined)).strip()
     return _UNBROKEN_SPACE.sub(r"\1", spaced)
+
+
+def _as_windows_1252(control: str) -> str:
+    """Return the character of a C1 control's byte; five bytes have none and stay."""
+    try:
+        return control.encode("latin-1").decode("cp1252")
+    except UnicodeDecodeError:
+        return control
+
+
+@lru_cache(maxsize=1 << 12)
+def _folded(character: str) -> str:
+    """Return the text that a compatibility character, radical or hyphen is drawn as, or itself."""
+    look, plain = skeleton(character), unicodedata.normalize("NFKC", character)
+    if look == "-":
+        return look
+    if plain == character:  # a radical that UTS #39 alone has beside an ideograph
+        return look if len(look) == 1 and _IDEOGRAPH.match(look) else character
+    is_form = unicodedata.category(character) == "Lo" and not plain.startswith(" ")
+    return plain if is_form or look == skeleton(plain) else character

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from vcrgen.core.errors import PipelineError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.resources import load_object
+from vcrgen.text.ambiguous import AMBIGUITY
 from vcrgen.text.languages import LANGUAGES, LanguageRow
 from vcrgen.text.morphemes import MorphemeTokenizer
 
@@ -29,6 +30,11 @@ class TextPipeline:
     nlp: Language  # gives documents with sentence bounds and entities
     segmenter: str  # the tokenizer and its version
     eligibility: str  # the rules or the trained pipeline that find entities, and their version
+
+    @property
+    def rules(self) -> str:
+        """What decides which tokens may be masked, as in signatures."""
+        return f"{self.eligibility}+{AMBIGUITY}"
 
     @property
     def tags_nouns(self) -> bool:

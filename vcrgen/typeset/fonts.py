@@ -27,6 +27,7 @@ MAX_FONT_BYTES = 128 << 20
 # Letters and marks that are joined or stacked, or read from right to left.
 _SHAPED = "".join(rf"\p{{Script={script}}}" for script in SHAPED_SCRIPTS)
 _NOT_BY_ITSELF = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}]&&[\p{{Bidi_Class=R}}\p{{Bidi_Class=AL}}{_SHAPED}]]")
+_BLANK = regex.compile(r"[\s\p{Default_Ignorable_Code_Point}]")
 
 FontFile = Path | tuple[Path, int]
 """A font file, or a collection and the index of a face in it."""
@@ -278,6 +279,8 @@ class FontChain:
                 right = max(advance, round(face.font.getbbox(character)[2]))
                 mask, (x, y) = face.font.getmask2(character, mode="L", anchor="ls")
                 ink = np.array(mask, dtype=np.uint8).reshape(mask.size[::-1])
+                if not ink.any() and not _BLANK.match(character):
+                    continue  # some faces have empty glyphs for letters that they lack
                 return Glyph(index, advance, right, ink, x, y)
         return None
 
