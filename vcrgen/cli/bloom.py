@@ -41,7 +41,6 @@ _Out = Annotated[Path | None, out_option("A new folder.", shown="data/bloom-NAME
 
 
 _Source = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` reads them.", show_default="scenes")]
-_Pairs = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` reads them.", show_default="samples")]
 _Recipe = Annotated[Path | None, typer.Option("--config", help="YAML with these options; such as bloom-demo.")]
 UNFINISHED = 3  # exit code: replies are missing
 
@@ -50,6 +49,7 @@ UNFINISHED = 3  # exit code: replies are missing
     epilog=examples(
         "vcrgen bloom build",
         "vcrgen bloom build -n 1000 --seed 7 --out data/my-bloom",
+        "vcrgen bloom build pairs.parquet --judge J --per-category 5 --server server.yaml --plan",
         "vcrgen bloom build pairs.parquet --endpoint http://127.0.0.1:8000/v1 --model M --judge J --per-category 5",
         "vcrgen bloom build --image-model I --endpoint http://127.0.0.1:8000/v1 --model M --judge J --out data/drawn",
         "vcrgen bloom build --config bloom-demo --offline",
@@ -58,7 +58,14 @@ UNFINISHED = 3  # exit code: replies are missing
 @options_of(BloomGenerationOptions)
 @options_of(BloomSceneOptions, only={"items"})
 def build(
-    source: _Source = None, out: _Out = None, config: _Recipe = None, server: ServerFile = None, **options: Any
+    source: _Source = None,
+    out: _Out = None,
+    config: _Recipe = None,
+    server: ServerFile = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Estimate calls, tokens and cost of the models, and send nothing.")
+    ] = False,
+    **options: Any,
 ) -> None:
     """Generate an MCQ benchmark: from built-in scenes, without a model, or from pairs, by models.
 
@@ -70,7 +77,12 @@ def build(
     from vcrgen.cli.progress import ConsoleProgress
 
     values = with_server(BloomGenerationOptions, server, options)
-    if source is None and config is None and "image_model" not in values:
+    of_scenes = source is None and config is None and "image_model" not in values
+    if "items" in values and (plan or not of_scenes):
+        raise ConfigError("--items is for the built-in scenes; with a source, give --per-category.")
+    if plan:
+        return _print_plan(source, config, values)
+    if of_scenes:
         if others := sorted(set(values) - set(BloomSceneOptions.model_fields)):
             option = spelling(BloomGenerationOptions, others[0])
             raise ConfigError(f"{option} needs the pairs whose pictures are asked about: SOURCE, or --image-model.")
@@ -78,33 +90,12 @@ def build(
         with ConsoleProgress(console.err, unit="items") as listener:
             manifest = build_scene_set(validate_options(BloomSceneOptions, values), folder, listener=listener)
         return _print_summary(folder, manifest)
-    if "items" in values:
-        raise ConfigError("--items is for the built-in scenes; with a source, give --per-category.")
     chosen = _chosen(source, config, values)
     return _generate(chosen, _folder(out, Path(chosen.source).stem.lower().partition(":")[0] or "made"))
 
 
-@bloom.command(epilog=examples("vcrgen bloom plan pairs.parquet --judge J --per-category 20 --server server.yaml"))
-@options_of(
-    BloomGenerationOptions,
-    only={
-        "model",
-        "judge",
-        "judges",
-        "lang",
-        "per_category",
-        "per_picture",
-        "pictures",
-        "themes",
-        "scenarios",
-        "taxonomy",
-        "image_model",
-        "source_split",
-        "limit",
-    },
-)
-def plan(source: _Pairs = None, config: _Recipe = None, server: ServerFile = None, **options: Any) -> None:
-    """Estimate calls, tokens and cost of a generated set, without a request."""
+def _print_plan(source: str | None, config: Path | None, values: dict[str, Any]) -> None:
+    """Print calls, tokens and cost of a generated set; without a source and a model, too, as a plan asks nobody."""
     from vcrgen.bloom.generation.cost_plan import (
         PICTURE_TOKENS,
         count_source_rows,
@@ -114,7 +105,7 @@ def plan(source: _Pairs = None, config: _Recipe = None, server: ServerFile = Non
     )
     from vcrgen.bloom.generation.prompts import language_name
 
-    values = {"model": "M"} | with_server(BloomGenerationOptions, server, options | {"offline": True})
+    values = {"model": "M"} | override(values, {"offline": True})
     pictured = source or config or values.get("image_model")
     chosen = _chosen(source if pictured else "samples", config, values)
     stages = plan_set(chosen)

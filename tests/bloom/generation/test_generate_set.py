@@ -420,7 +420,7 @@ def test_judges_have_prices_of_their_own(run: Run, server: FaultServer) -> None:
     )
     code, _, err = build(run, server, "dear", *prices, "--max-cost", 0.1, "--concurrency", 1)
     assert code == 3 and "--max-cost 0.1 is reached" in err
-    words = ["bloom", "plan", "samples:12", "--taxonomy", "categories.csv", "--judge", "J"]
+    words = ["bloom", "build", "--plan", "samples:12", "--taxonomy", "categories.csv", "--judge", "J"]
     costs = [
         float(run(*words, *with_file([{"price": "1,1", **more}]))[1].split("Cost: about ")[1].split(";")[0])
         for more in ({}, {"judge_price": "9,9"})
@@ -503,21 +503,35 @@ def test_conditions_and_a_split_of_the_source(run: Run, server: FaultServer) -> 
 
 def test_the_plan_asks_nobody(run: Run) -> None:
     out = done(
-        run, "bloom", "plan", "pairs.parquet", "--judge", "J", "--per-category", 20, *with_file([{"price": "2.5,10"}])
+        run,
+        "bloom",
+        "build",
+        "--plan",
+        "pairs.parquet",
+        "--judge",
+        "J",
+        "--per-category",
+        20,
+        *with_file([{"price": "2.5,10"}]),
     )
     assert "2,120" in out and "Cost: about" in out
     assert "written in English, translated into Modern Standard Arabic." in out
     assert "Pictures needed: 530 at least, of which each has 4 items" in out and "has 1,060 or more" in out
     assert "No pairs yet: There is no file or folder 'pairs.parquet'" in out
-    code, out, err = run("bloom", "plan", "samples:120", "--limit", 100)
+    code, out, err = run("bloom", "build", "--plan", "samples:120", "--limit", 100)
     assert code == 0 and "samples:120 has 100 rows." in out, out + err
-    code, out, err = run("bloom", "plan", "a" * 300)
+    code, out, err = run("bloom", "build", "--plan", "a" * 300)
     assert code == 0 and "No pairs yet" not in out, out + err
-    code, out, err = run("bloom", "plan", "org/pairs")  # on the Hub, where nobody is asked
+    code, out, err = run("bloom", "build", "--plan", "org/pairs")  # on the Hub, where nobody is asked
     assert code == 0 and " has 1,060 or more" in out and "org/pairs" not in out and "No pairs" not in out, out + err
-    code, out, _ = run("bloom", "plan", "--image-model", "I", "--lang", "en", "--per-category", 1)
+    code, out, _ = run("bloom", "build", "--plan", "--image-model", "I", "--lang", "en", "--per-category", 1)
     assert code == 0 and "written in English." in out and "Pictures needed" not in out
-    code, out, _ = run("bloom", "plan", "--lang", "ar,hi,ja,zh", "--per-category", 1)
+    code, out, _ = run("bloom", "build", "--plan", "--lang", "ar,hi,ja,zh", "--per-category", 1)
     assert "written in Modern Standard Arabic, translated into Hindi, Japanese, Chinese." in out
-    code, _, err = run("bloom", "plan", "--lang", "en,ar,en")
+    code, _, err = run("bloom", "build", "--plan", "--lang", "en,ar,en")
     assert code == 2 and "--lang 'en,ar,en' names a language twice" in err
+    words = ("bloom", "build", "samples:8", "--model", "A", "--judge", "J", "--endpoint", "http://127.0.0.1:9/v1")
+    code, out, err = run(*words, "--plan")
+    assert code == 0 and "Nothing was sent." in out and not Path("data").exists(), err
+    code, _, err = run("bloom", "build", "-n", 30, "--plan")
+    assert code == 2 and "--items is for the built-in scenes" in err

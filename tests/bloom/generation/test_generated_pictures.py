@@ -176,7 +176,7 @@ def test_the_plan_counts_what_a_build_asks(run: Run) -> None:
     for stage, plan in planned.items():
         calls = sum(stage_of(call) == stage for call in server.calls)
         assert calls <= plan.most_calls and (calls == plan.calls or stage == "verdict"), stage
-    words = ["bloom", "plan", "--image-model", "I", "--per-category", "20"]
+    words = ["bloom", "build", "--plan", "--image-model", "I", "--per-category", "20"]
     out = done(run, *words, *with_file([{"price": "2,10", "image_price": 0.04}]))
     assert "picture" in out and "6,360" in out  # at most, three for each of 2,120 items
     cheap = costs(out)

@@ -82,7 +82,7 @@ def test_a_set_takes_scenes_from_files_and_asks_for_the_others(run: Callable[...
         "bloom build samples:40 --model M --judge J --taxonomy few.csv --per-category 3 --scenarios scenarios "
         "--out made"
     )
-    plan = "bloom plan samples:40 --taxonomy few.csv --per-category 3"
+    plan = "bloom build --plan samples:40 --taxonomy few.csv --per-category 3"
     calls = [
         next(line for line in run(*text.split())[1].splitlines() if "scenario" in line).split()[1:]
         for text in (plan, f"{plan} --scenarios scenarios")
