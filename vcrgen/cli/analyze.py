@@ -14,7 +14,7 @@ import typer
 from vcrgen.analysis.options import AnalysisOptions, FactorOptions, MapOptions, PruneOptions
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_folder, report_format, write_report
-from vcrgen.cli.root import app
+from vcrgen.cli.root import add_group
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.options import drop_none, validate_options
@@ -34,16 +34,13 @@ Scores = Annotated[
 ]
 Spec = Annotated[Path | None, typer.Option("--spec", help="YAML: abilities with their tasks, and limits.")]
 
-analyze = typer.Typer(
-    no_args_is_help=True,
+analyze = add_group(
+    "analyze",
     epilog=examples(
         "vcrgen analyze map --example vcr-map --out map.html",
         "vcrgen analyze factors scores.csv --spec gold.yaml --out sem.html",
     ),
-    help="Analyze a benchmark by the scores of models: redundant and weak tasks, with confidence intervals. Needs the "
-    r'extra `analysis`: pip install "vcrgen\[analysis]".',
 )
-app.add_typer(analyze, name="analyze")
 
 
 @analyze.command(

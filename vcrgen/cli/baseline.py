@@ -19,7 +19,7 @@ from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import PictureFolder, ServerFile, default_out, score_command
 from vcrgen.cli.predict import exit_unless_finished, file_name, model_of
 from vcrgen.cli.reports import Format, Out, report_format, write_report
-from vcrgen.cli.root import app
+from vcrgen.cli.root import add_group
 from vcrgen.core.errors import ConfigError, PredictionError
 from vcrgen.core.options import validate_options
 from vcrgen.core.plurals import pluralize
@@ -44,11 +44,9 @@ _MODEL = [
 ]
 _ITEMS = ["split", "limit", "lang"]
 
-baseline = typer.Typer(
-    no_args_is_help=True,
+baseline = add_group(
+    "baseline",
     epilog=examples("vcrgen baseline ocr data/my-vcr", "vcrgen baseline text-only data/my-bloom"),
-    help="Baselines of OCR, of visible pixels and of texts alone, to compare models with.",
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -252,6 +250,3 @@ def _text_only_outputs(folder: Path, data: Dataset, chosen: PredictOptions) -> t
     exit_unless_finished(result, chosen)
     lines = (line for _, line in iter_json_lines(result.path, PredictionError))
     return model.name, {(line["question_id"], line["lang"]): line["output"] for line in lines}
-
-
-app.add_typer(baseline, name="baseline")

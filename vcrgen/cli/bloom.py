@@ -16,7 +16,7 @@ from vcrgen.builder.options import find_recipe
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.outputs import ServerFile, limits_of
-from vcrgen.cli.root import app, interruption
+from vcrgen.cli.root import add_group, interruption
 from vcrgen.core.errors import ConfigError, OutputError, SourceError
 from vcrgen.core.options import drop_none, read_yaml, spelling, validate_options
 from vcrgen.core.plurals import pluralize
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from vcrgen.data.reader import Dataset
     from vcrgen.models.endpoint import EndpointModel
 
-bloom = typer.Typer(
-    no_args_is_help=True,
-    help="Make multiple-choice benchmarks (MCQ): questions about pictures at Bloom's levels.",
+bloom = add_group(
+    "bloom",
     epilog=examples("vcrgen bloom build", "vcrgen bloom import BloomBench.json --images pictures"),
 )
 
@@ -375,6 +374,3 @@ def inspect_benchmark(data: Dataset, *, as_json: bool) -> None:
     console.print_counts("rejected", manifest.rejected, unit="items")
     console.say(f"Signature [dim]{escape(str(manifest.signature))}[/]")
     return None
-
-
-app.add_typer(bloom, name="bloom")

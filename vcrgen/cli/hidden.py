@@ -17,7 +17,7 @@ from vcrgen.builder.options import PAIR_COLUMNS, BuildConfig, load_build_config
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format, Out, report_format, write_report
-from vcrgen.cli.root import app, interruption
+from vcrgen.cli.root import add_group, interruption
 from vcrgen.core.errors import ConfigError
 from vcrgen.core.options import drop_none, validate_options
 from vcrgen.core.plurals import pluralize
@@ -46,10 +46,9 @@ class _MakeByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-hidden = typer.Typer(
+hidden = add_group(
+    "hidden",
     cls=_MakeByDefault,
-    no_args_is_help=True,
-    help="Make test sets whose answers stay secret, and check that they do.",
     epilog=examples(
         "vcrgen hidden pairs.parquet --lang zh --items 100 --out hidden-2026 --secret-file secret.key",
         "vcrgen hidden pairs.parquet --out hidden-2026 --secret-file secret.key --forms 2 --not-in data/my-vcr",
@@ -269,6 +268,3 @@ def probe(
     with ConsoleProgress(console.err, unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
     write_report(probe_document(results), shown, out)
-
-
-app.add_typer(hidden, name="hidden")

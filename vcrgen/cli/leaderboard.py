@@ -12,7 +12,7 @@ from rich.markup import escape
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.progress import ConsoleProgress
-from vcrgen.cli.root import app
+from vcrgen.cli.root import add_group
 from vcrgen.core.errors import LeaderboardError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.files import output_errors, write_text
@@ -61,9 +61,8 @@ def _print_sets(sets: Sequence[TestSet]) -> None:
             console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
-leaderboard = typer.Typer(
-    no_args_is_help=True,
-    help="Run a leaderboard: receive submissions, score them, publish the ranking.",
+leaderboard = add_group(
+    "leaderboard",
     epilog=_examples(
         "init board --data public:data/my-vcr --data hidden-en:hidden-2026/key",
         "token board --team 'Team A'",
@@ -469,6 +468,3 @@ def restore(
     restored = run(file, board, database=database, data=data or [])
     names = ", ".join(one.name for one in restored.sets)
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")
-
-
-app.add_typer(leaderboard, name="leaderboard")

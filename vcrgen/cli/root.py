@@ -219,6 +219,13 @@ app = typer.Typer(
 )
 
 
+def add_group(name: str, **options: Any) -> typer.Typer:
+    """Add the group of commands that a row of `COMMANDS` names; it has the row's help."""
+    group = typer.Typer(help=COMMANDS[name].help, no_args_is_help=True, **options)
+    app.add_typer(group, name=name)
+    return group
+
+
 def _show_version(context: typer.Context, wanted: bool) -> None:
     if not wanted:
         return

@@ -15,7 +15,7 @@ from rich.table import Table
 from vcrgen.cli import console
 from vcrgen.cli.options import examples, options_of, out_option
 from vcrgen.cli.reports import Format
-from vcrgen.cli.root import app
+from vcrgen.cli.root import add_group
 from vcrgen.core.errors import StudyError
 from vcrgen.core.extras import needs_extra
 from vcrgen.core.files import output_errors, write_text
@@ -35,9 +35,8 @@ _Moved = Annotated[
 ]
 _Url = Annotated[str, typer.Option(help="Where raters reach the service, as https://study.example.org.")]
 
-study = typer.Typer(
-    no_args_is_help=True,
-    help="Run a human baseline study: invite raters, show them the items, report their results.",
+study = add_group(
+    "study",
     epilog=examples(
         "vcrgen study init study --data data/my-vcr --split test --limit 100 --modes easy,hard --raters 3",
         "vcrgen study invite study --count 7 --lang en",
@@ -265,6 +264,3 @@ def _write(text: str, out: Path | None) -> None:
     with output_errors(out):
         write_text(out.absolute(), text)
     console.say(f"Written: {escape(str(out))}")
-
-
-app.add_typer(study, name="study")
