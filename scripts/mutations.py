@@ -58,8 +58,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "study",
         "what nobody saw is excused",
-        "if not one.exact_match and one.condition not in text_only and causes",
-        "if not one.exact_match and causes",
+        "if not response.exact_match and response.condition not in text_only and causes",
+        "if not response.exact_match and causes",
         "tests/study/test_mcq.py",
     ),
     M(
@@ -1680,6 +1680,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "degrees",
         "cover-patterns",
     ),
+    M(
+        "models",
+        "equal requests under way are sent twice",
+        "if key in self._waiting:",
+        "if False:",
+        "tests/models/test_run.py",
+    ),
     # Analyses.
     M(
         "analysis",
@@ -1809,7 +1816,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "making",
         "texts may be copied into a language of the same script",
-        "if _scripts(one) == _scripts(other) and (",
+        "if _scripts(first) == _scripts(second) and (",
         "if False and (",
         "making",
     ),
@@ -1909,7 +1916,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         "return count / max(self.filed, 1)",
         "coverage",
     ),
-    M("coverage", "a whole set has intervals", "return self.items < self.of.count", "return True", "coverage"),
+    M(
+        "coverage",
+        "a whole set has intervals",
+        "return self.items < self.classified_set.count",
+        "return True",
+        "coverage",
+    ),
     M(
         "coverage",
         "half of the categories",
@@ -1956,8 +1969,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "profile",
         "categories named before the adjustment",
-        "if of.adjusted < NAMED), key",
-        "if of.p < NAMED), key",
+        "for difference in differences if difference.adjusted < NAMED)",
+        "for difference in differences if difference.p < NAMED)",
         "tests/analysis/profile/test_report.py",
     ),
     M(
@@ -1991,8 +2004,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "study",
         "a mean over raters",
-        "[float(is_right(one)) for one in graded],",
-        "[raters[one.rater % len(raters)] for one in graded],",
+        "[float(is_right(response)) for response in graded],",
+        "[raters[response.rater % len(raters)] for response in graded],",
         "study",
     ),
     M(
@@ -2005,8 +2018,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "study",
         "a difference about the mean of both views",
-        "sign * (one.exact_match - middle) * count",
-        "sign * one.exact_match * count",
+        "sign * (response.exact_match - middle) * count",
+        "sign * response.exact_match * count",
         "study",
     ),
     M(
@@ -2026,8 +2039,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "study",
         "raters do not count beside few pictures",
-        "groups = max(found.rows, found.groups_alike)",
-        "groups = found.rows",
+        "groups = max(spread.rows, spread.groups_alike)",
+        "groups = spread.rows",
         "study",
     ),
     M(

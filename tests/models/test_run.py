@@ -9,7 +9,7 @@ import pytest
 
 from vcrgen.core.ledger import Ledger
 from vcrgen.models.base import Reply, Request, RequestProblem
-from vcrgen.models.run import read_reply
+from vcrgen.models.run import OpenRequests, Standing, read_reply
 from vcrgen.models.run import send as send_to_model
 from vcrgen.models.threads import ModelPool
 
@@ -80,6 +80,31 @@ def test_what_is_in_the_ledger_is_not_asked_again(file: Path) -> None:
         assert read_reply(ledger, str(outcomes[4])).text == "ONE"
     assert first.asked == ["one", "two", "!"]
     assert second.asked == ["zero", "!"]  # a problem is no reply: it is tried again
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_equal_requests_are_sent_once_and_share_what_comes_of_it(file: Path, workers: int) -> None:
+    echoes = [Echo() for _ in range(workers)]
+    with Ledger(file) as ledger:
+        outcomes = dict(send(requests("one one ! ! one two ! two"), echoes, ledger))
+    assert sorted(text for echo in echoes for text in echo.asked) == ["!", "one", "two"]
+    assert sorted(outcomes) == list(range(8))
+    assert outcomes[0] == outcomes[1] == outcomes[4] and outcomes[5] == outcomes[7]
+    assert all(isinstance(outcomes[number], RequestProblem) for number in (2, 3, 6))
+
+
+def test_where_a_request_stands(file: Path) -> None:
+    with Ledger(file) as ledger:
+        ledger.add("old", 1)
+        open_requests: OpenRequests[str] = OpenRequests(ledger)
+        assert open_requests.begin("old", "a") is Standing.KEPT
+        assert [open_requests.begin("new", waiter) for waiter in "abc"] == [
+            Standing.NEW,
+            Standing.UNDER_WAY,
+            Standing.UNDER_WAY,
+        ]
+        assert open_requests.end("new") == ["b", "c"]
+        assert open_requests.begin("new", "d") is Standing.NEW  # it ended with a problem
 
 
 def test_a_run_that_is_stopped_keeps_its_replies(file: Path) -> None:

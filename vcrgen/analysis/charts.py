@@ -59,8 +59,8 @@ def dendrogram(names: Sequence[str], tree: Floats, order: Sequence[int]) -> Mark
 
     places = {node: (LINE * line + LINE / 2, 0.0) for line, node in enumerate(order)}
     drawn = [_name(left + width + 8, places[node][0], names[node], "start") for node in order]
-    for number, (one, other, distance, _) in enumerate(tree.tolist()):
-        (a, from_a), (b, from_b) = places[int(one)], places[int(other)]
+    for number, (first, second, distance, _) in enumerate(tree.tolist()):
+        (a, from_a), (b, from_b) = places[int(first)], places[int(second)]
         x = x_of(distance)
         drawn.append(f'<path class="branch" d="M{x_of(from_a):.1f} {a:.1f}H{x:.1f}V{b:.1f}H{x_of(from_b):.1f}"/>')
         places[len(order) + number] = ((a + b) / 2, distance)

@@ -63,6 +63,13 @@ class Structure:
         return owners
 
     @cached_property
+    def ability_pairs(self) -> tuple[Ints, Ints]:
+        """The constructs of all pairs of abilities."""
+        abilities = np.array(self.abilities)
+        rows, columns = np.triu_indices(len(abilities), 1)
+        return abilities[rows], abilities[columns]
+
+    @cached_property
     def abilities(self) -> list[int]:
         """The constructs but the anchor."""
         return [number for number in range(len(self.blocks)) if number != self.anchor]
@@ -213,12 +220,12 @@ def quality(r: Floats, fit: PlsFit, structure: Structure) -> Quality:
         length = loadings.sum() ** 2
         cr[number] = length / (length + (1 - loadings**2).sum())
         ave[number] = (loadings**2).mean()
-        if size > 1:
+        if size > 1:  # of standardised tasks: the variances sum to their number, the covariances are correlations
             alpha[number] = size / (size - 1) * (1 - size / _inside(r, block).sum())
     vif = inflation(r, structure)
     tasks = [row for number in structure.abilities for row in structure.blocks[number]]
     htmt = _htmt(_block_means(np.abs(r), structure))
-    ratios = _inside(htmt, structure.abilities)[np.triu_indices(len(structure.abilities), 1)]
+    ratios = htmt[structure.ability_pairs]
     return Quality(
         vif=vif,
         alpha=alpha,
@@ -228,6 +235,7 @@ def quality(r: Floats, fit: PlsFit, structure: Structure) -> Quality:
         htmt=htmt,
         htmt2=_htmt(np.exp(_block_means(np.log(np.maximum(np.abs(r), _TINY)), structure))),
         srmr=_srmr(r, fit, structure),
+        # Capped as in the released code of the GOLD paper, which says that D_div lies between 0 and 1.
         d_div=min(1.0, 1 / (2 * float(ratios.max()))) if len(ratios) else float("nan"),
         tc=float(np.abs(fit.loadings[tasks]).mean()),
         d_valid=float(np.exp(-np.log(vif[tasks]).mean())),
@@ -326,7 +334,7 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     """
     r = correlation_matrix(scores)
     values, vectors = np.linalg.eigh(r)
-    if "B" in structure.modes or values[0] < 1e-9:
+    if "B" in structure.modes or values[0] < 1e-9:  # a singular matrix has no inverse root
         return None
     implied = _fitted_correlations(r, structure, scheme)
     if implied is None:
@@ -334,6 +342,7 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
     implied_values, implied_vectors = np.linalg.eigh(implied)
     if implied_values[0] < 1e-9:
         return None
+    # Scores whose correlations are exactly those that the model implies: the hypothesis of the test.
     whitened = standardise(scores) @ (vectors / np.sqrt(values)) @ vectors.T
     transformed = whitened @ (implied_vectors * np.sqrt(implied_values)) @ implied_vectors.T
     replicates = []
@@ -349,7 +358,7 @@ def overall_fit(scores: Floats, structure: Structure, scheme: Scheme, weights: F
         srmr=srmr,
         critical=float(np.quantile(replicates, 1 - LEVEL)),
         draws=len(replicates),
-        p=(1 + as_large) / (1 + len(replicates)),
+        p=(1 + as_large) / (1 + len(replicates)),  # the scores count as one of the replicates, so p is never 0
         inadmissible=len(weights) - len(replicates),
     )
 
@@ -372,7 +381,7 @@ def implied_correlations(fit: PlsFit, rho: Floats, structure: Structure) -> Floa
         squares = structure.members.T @ fit.weights**2
         loadings = fit.weights * (np.sqrt(rho) / squares)[owners]
         constructs = fit.constructs / np.sqrt(np.outer(rho, rho))
-    loadings[[block[0] for block in structure.blocks if len(block) == 1]] = 1
+    loadings[[block[0] for block in structure.blocks if len(block) == 1]] = 1  # a lone task is its construct
     np.fill_diagonal(constructs, 1)
     if not (np.isfinite(loadings).all() and np.isfinite(constructs).all()):
         return None

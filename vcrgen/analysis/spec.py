@@ -62,7 +62,7 @@ class FactorSpec(Options):
         for name, tasks in value.items():
             if not isinstance(tasks, list | tuple) or not 1 <= len(tasks) <= MAX_TASKS:
                 raise ValueError(f"{str(name)[:MAX_NAME]!r} has a list of 1 to {MAX_TASKS} tasks")
-            if not all(isinstance(each, str) and len(each) <= MAX_NAME for each in (name, *tasks)):
+            if not all(isinstance(text, str) and len(text) <= MAX_NAME for text in (name, *tasks)):
                 raise ValueError(f"{str(name)[:MAX_NAME]!r}: names are texts of at most {MAX_NAME} characters")
             check_name(name, "ability")
         return value
@@ -100,12 +100,13 @@ class BoundSpec:
     @property
     def abilities(self) -> dict[str, tuple[str, ...]]:
         """The tasks of each ability."""
-        found = self.structure.abilities
-        return {self.constructs[k]: tuple(self.tasks[i] for i in self.structure.blocks[k]) for k in found}
+        blocks = self.structure.blocks
+        numbers = self.structure.abilities
+        return {self.constructs[number]: tuple(self.tasks[task] for task in blocks[number]) for number in numbers}
 
-    def keep(self, kept: Sequence[str]) -> BoundSpec:
+    def keep(self, names: Sequence[str]) -> BoundSpec:
         """The same with some of the tasks; the anchor stays, and every ability has to keep one."""
-        abilities = {name: tuple(task for task in tasks if task in kept) for name, tasks in self.abilities.items()}
+        abilities = {name: tuple(task for task in tasks if task in names) for name, tasks in self.abilities.items()}
         return _bound(self.spec, abilities)
 
 
@@ -142,7 +143,7 @@ def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
     owner: dict[str, str] = {}
     abilities: dict[str, tuple[str, ...]] = {}
     for ability, patterns in spec.abilities.items():
-        found: dict[str, None] = {}
+        members: dict[str, None] = {}
         for pattern in patterns:
             fitting = [task for task in tasks if _fits(pattern, task) and task != spec.anchor]
             if pattern == spec.anchor:
@@ -151,11 +152,11 @@ def bind(spec: FactorSpec, tasks: Sequence[str]) -> BoundSpec:
                 )
             if not fitting:
                 raise AnalysisError(f"{pattern!r} of the ability {ability!r} fits no task{_nearest(pattern, tasks)}.")
-            found |= dict.fromkeys(fitting)
-        for task in found:
+            members |= dict.fromkeys(fitting)
+        for task in members:
             if owner.setdefault(task, ability) != ability:
                 raise AnalysisError(f"The task {task!r} stands under {owner[task]!r} and {ability!r}; take one.")
-        abilities[ability] = tuple(found)
+        abilities[ability] = tuple(members)
     return _bound(spec, abilities)
 
 
@@ -183,11 +184,11 @@ def _fits(pattern: str, task: str) -> bool:
         return task == pattern
     if not task.startswith(first) or len(task) < len(first) + len(others[-1]) or not task.endswith(others[-1]):
         return False
-    at, end = len(first), len(task) - len(others[-1])
-    for part in others[:-1]:  # the leftmost place of each leaves most for the others
-        if (found := task.find(part, at, end)) < 0:
+    start, end = len(first), len(task) - len(others[-1])
+    for part in others[:-1]:  # the leftmost occurrence of each leaves most for the others
+        if (position := task.find(part, start, end)) < 0:
             return False
-        at = found + len(part)
+        start = position + len(part)
     return True
 
 

@@ -1,6 +1,6 @@
 """Checks of an item's texts and keys that need no model.
 
-A problem rejects the item. A maintainer who scores a published set as a whole may keep those of :data:`MAY_BE_KEPT`.
+A problem rejects the item. A maintainer who scores a published set as a whole may keep those of `MAY_BE_KEPT`.
 """
 
 import re
@@ -50,7 +50,7 @@ class RawItem:
 
 
 def complete_questions(raw: RawItem) -> Questions:
-    """Return the questions in the languages in which no text is empty."""
+    """The questions in the languages in which no text is empty."""
     return {lang: (stem, options) for lang, (stem, options) in raw.questions.items() if stem and all(options)}
 
 
@@ -82,12 +82,12 @@ def find_text_problems(questions: Questions) -> Iterator[tuple[ItemRejectReason,
     for lang, (stem, options) in questions.items():
         for reason in _problems_in(lang, stem, options, wholes[lang]):
             yield reason, f"in {lang}"
-    for one, other in combinations(questions, 2):
-        if _scripts(one) == _scripts(other) and (
-            _is_copied(questions[one][0], questions[other][0], 3)
-            or _is_copied(" ".join(questions[one][1]), " ".join(questions[other][1]), 6)
+    for first, second in combinations(questions, 2):
+        if _scripts(first) == _scripts(second) and (
+            _is_copied(questions[first][0], questions[second][0], 3)
+            or _is_copied(" ".join(questions[first][1]), " ".join(questions[second][1]), 6)
         ):
-            yield ItemRejectReason.UNTRANSLATED, f"in {one} and {other}"
+            yield ItemRejectReason.UNTRANSLATED, f"in {first} and {second}"
     if not may_differ(wholes):
         return
     for fields in zip(*([stem, *options] for stem, options in questions.values()), strict=True):
@@ -97,8 +97,8 @@ def find_text_problems(questions: Questions) -> Iterator[tuple[ItemRejectReason,
 
 
 def _is_copied(text: str, other: str, least: int) -> bool:
-    """Return True for two texts that share most of their words, of which each has ``least`` or more."""
-    words, others = (set(_WORDS.findall(each.casefold())) for each in (text, other))
+    """True for two texts that share most of their words, of which each has ``least`` or more."""
+    words, others = (set(_WORDS.findall(whole.casefold())) for whole in (text, other))
     return min(len(words), len(others)) >= least and len(words & others) >= _COPIED * max(len(words), len(others))
 
 
@@ -164,7 +164,7 @@ def is_untranslated(lang: str, text: str) -> bool:
 
 @lru_cache(maxsize=1 << 8)  # codes of languages come from files
 def _scripts(lang: str) -> tuple[str, ...]:
-    """Return the scripts of a language; none if they are not known."""
+    """The scripts of a language; none if they are not known."""
     if lang in LANGUAGES:
         return LANGUAGES[lang].script, *LANGUAGES[lang].other_scripts
     return (_SCRIPTS[lang],) if lang in _SCRIPTS else ()
@@ -184,5 +184,5 @@ def _is_of(scripts: tuple[str, ...], letter: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def _letters(scripts: tuple[str, ...], word: str) -> tuple[int, int]:
     """Count the letters of a word that are of these scripts, and those that are not."""
-    found = Counter(_is_of(scripts, char) for char in word if char.isalpha())
-    return found[True], found[False]
+    counts = Counter(_is_of(scripts, char) for char in word if char.isalpha())
+    return counts[True], counts[False]

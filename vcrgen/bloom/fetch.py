@@ -34,7 +34,7 @@ class PictureCache:
         self._problems: dict[str, ImageProblem] = {}
 
     def get(self, address: str) -> bytes:
-        """Return the bytes at an address; an ImageProblem as of :func:`fetch`."""
+        """The bytes at an address; an ImageProblem as of `fetch`."""
         file = self._folder / hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
         if address in self._problems:
             raise self._problems[address]
@@ -48,7 +48,7 @@ class PictureCache:
 
 
 def fetch(address: str) -> bytes:
-    """Return the bytes at an address.
+    """The bytes at an address.
 
     Raises:
         ImageProblem: The address is not allowed, or gives nothing within the limits.
@@ -66,7 +66,7 @@ def fetch(address: str) -> bytes:
 
 
 def _get(address: str, end: float) -> tuple[str | None, bytes]:
-    """Return the target of a redirection, or the content."""
+    """The target of a redirection, or the content."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme != "https" or not host or parts.port not in (None, PORT) or parts.username is not None:
@@ -98,7 +98,7 @@ def _get(address: str, end: float) -> tuple[str | None, bytes]:
 
 
 def public_address(host: str) -> str:
-    """Return the address of a host that has only public ones.
+    """The address of a host that has only public ones.
 
     Raises:
         ImageProblem: It has a private one, or one of this machine.

@@ -56,7 +56,7 @@ def write_filtered_set(
     """
     if dataset.kind.task != TASK or dataset.is_hidden:
         raise DatasetError(f"{dataset} is no MCQ benchmark with keys.")
-    found, left_out = _read_excluded(dataset, file, audit, blind)
+    section, left_out = _read_excluded(dataset, file, audit, blind)
     reason, detail = ItemRejectReason.EXCLUDED, "excluded by a list"
     if blind is not None:
         reason, detail = ItemRejectReason.ANSWERED_TEXT_ONLY, "answered without the picture"
@@ -76,7 +76,7 @@ def write_filtered_set(
                 yield row | {"image": {"bytes": image_bytes(row["image"]), "path": None}}
 
     columns = [name for _, row in dataset.rows(limit=1) for name in dataset.kind.optional_features if name in row]
-    notes = found + _BEFORE.format(left_out=len(left_out), items=len(here))
+    notes = section + _BEFORE.format(left_out=len(left_out), items=len(here))
     source = f"{built.source}, without {pluralize(len(left_out), 'item')}"
     every = left_out.union(as_texts(built.config.get("without")) or ())  # also those that an earlier list left out
     return write_set(
@@ -97,7 +97,7 @@ def write_filtered_set(
 def _read_excluded(
     dataset: Dataset, file: Path | None, audit: Path | None, blind: TextOnlyAnswers | None
 ) -> tuple[str, frozenset[str]]:
-    """Return the section of the card and the ids of the items to exclude."""
+    """The section of the card and the ids of the items to exclude."""
     if [file, audit, blind].count(None) != 2:
         raise ConfigError(
             "give one of --without FILE, --audit FOLDER and --blind FILE: which items are to be left out?"

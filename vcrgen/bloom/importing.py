@@ -81,14 +81,14 @@ def import_questions(
     names, count, rows = open_rows(file)
     languages = languages_in(file, names, options)
     rejects = RejectLog()
-    shown = listener or ProgressListener()
-    shown.begin(count, 0)
+    listener = listener or ProgressListener()
+    listener.begin(count, 0)
     with TemporaryDirectory() as folder:
         columns = (DIALECT,) if DIALECT in names else ()
         reader = RowReader(options, file.parent, taxonomy, languages, rejects, Path(folder), columns)
         return write_set(
             out,
-            reader.usable(rows, shown),
+            reader.usable(rows, listener),
             languages=languages,
             taxonomy=taxonomy,
             source=file.name,
@@ -100,7 +100,7 @@ def import_questions(
 
 
 def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
-    """Return the names of columns and fields, the number of rows, and the rows."""
+    """The names of columns and fields, the number of rows, and the rows."""
     if file.suffix.lower() not in _SUFFIXES:
         raise SourceError(f"{file} has no form that MCQ benchmarks have; known: {', '.join(_SUFFIXES)}.")
     try:
@@ -127,15 +127,15 @@ def open_rows(file: Path) -> tuple[list[str], int, Iterable[Row]]:
 
 
 def _named_rows(values: Sequence[Any]) -> tuple[list[str], int, list[Row]]:
-    """Return rows with the names of their fields, as :func:`open_rows`."""
-    found: list[Row] = [
+    """Return rows with the names of their fields, as `open_rows`."""
+    rows: list[Row] = [
         row if isinstance(row, dict) else {PROBLEM: f"not an object but {describe(row)}"} for row in values
     ]
-    return list(dict.fromkeys(path[-1] for row in found for path in paths_of(row))), len(found), found
+    return list(dict.fromkeys(path[-1] for row in rows for path in paths_of(row))), len(rows), rows
 
 
 def _items_in(value: Mapping[str, Any], file: Path) -> list[Any]:
-    """Return the items in a JSON object: one item, a list of them under any name, or items by their ids.
+    """The items in a JSON object: one item, a list of them under any name, or items by their ids.
 
     Raises:
         SourceError: It holds none, or several lists of which none is called ``data``.
@@ -143,7 +143,9 @@ def _items_in(value: Mapping[str, Any], file: Path) -> list[Any]:
     if "multiple_choice_qa" in value or any(name == "question" or _QUESTION.fullmatch(name) for name in value):
         return [value]
     lists = {
-        name: of for name, of in value.items() if isinstance(of, list) and any(isinstance(row, dict) for row in of)
+        name: rows
+        for name, rows in value.items()
+        if isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
     }
     if listed := lists.get("data") or (next(iter(lists.values())) if len(lists) == 1 else None):
         return list(listed)
@@ -153,22 +155,22 @@ def _items_in(value: Mapping[str, Any], file: Path) -> list[Any]:
 
 
 def languages_in(file: Path, names: Iterable[str], options: BloomImportOptions) -> tuple[str, ...]:
-    """Return the languages that columns name; that of ``--lang`` for a column ``question``."""
-    known = set(names)
-    found = {
+    """The languages that columns name; that of ``--lang`` for a column ``question``."""
+    columns = set(names)
+    languages = {
         match[1]: None
         for name in names
         if (match := _QUESTION.fullmatch(name))  # `question_id` is no Indonesian question unless it has options
-        and known & {form.format(match[1]) for form in ("options_{}", "A_{}", "choice_A_{}")}
+        and columns & {form.format(match[1]) for form in ("options_{}", "A_{}", "choice_A_{}")}
     }
-    if "question" in known and options.lang not in found:
-        found = {options.lang: None} | found
-    if not 0 < len(found) <= MAX_LANGUAGES:
+    if "question" in columns and options.lang not in languages:
+        languages = {options.lang: None} | languages
+    if not 0 < len(languages) <= MAX_LANGUAGES:
         raise SourceError(
             f"{file} has no column or field `question` or `question_XX` (XX a language's code), or more than "
             f"{MAX_LANGUAGES} of them; docs/bloom-import.md shows the forms that are read."
         )
-    return tuple(found)
+    return tuple(languages)
 
 
 class RowReader:
@@ -205,11 +207,11 @@ class RowReader:
 
     def _convert(self, row: Row, number: int) -> dict[str, Any] | None:
         name = name_of(row, number)
-        shown = name if name.isprintable() and len(name) <= MAX_ID else f"row {number}"
+        printed_name = name if name.isprintable() and len(name) <= MAX_ID else f"row {number}"
         try:
             return self._item(row, name, number)
         except ROW_ERRORS as problem:
-            self._rejects.add(shown, *reject_of(problem))
+            self._rejects.add(printed_name, *reject_of(problem))
         return None
 
     def _item(self, row: Row, name: str, number: int) -> dict[str, Any]:
@@ -258,8 +260,8 @@ class RowReader:
         options = [text for text in texts if text]
         right = dict(zip(LETTERS, texts, strict=False)).get(raw.answer, "")
         key = int(index) % _CIRCLE, stem, tuple(sorted(options))
-        first, shown, keyed = self._circles.setdefault(key, (raw.question_id, options, right))
-        if first == raw.question_id or options not in [[*shown[at:], *shown[:at]] for at in range(len(shown))]:
+        first, order, keyed = self._circles.setdefault(key, (raw.question_id, options, right))
+        if first == raw.question_id or options not in [[*order[at:], *order[:at]] for at in range(len(order))]:
             return
         if right != keyed:
             raise ItemRejected(ItemRejectReason.BAD_KEY, f"a copy of {first} whose key is another option")
@@ -267,20 +269,20 @@ class RowReader:
 
     def _raw(self, row: Row, name: str) -> RawItem:
         texts = texts_of(row)
-        found = {lang: question_in(texts, lang, plain=lang == self._options.lang) for lang in self._languages}
-        most = max(len(options) for _, options in found.values())
+        questions = {lang: question_in(texts, lang, plain=lang == self._options.lang) for lang in self._languages}
+        most = max(len(options) for _, options in questions.values())
         return RawItem(
             question_id=name,
             path=self.path(row),
             questions={
-                lang: (stem, [*options, *[""] * (most - len(options))]) for lang, (stem, options) in found.items()
+                lang: (stem, [*options, *[""] * (most - len(options))]) for lang, (stem, options) in questions.items()
             },
             answer=_text(texts.get("answer")).upper(),
             trap=_text(texts.get("trap", row.get("trap"))).upper(),
         )
 
     def path(self, row: Row) -> str | None:
-        """Return the category of a row, or None if the taxonomy has none that fits its names."""
+        """The category of a row, or None if the taxonomy has none that fits its names."""
         hierarchy, category = row.get("hierarchy"), _text(row.get("path")) or _text(row.get("category"))
         if isinstance(hierarchy, Mapping):
             names = [*_text(hierarchy.get("lvl1")).split("->"), _text(hierarchy.get("leaf"))]
@@ -303,12 +305,12 @@ class RowReader:
         return self._folder / f"row-{hashlib.sha256(index.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     def picture(self, row: Row, columns: Sequence[str] = ()) -> bytes | None:
-        """Return the encoded picture of a row: the first in these columns, or in those of the options."""
+        """The encoded picture of a row: the first in these columns, or in those of the options."""
         column = self._options.image_column
         for name in columns or ((column,) if column else PICTURE_COLUMNS):
             value = row.get(name)
             if "index" in row and (index := as_id(value)) and len(index) <= _LONGEST_INDEX:
-                value = kept.read_text("utf-8") if (kept := self._stored_file(index)).exists() else value
+                value = stored.read_text("utf-8") if (stored := self._stored_file(index)).exists() else value
             if isinstance(value, str) and re.match(r"(?i)https?://", value.strip()):
                 if not self._options.fetch:
                     raise ItemRejected(
@@ -321,7 +323,7 @@ class RowReader:
 
 
 def reject_of(problem: Exception) -> tuple[ItemRejectReason, str]:
-    """Return the reason and the detail by which one of :data:`ROW_ERRORS` rejects an item."""
+    """The reason and the detail by which one of `ROW_ERRORS` rejects an item."""
     if isinstance(problem, ItemRejected):
         return problem.reason, problem.detail
     if isinstance(problem, ImageProblem):
@@ -331,12 +333,12 @@ def reject_of(problem: Exception) -> tuple[ItemRejectReason, str]:
 
 
 def name_of(row: Row, number: int) -> str:
-    """Return the id of a row, or its number from 1 if it has none."""
+    """The id of a row, or its number from 1 if it has none."""
     return next((text for key in ID_COLUMNS if (text := as_id(row.get(key)))), f"row-{number}")
 
 
 def texts_of(row: Row) -> Row:
-    """Return the record with question and options: one inside of the row, or the row."""
+    """The record with question and options: one inside of the row, or the row."""
     inner = row.get("multiple_choice_qa")
     return inner if isinstance(inner, Mapping) else row
 

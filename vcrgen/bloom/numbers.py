@@ -55,7 +55,7 @@ class _Meaning(NamedTuple):
 
 
 def may_differ(texts: Mapping[str, str]) -> bool:
-    """Return False for items in which :func:`numbers_differ` is false of every part: a quick first check.
+    """Return False for items in which `numbers_differ` is false of every part: a quick first check.
 
     Without a digit, at least two languages need words that count.
     """
@@ -71,7 +71,7 @@ def may_differ(texts: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=64)
 def folded_words(text: str) -> tuple[str, ...]:
-    """Return the case-folded words of a text: runs of letters, digits and underscores.
+    """The case-folded words of a text: runs of letters, digits and underscores.
 
     Cached, since several checks of an item use them.
     """
@@ -81,14 +81,14 @@ def folded_words(text: str) -> tuple[str, ...]:
 
 
 def numbers_differ(texts: Mapping[str, str]) -> bool:
-    """Return True if a text has a number that another one lacks.
+    """True if a text has a number that another one lacks.
 
     A number in digits may stand there in digits of any script, with any separators, or as a word. Words are known in
     English and Arabic up to 99. In other languages, where a number may stand as an unknown word, texts differ if each
     of two has a number that the other one lacks. Words are no more than a hint ("one", "second"): if each of two texts
     has a word for a number above one that the other has in no form, they differ.
     """
-    return any(_differ((one, texts[one]), (other, texts[other])) for one, other in combinations(texts, 2))
+    return any(_differ((a, texts[a]), (b, texts[b])) for a, b in combinations(texts, 2))
 
 
 def _differ(a: tuple[str, str], b: tuple[str, str]) -> bool:
@@ -96,7 +96,7 @@ def _differ(a: tuple[str, str], b: tuple[str, str]) -> bool:
     lacking = _lacking(*numbers), _lacking(*reversed(numbers))
     if a[0] not in _WORDS or b[0] not in _WORDS:
         return all(lacking)
-    if not any(lacking) and not all(_has_counts(*one) for one in (a, b)):
+    if not any(lacking) and not all(_has_counts(*text) for text in (a, b)):
         return False
     words = _words_of(*a), _words_of(*b)
     for missing, (_, may, large) in zip(lacking, reversed(words), strict=True):
@@ -111,10 +111,10 @@ def _differ(a: tuple[str, str], b: tuple[str, str]) -> bool:
 
 
 def _lacking(numbers: list[frozenset[str]], others: list[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the numbers in digits of a text that another one does not have in digits."""
+    """The numbers in digits of a text that another one does not have in digits."""
     left, lacking = list(others), []
     for number in numbers:
-        same = next((one for one in left if one & number), None)
+        same = next((readings for readings in left if readings & number), None)
         if same is None:
             lacking.append(number)
         else:
@@ -123,8 +123,8 @@ def _lacking(numbers: list[frozenset[str]], others: list[frozenset[str]]) -> lis
 
 
 def _numbers(text: str) -> list[frozenset[str]]:
-    """Return the possible readings of every number in digits: 1,500 may be 1500 or 1.5."""
-    return [_readings(found) for found in _NUMBER.findall(text)]
+    """The possible readings of every number in digits: 1,500 may be 1500 or 1.5."""
+    return [_readings(number) for number in _NUMBER.findall(text)]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -134,23 +134,23 @@ def _readings(number: str) -> frozenset[str]:
     marks = [char for char in plain if not char.isdigit()]
     if not marks:
         return frozenset([first.lstrip("0") or "0"])
-    found = set()
+    readings = set()
     in_threes = len(first) <= 3 and first != "0" and all(len(group) == 3 for group in groups)
     if in_threes and _DECIMAL not in marks:
-        found.add(first + "".join(groups))
+        readings.add(first + "".join(groups))
     if marks[-1] not in _THOUSANDS and marks[-1] not in marks[:-1]:
-        found.add(f"{(first + ''.join(groups[:-1])).lstrip('0') or '0'}.{groups[-1].rstrip('0')}".rstrip("."))
-    return frozenset(found or {plain})
+        readings.add(f"{(first + ''.join(groups[:-1])).lstrip('0') or '0'}.{groups[-1].rstrip('0')}".rstrip("."))
+    return frozenset(readings or {plain})
 
 
 def _may_spell(number: Iterable[str], words: set[int], large: bool) -> bool:
-    """Return True if words may stand for a number in one of its readings: 3.000 may be "three"."""
-    wholes = [int(one) for one in number if one.isdigit() and len(one) < 16]
+    """True if words may stand for a number in one of its readings: 3.000 may be "three"."""
+    wholes = [int(reading) for reading in number if reading.isdigit() and len(reading) < 16]
     return any(_is_spelled(whole, words, large) for whole in wholes) if wholes else large
 
 
 def _is_spelled(whole: int, words: set[int], large: bool) -> bool:
-    """Return True if words may stand for a whole number: 25 may be "twenty five"; one is seldom written."""
+    """True if words may stand for a whole number: 25 may be "twenty five"; one is seldom written."""
     if whole >= 100:
         return large
     unit, tens = whole % 10, whole - whole % 10
@@ -158,20 +158,20 @@ def _is_spelled(whole: int, words: set[int], large: bool) -> bool:
 
 
 def _words_of(lang: str, text: str) -> tuple[set[int], set[int], bool]:
-    """Return the numbers that words count, those that they may stand for, and True if one is a hundred or more."""
-    found = [_meaning(lang, word) for word in _WORD.findall(text)]
-    if not any(found):
+    """The numbers that words count, those that they may stand for, and True if one is a hundred or more."""
+    meanings = [_meaning(lang, word) for word in _WORD.findall(text)]
+    if not any(meanings):
         return set(), set(), False
-    values = [None if word is None else word.counts for word in found]
+    values = [None if word is None else word.counts for word in meanings]
     counts: set[int] = set()
     joined: set[int] = set()
-    for at, (one, next_one) in enumerate(pairwise(values)):
-        units, tens = (one, next_one) if lang == "ar" else (next_one, one)
+    for at, (value, next_value) in enumerate(pairwise(values)):
+        units, tens = (value, next_value) if lang == "ar" else (next_value, value)  # Arabic names the units first
         if units and tens and 0 < units < 10 <= tens and tens % 10 == 0 and (lang == "ar" or tens > 10):
             counts.add(units + tens)
             joined |= {at, at + 1}
     counts |= {value for at, value in enumerate(values) if value is not None and value > 1 and at not in joined}
-    words = [word for word in found if word is not None]
+    words = [word for word in meanings if word is not None]
     return counts, counts.union(*(word.may for word in words)), any(word.large for word in words)
 
 
@@ -188,7 +188,7 @@ def _counts(lang: str, word: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _meaning(lang: str, written: str) -> _Meaning | None:
-    """Return the numbers that a word may mean; None for other words."""
+    """The numbers that a word may mean; None for other words."""
     word = _folded(written)
     counts, other = (_value(word, table) for table in _table(lang))
     may = {value for value in (counts, other) if value is not None}
@@ -200,7 +200,7 @@ def _meaning(lang: str, written: str) -> _Meaning | None:
 
 @cache
 def _table(lang: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the values of words that count things, and of those that may stand for a number."""
+    """The values of words that count things, and of those that may stand for a number."""
     counting, others = (
         {_folded(word): value for value, words in enumerate(row.split("|")) for word in words.split()}
         for row in _WORDS[lang]
@@ -211,7 +211,7 @@ def _table(lang: str) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _value(word: str, table: Mapping[str, int]) -> int | None:
-    """Return the value of a word, with or without an Arabic prefix."""
+    """The value of a word, with or without an Arabic prefix."""
     if word in table or not "\u0600" <= word[:1] <= "\u06ff":
         return table.get(word)
     return next((table[rest] for rest in _shorter(word) if rest in table), None)

@@ -51,7 +51,7 @@ class JudgedOptions(ServerOptions):
 
     @property
     def judge_prices(self) -> tuple[float, float] | None:
-        """Return the prices of the judges, by default those of the model; a ValueError if they are none."""
+        """The prices of the judges, by default those of the model; a ValueError if they are none."""
         return read_prices(self.judge_price, "judge_price") or self.prices
 
     @property
@@ -143,12 +143,12 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
 
     @property
     def image_parameters(self) -> dict[str, Any]:
-        """Return the values of ``--image-param`` by name; a ValueError for a reserved name."""
+        """The values of ``--image-param`` by name; a ValueError for a reserved name."""
         return read_parameters(self.image_param, "--image-param", RESERVED_IMAGE_PARAMETERS)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the language codes, that of the items first; a ValueError if they are invalid."""
+        """The language codes, that of the items first; a ValueError if they are invalid."""
         codes = tuple(code.strip() for code in self.lang.split(","))
         if not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
             raise ValueError(f"--lang {self.lang[:80]!r} is no list of languages by their codes, as en,ar")
@@ -158,12 +158,12 @@ class BloomGenerationOptions(SourceOptions, JudgedOptions):
 
     @property
     def judge_names(self) -> tuple[str, ...]:
-        """Return the models that judge; a ValueError if one comes twice."""
+        """The models that judge; a ValueError if one comes twice."""
         names = tuple(name.strip() for name in (self.judges or "").split(",")) if self.judges else (self.judge,)
-        found = tuple(name or self.model or "" for name in names)
-        if len(set(found)) < len(found) or (self.judges and not all(names)):
+        judges = tuple(name or self.model or "" for name in names)
+        if len(set(judges)) < len(judges) or (self.judges and not all(names)):
             raise ValueError(f"--judges {(self.judges or '')[:80]!r} is no list of different models, as A,B")
-        return found
+        return judges
 
 
 class BloomCoverageOptions(JudgedOptions):
@@ -199,7 +199,7 @@ class BloomCoverageOptions(JudgedOptions):
 
     @property
     def judge_names(self) -> tuple[str, ...]:
-        """Return the second model, if there is one."""
+        """The second model, if there is one."""
         return (self.judge,) if self.judge else ()
 
 

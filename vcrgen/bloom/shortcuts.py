@@ -85,7 +85,7 @@ def _section(figures: Sequence[ReaderFigure], *, learns_elsewhere: bool) -> str:
         for figure in whole
     )
     of_categories = [figure for figure in figures if figure.category]
-    most = max(of_categories, key=lambda each: each.right - each.chance, default=None)
+    most = max(of_categories, key=lambda figure: figure.right - figure.chance, default=None)
     shortcuts = [figure for figure in figures if figure.is_shortcut]
     verdict = f"**Shortcuts: {escape_markdown('; '.join(map(_figure_sentence, shortcuts)))}.**" if shortcuts else ""
     return _ABOUT.format(

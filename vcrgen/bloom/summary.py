@@ -48,7 +48,7 @@ def set_figures(dataset: Dataset) -> SetFigures:
     if dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden MCQ benchmark, which has no keys.")
     taxonomy = set_taxonomy(dataset)
-    known = frozenset(taxonomy.paths)
+    paths = frozenset(taxonomy.paths)
     pictures, positions, categories, problems = (Counter[str]() for _ in range(4))
     traps, most, longest = 0, 0, defaultdict[str, float](float)
     lengths: dict[str, tuple[list[int], list[int]]] = {lang: ([], []) for lang in languages_of(dataset)}
@@ -59,7 +59,7 @@ def set_figures(dataset: Dataset) -> SetFigures:
         most = max(most, item.options)
         if item.answer is not None:
             positions[LETTERS[item.answer]] += 1
-        problems.update({reason for reason, _ in find_problems(_raw(item, known))})
+        problems.update({reason for reason, _ in find_problems(_raw(item, paths))})
         for lang, question in item.questions.items():
             sizes = [len(option) for option in question.options]
             lengths[lang][0].append(len(question.text))
@@ -88,18 +88,18 @@ def set_figures(dataset: Dataset) -> SetFigures:
         languages=languages,
         levels=levels,
         empty_categories=tuple(path for path in taxonomy.paths if path not in categories),
-        unknown_categories=tuple(sorted(set(categories) - known)),
+        unknown_categories=tuple(sorted(set(categories) - paths)),
         problems=dict(sorted(problems.items())),
     )
 
 
 def right_by_length(sizes: Sequence[int], answer: int) -> float:
-    """Return the accuracy of the longest option as the answer, ties at random."""
+    """The accuracy of the longest option as the answer, ties at random."""
     return (sizes[answer] == max(sizes)) / sizes.count(max(sizes))
 
 
 def set_taxonomy(dataset: Dataset) -> Taxonomy:
-    """Return the taxonomy beside an MCQ benchmark, or the default if there is none.
+    """The taxonomy beside an MCQ benchmark, or the default if there is none.
 
     Raises:
         ConfigError: The file there is no taxonomy.
@@ -114,11 +114,11 @@ def set_taxonomy(dataset: Dataset) -> Taxonomy:
     return Taxonomy.parse(text, str(PurePosixPath(str(dataset.folder), TAXONOMY_FILE)))
 
 
-def _raw(item: ChoiceItem, known: frozenset[str]) -> RawItem:
+def _raw(item: ChoiceItem, paths: frozenset[str]) -> RawItem:
     """Return an item as checks take it."""
     return RawItem(
         question_id=item.question_id,
-        path=item.path if item.path in known else None,
+        path=item.path if item.path in paths else None,
         questions=item.questions,
         answer="" if item.answer is None else LETTERS[item.answer],
         trap="" if item.trap is None else LETTERS[item.trap],

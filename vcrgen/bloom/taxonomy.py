@@ -46,14 +46,14 @@ class Taxonomy:
 
     @property
     def text(self) -> str:
-        """The CSV that :meth:`parse` reads."""
+        """The CSV that `parse` reads."""
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerows([COLUMNS, *(path.split("/") for path in self.paths)])
         return buffer.getvalue()
 
     def find(self, *names: str) -> str | None:
-        """Return the path that names mean, from the level or the subcategory to the category.
+        """The path that names mean, from the level or the subcategory to the category.
 
         None if there is none, or more than one.
 
@@ -64,7 +64,7 @@ class Taxonomy:
         return index.get(tuple(map(_normalized, given))) or index.get(tuple(map(_folded, given)))
 
     def resolve(self, names: Sequence[str]) -> str | None:
-        """Return the path of names that may have further steps between the level and the category.
+        """The path of names that may have further steps between the level and the category.
 
         Some trees have steps of which the last or the first ones are those of the taxonomy: ``Remember``,
         ``Recognition``, ``Object Recognition``, ``Attribute Recognition``, ``Color``.
@@ -86,7 +86,7 @@ class Taxonomy:
 
     @classmethod
     def of_rows(cls, rows: Iterable[tuple[int, Mapping[str, str]]], place: str) -> Self:
-        """Return the taxonomy of numbered rows; errors as of :meth:`parse`."""
+        """The taxonomy of numbered rows; errors as of `parse`."""
         paths = []
         for number, row in rows:
             names = [_normalized(row[column]) for column in COLUMNS]
@@ -105,7 +105,7 @@ class Taxonomy:
 
 @cache
 def _index(taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
-    """Return the keys by which a path is found: all of it, or the category alone or behind one name, if unambiguous."""
+    """The keys by which a path is found: all of it, or the category alone or behind one name, if unambiguous."""
     folded = [(tuple(map(_folded, path.split("/"))), path) for path in taxonomy.paths]
     keys: dict[tuple[str, ...], str] = {}
     for short in (
@@ -133,7 +133,7 @@ def _folded(name: str) -> str:
 
 @cache
 def default_taxonomy() -> Taxonomy:
-    """Return the 106 categories of BloomBench."""
+    """The 106 categories of BloomBench."""
     return Taxonomy.parse((files("vcrgen.bloom") / "taxonomy.csv").read_text("utf-8"), "The built-in taxonomy")
 
 

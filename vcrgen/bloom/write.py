@@ -66,7 +66,7 @@ dataset = load_dataset("PATH", split="{split}")
 
 Signature: `{signature}`
 """
-# Facts of a signature that :func:`write_set` adds; all others tell how the items were generated.
+# Facts of a signature that `write_set` adds; all others tell how the items were generated.
 _FILE_FACTS = ("vcrgen", "task", "set", "langs", "leaves", "items")
 
 
@@ -102,7 +102,7 @@ def write_set(
 
     Args:
         out: A new or empty folder; it appears whole or not at all.
-        rows: In the columns of :func:`vcrgen.data.tasks.bloom.question_kind`; read once, a few in memory at a time.
+        rows: In the columns of `vcrgen.data.tasks.bloom.question_kind`; read once, a few in memory at a time.
         languages: Codes, in the order of the columns.
         taxonomy: The tree of categories.
         source: The origin of the items in one line.
@@ -140,12 +140,12 @@ def write_set(
 
 
 def generation_facts(dataset: Dataset) -> dict[str, str]:
-    """Return the parts of a set's signature that tell how its items were generated."""
+    """The parts of a set's signature that tell how its items were generated."""
     return {name: value for name, value in dataset.built.signature.facts.items() if name not in _FILE_FACTS}
 
 
 def read_card_notes(dataset: Dataset) -> str:
-    """Return the sections of a set's card behind the signature; "" if it has no card."""
+    """The sections of a set's card behind the signature; "" if it has no card."""
     folder = dataset.folder
     if not 0 < (folder.size(CARD) or 0) <= _MAX_CARD:
         return ""

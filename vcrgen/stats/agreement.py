@@ -39,12 +39,12 @@ def krippendorff_alpha(units: Units[Value], distance: Callable[[Value, Value], f
     pairable = [unit for unit in units if len(unit) > 1]
     total = Counter(value for unit in pairable for value in unit)
     count = total.total()
-    known: dict[tuple[Value, Value], float] = {}
+    distances: dict[tuple[Value, Value], float] = {}
 
     def cached_distance(a: Value, b: Value) -> float:
-        if (a, b) not in known:
-            known[a, b] = known[b, a] = distance(a, b)
-        return known[a, b]
+        if (a, b) not in distances:
+            distances[a, b] = distances[b, a] = distance(a, b)
+        return distances[a, b]
 
     def between(values: Counter[Value]) -> float:
         """The sum of the distances of all ordered pairs."""

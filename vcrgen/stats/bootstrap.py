@@ -55,7 +55,7 @@ class StoredGroupSums:
         return len(self.sums)
 
     def part(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Return the sums and counts of a range of groups."""
+        """As `GroupSums.part`."""
         return self.sums[start:stop], self.counts[start:stop]
 
 
@@ -67,7 +67,7 @@ class BootstrapMean(NamedTuple):
     means: Floats  # one a resample
 
     def to_bytes(self) -> bytes:
-        """Return all numbers in this order, as little-endian float64."""
+        """All numbers in this order, as little-endian float64."""
         return np.concatenate([[self.groups, self.mean], self.means]).astype("<f8").tobytes()
 
     @classmethod
@@ -78,7 +78,7 @@ class BootstrapMean(NamedTuple):
 
 
 def group_means(groups: GroupSums) -> tuple[Floats, Ints]:
-    """Return the mean of each column over all groups (0 without scores), and the number of groups with a score."""
+    """The mean of each column over all groups (0 without scores), and the number of groups with a score."""
     read = (groups.part(*ends) for ends in _parts(len(groups)))
     parts = [(sums.sum(axis=0), counts.sum(axis=0), (counts > 0).sum(axis=0)) for sums, counts in read]
     sums, counts, inside = (np.sum(column, axis=0) for column in zip(*parts, strict=True))
@@ -87,7 +87,7 @@ def group_means(groups: GroupSums) -> tuple[Floats, Ints]:
 
 
 def bootstrap_means(groups: GroupSums, *, seed: int, unit: str) -> Floats:
-    """Return the means of bootstrap resamples of groups, resamples x columns; NaN where one holds no score of a column.
+    """The means of bootstrap resamples of groups, resamples x columns; NaN where one holds no score of a column.
 
     Memory does not depend on the number of groups but for a block of weights: two bytes a group and resample, of at
     most 33 resamples once there are a million groups. ``unit``, the name of what is drawn, names the random stream.

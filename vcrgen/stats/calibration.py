@@ -58,29 +58,29 @@ def reliability_curve(
     Returns:
         None where no answer has a probability.
     """
-    known = np.isfinite(confidence) & np.isfinite(right) & np.isfinite(brier)
-    if not known.any():
+    finite = np.isfinite(confidence) & np.isfinite(right) & np.isfinite(brier)
+    if not finite.any():
         return None
-    sure, right, brier = confidence[known], right[known], brier[known]
-    group = np.unique(groups[known], return_inverse=True)[1]
-    numbers, where = np.unique(np.minimum((sure * BINS).astype(int), BINS - 1), return_inverse=True)
+    confidence, right, brier = confidence[finite], right[finite], brier[finite]
+    group = np.unique(groups[finite], return_inverse=True)[1]
+    numbers, where = np.unique(np.minimum((confidence * BINS).astype(int), BINS - 1), return_inverse=True)
     shape = (int(group.max()) + 1, len(numbers))
     counts, sums = (
         np.bincount(group * len(numbers) + where, weights, math.prod(shape)).reshape(shape).astype(float)
         for weights in (None, right)
     )
-    of_bins = StoredGroupSums(sums, counts, list(range(len(numbers))))
-    shares, pictures = group_means(of_bins)
-    ends = sd_and_intervals(shares, bootstrap_means(of_bins, seed=seed, unit="image"), pictures)
-    found, total = [], len(sure)
+    bin_sums = StoredGroupSums(sums, counts, list(range(len(numbers))))
+    shares, pictures = group_means(bin_sums)
+    ends = sd_and_intervals(shares, bootstrap_means(bin_sums, seed=seed, unit="image"), pictures)
+    bins, total = [], len(confidence)
     error = by_chance = 0.0
     for column, number in enumerate(numbers.tolist()):
         inside = where == column
-        count, mean, share = int(inside.sum()), float(sure[inside].mean()), float(shares[column])
-        found.append(Bin(number / BINS, (number + 1) / BINS, count, mean, share, ends[column].low, ends[column].high))
+        count, mean, share = int(inside.sum()), float(confidence[inside].mean()), float(shares[column])
+        bins.append(Bin(number / BINS, (number + 1) / BINS, count, mean, share, ends[column].low, ends[column].high))
         error += count * abs(share - mean) / total
         # The mean distance of a normal variable from its mean is sqrt(2 / pi) of its standard deviation.
-        by_chance += math.sqrt(2 / math.pi * float((sure[inside] * (1 - sure[inside])).sum())) / total
+        by_chance += math.sqrt(2 / math.pi * float((confidence[inside] * (1 - confidence[inside])).sum())) / total
     return ReliabilityCurve(
-        found, error, by_chance, float(sure.mean()), float(right.mean()), float(brier.mean()), total
+        bins, error, by_chance, float(confidence.mean()), float(right.mean()), float(brier.mean()), total
     )

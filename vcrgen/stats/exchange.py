@@ -12,7 +12,7 @@ DRAWS = 9_999
 
 
 def exchange_p(hits: Sequence[int], sizes: Sequence[int], strata: Sequence[int] = ()) -> float:
-    """Return the p-value of the hypothesis that the groups of units were drawn by lot.
+    """The p-value of the hypothesis that the groups of units were drawn by lot.
 
     The statistic is chi-square's, summed over the strata. Its distribution is that over all ways to deal the units to
     groups of these sizes, of which 9,999 are drawn, always the same ones; so the p-value holds for few units and for
@@ -28,14 +28,14 @@ def exchange_p(hits: Sequence[int], sizes: Sequence[int], strata: Sequence[int] 
         if size:
             groups.setdefault(stratum, []).append((hit, size))
     observed, others = 0.0, np.zeros(DRAWS)
-    for several in groups.values():
-        found, counts = np.array(several, np.int64).T
-        total, share = int(found.sum()), float(found.sum() / counts.sum())
+    for members in groups.values():
+        successes, counts = np.array(members, np.int64).T
+        total, share = int(successes.sum()), float(successes.sum() / counts.sum())
         if len(counts) < 2 or share in (0, 1):
             continue
-        draws = array_rng_for(0, "exchange", f"{list(found)} of {list(counts)}")
+        draws = array_rng_for(0, "exchange", f"{list(successes)} of {list(counts)}")
         dealt = draws.multivariate_hypergeometric(counts, total, size=DRAWS, method="marginals")
         weights = 1 / (counts * (share * (1 - share)))
-        observed += float((((found - counts * share) ** 2) * weights).sum())
+        observed += float((((successes - counts * share) ** 2) * weights).sum())
         others += (((dealt - counts * share) ** 2) * weights).sum(axis=1)
     return float((1 + (others >= observed - 1e-9).sum()) / (1 + DRAWS))

@@ -81,7 +81,7 @@ def difference_interval(a: Bounded, b: Bounded) -> tuple[float, float]:
 
 
 def difference_p(value: float, low: float, high: float) -> float:
-    """Return the two-sided p-value of a difference by its interval: below 0.05 where the interval leaves out 0.
+    """The two-sided p-value of a difference by its interval: below 0.05 where the interval leaves out 0.
 
     The end on the side of 0 is taken for as many standard errors away from the value as the level of the interval has.
     """
@@ -90,7 +90,7 @@ def difference_p(value: float, low: float, high: float) -> float:
 
 
 def mean_interval(means: Floats, sd: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """Return the ends of the intervals of means from 0 to 1; 0 and 1 for a single group."""
+    """The ends of the intervals of means from 0 to 1; 0 and 1 for a single group."""
     enough = np.maximum(groups, 2)
     variance, most = sd**2 * enough / (enough - 1), means * (1 - means)
     varies = np.minimum(variance, most) > _NOTHING
@@ -117,7 +117,7 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
 
 
 def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Floats, Floats]:
-    """Return the ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
+    """The ends of the intervals of differences of means of the same groups; of a single group, -1 and 1."""
     if groups < 2:
         return np.full_like(differences, -1.0), np.full_like(differences, 1.0)
     middle, error = _with_more(differences, sd, groups)
@@ -127,7 +127,7 @@ def paired_interval(differences: Floats, sd: Floats, groups: int) -> tuple[Float
 
 
 def paired_p(difference: float, sd: float, groups: int) -> float:
-    """Return the two-sided p-value of a difference: below 0.05 where 0 is outside of `paired_interval`."""
+    """The two-sided p-value of a difference: below 0.05 where 0 is outside of `paired_interval`."""
     if groups < 2:
         return 1.0
     middle, error = _with_more(np.array(difference), np.array(sd), groups)

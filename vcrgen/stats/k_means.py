@@ -20,7 +20,7 @@ _BLOCK = 1 << 21  # distances that are held at once
 def k_means(
     tables: Floats, clusters: int, rng: Generator, *, starts: int, advance: Callable[[int], None] | None = None
 ) -> tuple[Ints, Floats]:
-    """Return the best partition of the points of each table over all starts, and its inertia.
+    """The best partition of the points of each table over all starts, and its inertia.
 
     Args:
         tables: Tables x points x coordinates.
@@ -38,12 +38,12 @@ def k_means(
     size = max(1, _BLOCK // (starts * points * clusters))
     for first in range(0, count, size):
         part = slice(first, first + size)
-        found, sums = _lloyd(tables[part], _first_centres(tables[part], draws[:, part]))
+        partitions, sums = _lloyd(tables[part], _first_centres(tables[part], draws[:, part]))
         best = np.argmin(sums.round(12), axis=1)  # the first of equal ones, whatever order their terms were added in
-        rows = range(len(found))
-        labels[part], inertia[part] = _numbered(found[rows, best]), sums[rows, best]
+        rows = range(len(partitions))
+        labels[part], inertia[part] = _numbered(partitions[rows, best]), sums[rows, best]
         if advance is not None:
-            advance(len(found))
+            advance(len(partitions))
     return labels, inertia
 
 
@@ -60,29 +60,29 @@ def _first_centres(tables: Floats, draws: Floats) -> Floats:
     squares = _squared_distances(tables, tables[:, None])[:, 0]
     rows = np.arange(len(tables))[:, None]
     nearest = np.ones((*draws.shape[1:], tables.shape[1]))
-    chosen = []
+    points = []
     for draw in draws:
         reach = nearest.cumsum(axis=2)
         # Where all points are centres already, any of them will do: the first.
-        chosen.append((reach <= draw[:, :, None] * reach[:, :, -1:]).sum(axis=2) % tables.shape[1])
-        new = squares[rows, chosen[-1]]
-        nearest = new if len(chosen) == 1 else np.minimum(nearest, new)
-    centres: Floats = tables[rows[:, :, None], np.stack(chosen, axis=2)]
+        points.append((reach <= draw[:, :, None] * reach[:, :, -1:]).sum(axis=2) % tables.shape[1])
+        distances = squares[rows, points[-1]]
+        nearest = distances if len(points) == 1 else np.minimum(nearest, distances)
+    centres: Floats = tables[rows[:, :, None], np.stack(points, axis=2)]
     return centres
 
 
 def _squared_distances(tables: Floats, centres: Floats) -> Floats:
-    """Return squared distances, tables x starts x points x centres."""
+    """Tables x starts x points x centres."""
     count, starts, clusters, size = centres.shape
     products = tables @ centres.reshape(count, starts * clusters, size).transpose(0, 2, 1)
     crossed = products.reshape(count, -1, starts, clusters).transpose(0, 2, 1, 3)
     lengths = (tables**2).sum(axis=2)[:, None, :, None] + (centres**2).sum(axis=3)[:, :, None]
-    found: Floats = np.maximum(lengths - 2 * crossed, 0)
-    return found
+    squares: Floats = np.maximum(lengths - 2 * crossed, 0)  # rounding may leave one a little below 0
+    return squares
 
 
 def _lloyd(tables: Floats, centres: Floats) -> tuple[Ints, Floats]:
-    """Return labels, tables x starts x points, and inertias, tables x starts; an empty cluster keeps its centre."""
+    """Labels, tables x starts x points, and inertias, tables x starts; an empty cluster keeps its centre."""
     count, starts, clusters, size = centres.shape
     points = tables.shape[1]
     labels = np.full((count, starts, points), -1)
@@ -105,12 +105,12 @@ def _numbered(labels: Ints) -> Ints:
     first = same.argmax(axis=2)  # of each point the first point of its cluster
     is_first = first == np.arange(labels.shape[1])
     numbers = is_first.cumsum(axis=1)
-    found: Ints = np.take_along_axis(numbers, first, axis=1)
-    return found
+    numbered: Ints = np.take_along_axis(numbers, first, axis=1)
+    return numbered
 
 
 def silhouette(points: Floats, labels: Ints) -> float:
-    """Return the mean silhouette of a partition (Rousseeuw, 1987); a point alone in its cluster counts 0.
+    """The mean silhouette of a partition (Rousseeuw, 1987); a point alone in its cluster counts 0.
 
     Args:
         points: Points x coordinates.

@@ -28,7 +28,7 @@ class PairedDifference(NamedTuple):
 
 
 def paired_difference(ours: BootstrapMean, theirs: BootstrapMean) -> PairedDifference:
-    """Return the difference of two means of the same groups."""
+    """The difference of two means of the same groups, whose resamples are the same as well."""
     value = ours.mean - theirs.mean
     sd = float(deviation(ours.means - theirs.means))
     low, high = paired_interval(np.array(value), np.array(sd), ours.groups)
@@ -41,7 +41,7 @@ def discordant(ours: Bits, theirs: Bits) -> tuple[int, int]:
 
 
 def mcnemar(only_ours: int, only_theirs: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test, which takes items as independent."""
+    """The exact two-sided p-value of McNemar's test, which takes items as independent."""
     total, fewer = only_ours + only_theirs, min(only_ours, only_theirs)
     if total == 0:
         return 1.0
@@ -59,8 +59,8 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
     Example: 0.01, 0.04 and 0.03 become 0.03, 0.04 and 0.04.
     """
     adjusted = np.full(len(p_values), np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(-p_values[known], kind="stable")]
+    tested = np.flatnonzero(~np.isnan(p_values))
+    order = tested[np.argsort(-p_values[tested], kind="stable")]
     scaled = p_values[order] * len(order) / np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.minimum.accumulate(scaled))
     return adjusted

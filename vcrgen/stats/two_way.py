@@ -32,7 +32,7 @@ class TwoWayMean(NamedTuple):
 def two_way_bootstrap_mean(
     values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int
 ) -> TwoWayMean:
-    """Return the mean of scores from 0 to 1 with its interval.
+    """The mean of scores from 0 to 1 with its interval.
 
     The interval is that of a mean over groups, of which there are as many as Satterthwaite's degrees of freedom say.
 
@@ -42,18 +42,18 @@ def two_way_bootstrap_mean(
         columns: Likewise of the second, such as the rater.
         seed: Of the resamples.
     """
-    found = _spread(values, rows, columns, seed)
-    if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
-        return TwoWayMean(found.mean, 0.0, 1.0)
-    groups = found.groups_alike
-    sd = _sd(found.variance_beside(NORMAL_QUANTILE), groups)
-    return TwoWayMean(found.mean, *_ends(mean_interval(np.array([found.mean]), sd, np.array([groups]))))
+    spread = _spread(values, rows, columns, seed)
+    if min(spread.rows, spread.columns) < 2:  # a single picture or rater says nothing of others
+        return TwoWayMean(spread.mean, 0.0, 1.0)
+    groups = spread.groups_alike
+    sd = _sd(spread.variance_beside(NORMAL_QUANTILE), groups)
+    return TwoWayMean(spread.mean, *_ends(mean_interval(np.array([spread.mean]), sd, np.array([groups]))))
 
 
 def two_way_bootstrap_difference(
     values: Sequence[float], rows: Sequence[int], columns: Sequence[int], *, seed: int
 ) -> TwoWayMean:
-    """Return the difference of two means with its interval.
+    """The difference of two means with its interval.
 
     Example: people minus a model. Every value is what one person had right of a text, 1 or 0, less what the model had
     right of it. The mean of all values is the difference.
@@ -71,12 +71,12 @@ def two_way_bootstrap_difference(
         columns: Likewise of the second, such as the rater.
         seed: Of the resamples.
     """
-    found = _spread(values, rows, columns, seed)
-    if min(found.rows, found.columns) < 2:  # a single picture or rater says nothing of others
-        return TwoWayMean(found.mean, -1.0, 1.0)
-    groups = max(found.rows, found.groups_alike)
-    sd = _sd(found.variance_beside(t_quantile(groups - 1)), groups)
-    return TwoWayMean(found.mean, *_ends(paired_interval(np.array([found.mean]), sd, groups)))
+    spread = _spread(values, rows, columns, seed)
+    if min(spread.rows, spread.columns) < 2:  # a single picture or rater says nothing of others
+        return TwoWayMean(spread.mean, -1.0, 1.0)
+    groups = max(spread.rows, spread.groups_alike)
+    sd = _sd(spread.variance_beside(t_quantile(groups - 1)), groups)
+    return TwoWayMean(spread.mean, *_ends(paired_interval(np.array([spread.mean]), sd, groups)))
 
 
 def _ends(interval: tuple[Floats, Floats]) -> tuple[float, float]:

@@ -93,15 +93,14 @@ def assign(
         rng = rng_for(seed, "deal", f"{everybody}:{item}")
         priority = {person: rng.random() for person in people}
         free = [person for person in people if max_items is None or len(given[person]) < max_items]
-        chosen = sorted(free, key=lambda person: (len(given[person]), priority[person]))[: len(of_item[item])]
-        left: dict[
-            int, list[tuple[int, int]]
-        ] = {}  # turns, each with its place by lot, of a condition; the last is next
+        assignees = sorted(free, key=lambda person: (len(given[person]), priority[person]))[: len(of_item[item])]
+        # Of each condition the turns, each with its place by lot; the last is next.
+        left: dict[int, list[tuple[int, int]]] = {}
         for place, slot in enumerate(shuffled(rng, of_item[item])):
             left.setdefault(slot.condition, []).append((slot.turn, place))
         for turns in left.values():
             turns.sort(reverse=True)
-        for person in sorted(chosen, key=lambda person: (-unevenness(person), priority[person])):
+        for person in sorted(assignees, key=lambda person: (-unevenness(person), priority[person])):
             counts = in_condition[person]
             condition = min(filter(left.get, left), key=lambda condition: (counts[condition], left[condition][-1]))
             given[person].append(Slot(item, condition, left[condition].pop()[0]))
@@ -129,7 +128,7 @@ def assign_passes(slots: Collection[Slot], people: Sequence[int]) -> Mapping[int
 def steps_for_rater(
     person: int, slots: Collection[Slot], extras: ExtraSteps, *, conditions: int, seed: int
 ) -> list[Step]:
-    """Return the steps of a rater, in order.
+    """The steps of a rater, in order.
 
     Training comes first. Then come the items, in an order of the rater's own, with the checks spread among them, one in
     each equal part. Items of the first half come once more, as repeats, at random places in the second half.

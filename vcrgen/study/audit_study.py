@@ -32,7 +32,7 @@ FREE_OPTIONS = {"audit", "pause", "seed"}  # that the draw does not decide
 
 
 def open_draw(data: str, options: StudyOptions) -> tuple[Draw | None, StudyOptions]:
-    """Return the draw of the audit that a study is made for, if it is, and the options that go with it.
+    """The draw of the audit that a study is made for, if it is, and the options that go with it.
 
     Raises:
         StudyError: An option is given that a draw decides.
@@ -41,24 +41,24 @@ def open_draw(data: str, options: StudyOptions) -> tuple[Draw | None, StudyOptio
     if options.audit is None:
         return None, options
     for name in sorted(options.model_fields_set - FREE_OPTIONS):
-        shown = name.replace("_", "-")
-        raise StudyError(f"--{shown} has no meaning beside --audit, whose draw assigns the items; leave it out.")
+        option = name.replace("_", "-")
+        raise StudyError(f"--{option} has no meaning beside --audit, whose draw assigns the items; leave it out.")
     draw = read_draw(Path(options.audit) / FILE, open_task_dataset(data))
     decided = {"split": "all", "raters": draw.raters, "training": 0, "checks": 0, "repeats": 0}
     return draw, options.model_copy(update=decided)
 
 
 def audit_items(source: StudySource, draw: Draw) -> list[StudyQuestion]:
-    """Return the items of an audit, in the order of its draw.
+    """The items of an audit, in the order of its draw.
 
     Raises:
         StudyError: The benchmark lacks one.
     """
     rows = [source.key.row_of(item.question_id) for item in draw.items]
-    found = [source.key.question(row) for row in rows if row is not None]
-    if len(found) < len(rows):
+    questions = [source.key.question(row) for row in rows if row is not None]
+    if len(questions) < len(rows):
         raise StudyError(f"{source.place} lacks items of the draw; draw again.")
-    return found
+    return questions
 
 
 def audit_study_item(number: int, item: StudyQuestion, *, lang: str) -> StudyItem:
@@ -71,11 +71,11 @@ def audit_study_item(number: int, item: StudyQuestion, *, lang: str) -> StudyIte
 def audit_page_data(
     draw: Draw, questions: Mapping[tuple[int, str], ChoiceQuestion], steps: Sequence[RaterStep], lang: str
 ) -> dict[str, Any]:
-    """Return the items of a rater for the page; no key is among them."""
+    """The items of a rater for the page; no key is among them."""
     by_item = _by_item(questions)
     items = [
-        {"path": draw.items[one.step.item].path, "questions": question_views(by_item.get(one.step.item, {}))}
-        for one in steps
+        {"path": draw.items[step.step.item].path, "questions": question_views(by_item.get(step.step.item, {}))}
+        for step in steps
     ]
     audit = {"texts": ITEM[lang], "verdicts": list(AuditVerdict), "longest": MAX_NOTE, "items": items}
     return {"optional": NOTE, "audit": audit}
@@ -89,7 +89,7 @@ def is_answered(response: Response) -> bool:
 def audit_response_error(
     texts: Sequence[str], unread: Sequence[bool], done: bool, stored: Response | None, letters: str
 ) -> str:
-    """Return the problem of a response, given the stored one; empty for none."""
+    """The problem of a response, given the stored one; empty for none."""
     answer, verdict, note = texts
     cannot = unread[0]
     if answer not in ("", *letters) or (answer and cannot) or any(unread[1:]):
@@ -106,13 +106,13 @@ def audit_response_error(
 
 def verdict_lines(draw: Draw, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> Iterator[dict[str, Any]]:
     """Yield a line for each finished item, as `vcrgen bloom audit report` reads it; raters are those of the draw."""
-    for one in finished_steps(steps):
-        assert one.response is not None
-        answer, verdict, note = one.response.texts
+    for step in finished_steps(steps):
+        assert step.response is not None
+        answer, verdict, note = step.response.texts
         yield {
             "audit": draw.name,
-            "rater": one.step.turn + 1,
-            "question_id": items[one.step.item].question_id,
+            "rater": step.step.turn + 1,
+            "question_id": items[step.step.item].question_id,
             "answer": answer,
             "verdict": verdict,
             "note": note,
@@ -120,19 +120,19 @@ def verdict_lines(draw: Draw, items: Sequence[StudyItem], steps: Sequence[RaterS
 
 
 def study_verdicts(draw: Draw, items: Sequence[StudyItem], steps: Sequence[RaterStep]) -> AuditVerdicts:
-    """Return the verdicts of raters on the items that they have finished."""
+    """The verdicts of raters on the items that they have finished."""
     return collect_verdicts(verdict_lines(draw, items, steps), draw)
 
 
 def rejected_item_views(
-    store: StudyStore, draw: Draw, items: Sequence[StudyItem], verdicts: AuditVerdicts, wanted: Sequence[str]
+    store: StudyStore, draw: Draw, items: Sequence[StudyItem], verdicts: AuditVerdicts, question_ids: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield items with their verdicts, as `vcrgen.bloom.audit.rejected_items.read_rejected_items` does."""
     paths = {item.question_id: item.path for item in draw.items}
     with store.reading() as connection:
         questions = _by_item(read_questions(connection))
         for item in items:
-            if item.question_id in wanted:
+            if item.question_id in question_ids:
                 yield {
                     "id": item.question_id,
                     "path": paths[item.question_id],
@@ -144,7 +144,7 @@ def rejected_item_views(
 
 
 def _by_item(questions: Mapping[tuple[int, str], ChoiceQuestion]) -> dict[int, dict[str, ChoiceQuestion]]:
-    found: dict[int, dict[str, ChoiceQuestion]] = {}
+    by_item: dict[int, dict[str, ChoiceQuestion]] = {}
     for (number, lang), question in questions.items():
-        found.setdefault(number, {})[lang] = question
-    return found
+        by_item.setdefault(number, {})[lang] = question
+    return by_item

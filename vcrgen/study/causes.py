@@ -35,7 +35,7 @@ MAX_BYTES = 64 << 20
 
 
 def list_errors(store: StudyStore, data: str | None = None) -> str:
-    """Return the errors of a study as CSV with an empty column ``cause``.
+    """The errors of a study as CSV with an empty column ``cause``.
 
     Args:
         store: The study.
@@ -48,7 +48,7 @@ def list_errors(store: StudyStore, data: str | None = None) -> str:
         design, items, steps = read_design(connection), read_items(connection), read_steps(connection)
     check_has_causes(store, design)
     source = check_source(design, data)
-    raters = Counter(one.error for one in errors_of(grade(source, items, steps), design.text_only))
+    raters = Counter(response.error for response in errors_of(grade(source, items, steps), design.text_only))
     rows = []
     for error in sorted(raters):
         question = question_of(source, items[error.item])
@@ -72,8 +72,12 @@ def check_has_causes(store: StudyStore, design: StudyDesign) -> None:
 
 
 def errors_of(graded: Iterable[GradedResponse], text_only: Collection[int]) -> list[GradedResponse]:
-    """Return the responses that are errors: a text that is not the answer, by somebody who saw the picture."""
-    return [one for one in graded if not one.exact_match and one.typed.strip() and one.condition not in text_only]
+    """The responses that are errors: a text that is not the answer, by somebody who saw the picture."""
+    return [
+        response
+        for response in graded
+        if not response.exact_match and response.typed.strip() and response.condition not in text_only
+    ]
 
 
 def error_id(error: ErrorId) -> str:
@@ -95,7 +99,7 @@ def read_causes(file: Path, errors: Collection[ErrorId]) -> dict[ErrorId, str]:
     check_file_size(file, MAX_BYTES, "it is not a list of errors", StudyError)
     by_id = {error_id(error): error for error in errors}
     lines: dict[str, int] = {}
-    found = {}
+    causes = {}
     for line, row in read_csv(file, StudyError, delimiters=",;\t", required=("id", "cause")):
         name, cause = row["id"].strip(), row["cause"].strip().lower()
         place = f"{file}, line {line}"
@@ -106,8 +110,8 @@ def read_causes(file: Path, errors: Collection[ErrorId]) -> dict[ErrorId, str]:
         if cause and cause not in CAUSES:
             raise StudyError(f"{place}: no cause {cause[:40]!r}; known: {', '.join(CAUSES)}.")
         if cause:
-            found[by_id[name]] = cause
-    return found
+            causes[by_id[name]] = cause
+    return causes
 
 
 def excuse(
@@ -115,19 +119,19 @@ def excuse(
 ) -> list[GradedResponse]:
     """Excuse the errors whose cause is a name or date, but for responses without the picture."""
     return [
-        one._replace(excused=True)
-        if not one.exact_match and one.condition not in text_only and causes.get(one.error) == NAME
-        else one
-        for one in graded
+        response._replace(excused=True)
+        if not response.exact_match and response.condition not in text_only and causes.get(response.error) == NAME
+        else response
+        for response in graded
     ]
 
 
 def cause_table(graded: Sequence[GradedResponse], causes: Mapping[ErrorId, str]) -> Table:
-    """Return the number of errors of each cause; no rows if none is given."""
-    errors = [one for one in graded if not one.exact_match]
-    counts = Counter(causes.get(one.error, "") for one in errors if one.typed or not one.unread)
+    """The number of errors of each cause; no rows if none is given."""
+    errors = [response for response in graded if not response.exact_match]
+    counts = Counter(causes.get(response.error, "") for response in errors if response.typed or not response.unread)
     names = {**CAUSES, "": "none given"}
     rows = [(names[cause], counts[cause]) for cause in names if cause in counts]
-    unread = sum(one.unread and not one.typed for one in errors)
+    unread = sum(response.unread and not response.typed for response in errors)
     heads = ("Cause", "Errors")
     return Table(title="Causes of errors", heads=heads, labels=1, rows=[*rows, ("not typed", unread)] if causes else [])

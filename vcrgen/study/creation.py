@@ -87,12 +87,12 @@ def init_study(folder: Path, data: str, options: StudyOptions) -> tuple[StudyDes
         with store.writing() as connection:
             write_design(connection, design, secrets.token_hex(32))
             add_maintainer(connection, token_hash(token))
-            for first, asked, of, kept in (
+            for first, questions, questions_source, make_item in (
                 (0, items, source, audit_study_item if draw else _item),
                 (len(items), [*training, *example], teacher, _training_item),
             ):
-                numbers = _add_items(connection, first, asked, partial(kept, lang=of.key.lang))
-                _add_pictures(connection, of, conditions, numbers)
+                numbers = _add_items(connection, first, questions, partial(make_item, lang=questions_source.key.lang))
+                _add_pictures(connection, questions_source, conditions, numbers)
         for kind, texts in (("consent", words.consent), ("instructions", words.instructions)):
             for lang, text in texts.items():
                 write_text(text_file(made, kind, lang), text)
@@ -107,8 +107,8 @@ def _check_no_study(folder: Path, design: StudyDesign) -> None:
         return
     with StudyStore(folder) as store, store.reading() as connection:
         there = read_design(connection)
-    if found := differences(_facts(there), _facts(design)):
-        raise StudyError(f"{folder} is another study already ({found}); choose a new folder.")
+    if differing := differences(_facts(there), _facts(design)):
+        raise StudyError(f"{folder} is another study already ({differing}); choose a new folder.")
     raise StudyError(
         f"{folder} is this study already; go on with `vcrgen study invite {folder} --count N`, or choose a new folder "
         "for a new one."
@@ -116,7 +116,7 @@ def _check_no_study(folder: Path, design: StudyDesign) -> None:
 
 
 def _facts(design: StudyDesign) -> dict[str, object]:
-    """Return the identity of a study, by the names that people know: the same for a dataset that was moved."""
+    """The identity of a study, by the names that people know: the same for a dataset that was moved."""
     return {"data": design.signature, "draw": design.draw and design.draw.name, **design.options}
 
 
@@ -143,26 +143,28 @@ def _conditions(source: StudySource, options: StudyOptions) -> tuple[Condition, 
     if isinstance(source, McqSource):
         if options.modes is not None:
             raise StudyError(f"--modes is of VCR datasets; {source.place} is an MCQ benchmark, which has --lang.")
-        wanted = source.modes if options.lang is None else tuple(map(str.strip, options.lang.split(",")))
-        for lang in wanted:
+        langs = source.modes if options.lang is None else tuple(map(str.strip, options.lang.split(",")))
+        for lang in langs:
             if lang not in source.modes:
                 raise StudyError(f"{source.place} has no items in {lang!r}; it has {', '.join(source.modes)}.")
         view = options.view or "image"
         if view not in QUESTION_VIEWS:
             have = " or ".join(QUESTION_VIEWS)
             raise StudyError(f"--view {view} is of VCR datasets; {source.place} is an MCQ benchmark; choose {have}.")
-        return tuple(Condition(lang, each) for lang in dict.fromkeys(wanted) for each in QUESTION_VIEWS[view])
+        return tuple(
+            Condition(lang, condition_view) for lang in dict.fromkeys(langs) for condition_view in QUESTION_VIEWS[view]
+        )
     if options.lang is not None:
         raise StudyError(f"--lang is of MCQ benchmarks; {source.place} is a VCR dataset.")
-    asked = source.modes if options.modes is None else tuple(dict.fromkeys(map(str.strip, options.modes.split(","))))
-    for mode in asked:
+    modes = source.modes if options.modes is None else tuple(dict.fromkeys(map(str.strip, options.modes.split(","))))
+    for mode in modes:
         if mode not in source.modes:
             have = ", ".join(source.modes)
             raise StudyError(f"{source.place} has no mode {mode!r}; it has {have}. Choose with --modes.")
     view = options.view or "stacked"
     if view not in _VCR_VIEWS:
         raise StudyError(f"--view {view} is of MCQ benchmarks; {source.place} is a VCR dataset.")
-    return tuple(Condition(mode, each) for mode in asked for each in VIEWS[view])
+    return tuple(Condition(mode, condition_view) for mode in modes for condition_view in VIEWS[view])
 
 
 def _choose_items(

@@ -86,7 +86,7 @@ def _audit(design: StudyDesign, items: Sequence[StudyItem], steps: Sequence[Rate
 
 
 def _axis(design: StudyDesign, condition: Condition) -> Line:
-    """Return the language or mode of an item, as files of outputs have it."""
+    """The language or mode of an item, as files of outputs have it."""
     if design.is_mcq:
         return {"lang": condition.mode}
     return {} if condition.mode == UNSTATED or design.hidden else {"mode": condition.mode}

@@ -21,7 +21,7 @@ _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」
 
 
 def typed_form(text: str) -> str:
-    """Return the form in which typed texts are compared: NFKC, no case, one kind of quotes, no spaces.
+    """The form in which typed texts are compared: NFKC, no case, one kind of quotes, no spaces.
 
     Example: ``typed_form("“Ａ  Cat”") == typed_form("'a cat'")``.
     """
@@ -30,8 +30,8 @@ def typed_form(text: str) -> str:
 
 
 def finished_steps(steps: Iterable[RaterStep], kind: StepKind = StepKind.ITEM) -> list[RaterStep]:
-    """Return the steps of a kind that raters have finished."""
-    return [one for one in steps if one.step.kind is kind and one.done]
+    """The steps of a kind that raters have finished."""
+    return [step for step in steps if step.step.kind is kind and step.done]
 
 
 def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[RaterStep]) -> list[GradedResponse]:
@@ -49,8 +49,8 @@ def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[Rater
     pictures: dict[str, int] = {}
     questions = {item.number: question_of(source, item) for item in items if item.answers is None}
     graded = []
-    for one in finished_steps(steps):
-        step, response = one.step, one.response
+    for finished in finished_steps(steps):
+        step, response = finished.step, finished.response
         assert response is not None
         question = questions[step.item]
         picture = pictures.setdefault(question.picture, len(pictures)) if isinstance(question, KeyItem) else None
@@ -59,7 +59,7 @@ def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[Rater
             text = response.texts[number]
             graded.append(
                 GradedResponse(
-                    rater=one.rater,
+                    rater=finished.rater,
                     item=step.item,
                     condition=step.condition,
                     turn=step.turn,
@@ -75,7 +75,7 @@ def grade(source: StudySource, items: Sequence[StudyItem], steps: Iterable[Rater
 
 
 def _matcher(source: StudySource) -> Callable[[tuple[str, ...], tuple[str, ...]], list[bool]]:
-    """Return the function that matches the texts of a rater with the answers of an item, as the scorer does."""
+    """The function that matches the texts of a rater with the answers of an item, as the scorer does."""
     if isinstance(source, McqSource):
         return lambda answers, texts: [text == answer for answer, text in zip(answers, texts, strict=True)]
     scorer = make_scorer(source.key.lang)
@@ -83,7 +83,7 @@ def _matcher(source: StudySource) -> Callable[[tuple[str, ...], tuple[str, ...]]
 
 
 def question_of(source: StudySource, item: StudyItem) -> StudyQuestion:
-    """Return the question of an item.
+    """The question of an item.
 
     Raises:
         StudyError: The dataset lacks it.

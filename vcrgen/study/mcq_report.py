@@ -20,15 +20,17 @@ _TITLES = {"People, exact match in percent": "People, right answers by regex-bas
 
 
 def as_mcq_table(table: Table) -> Table:
-    """Return a table of a report without the columns of typed texts, in the words of MCQ benchmarks."""
+    """A table of a report without the columns of typed texts, in the words of MCQ benchmarks."""
     heads = list(table.heads)
-    omitted = {place for place, head in enumerate(heads) if head in _OMITTED}
-    omitted |= {place + 1 for place in omitted if heads[place] == "Lenient" and heads[place + 1 : place + 2] == ["sd"]}
-    kept = [place for place in range(len(heads)) if place not in omitted]
+    omitted = {column for column, head in enumerate(heads) if head in _OMITTED}
+    omitted |= {
+        column + 1 for column in omitted if heads[column] == "Lenient" and heads[column + 1 : column + 2] == ["sd"]
+    }
+    columns = [column for column in range(len(heads)) if column not in omitted]
     return replace(
         table,
         title=_TITLES.get(table.title, table.title),
-        heads=tuple(_HEADS.get(heads[place], heads[place]) for place in kept),
-        labels=sum(place < table.labels for place in kept),
-        rows=[tuple(row[place] for place in kept) for row in table.rows],
+        heads=tuple(_HEADS.get(heads[column], heads[column]) for column in columns),
+        labels=sum(column < table.labels for column in columns),
+        rows=[tuple(row[column] for column in columns) for row in table.rows],
     )

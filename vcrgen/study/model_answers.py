@@ -38,11 +38,11 @@ def _mcq_answers(
     session = ItemSession(data, ScoreOptions(split=design.options["split"]))
     for run in session.runs(files):
         right: Right = {condition.label: {} for condition in design.conditions}
-        for found in session.find_examples(run, set(numbers)):
+        for example in session.find_examples(run, set(numbers)):
             for condition in design.conditions:
-                if found.responses and (condition.mode, condition.view) == (found.lang, found.view):
-                    place = numbers[found.item.question_id], 0
-                    right[condition.label][place] = found.result.choice == found.item.answer
+                if example.responses and (condition.mode, condition.view) == (example.lang, example.view):
+                    place = numbers[example.item.question_id], 0
+                    right[condition.label][place] = example.result.choice == example.item.answer
         yield ModelAnswers(run[0].path.stem, right)
 
 

@@ -25,7 +25,7 @@ class PageTexts(NamedTuple):
     page: Mapping[str, Mapping[str, str]]
 
     def page_lang(self, lang: str) -> str:
-        """Return the language of the page for a rater who answers in a language."""
+        """The language of the page for a rater who answers in a language."""
         return lang if lang in self.page else DEFAULT_LANG
 
 
@@ -44,7 +44,7 @@ def texts_for(design: StudyDesign) -> PageTexts:
 
 
 def text_file(folder: Path, kind: str, lang: str) -> Path:
-    """Return the file of a text that the maintainers write: ``consent`` or ``instructions``."""
+    """The file of a text that the maintainers write: ``consent`` or ``instructions``."""
     return folder / f"{kind.upper()}.{lang}.txt"
 
 

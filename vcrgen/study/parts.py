@@ -15,12 +15,12 @@ _TOP = {View.STACKED: "strip_y", View.TEI: "only_it_strip_y"}
 
 
 def part_lengths(answers: Sequence[str], lang: str) -> tuple[int, ...]:
-    """Return the number of words of each answer, or of characters in a language without spaces."""
+    """The number of words of each answer, or of characters in a language without spaces."""
     return tuple(map(LANGUAGES[lang].count_units, answers))
 
 
 def read_frames(
-    images: Dataset, conditions: Sequence[Condition], wanted: Collection[str]
+    images: Dataset, conditions: Sequence[Condition], question_ids: Collection[str]
 ) -> Iterator[tuple[str, int, Frames]]:
     """Yield the frames of some pictures: id, number of the condition, and the frames.
 
@@ -31,7 +31,7 @@ def read_frames(
             continue
         mode = condition.mode if condition.mode in images.modes else next(iter(images.modes), None)
         part = images.select(mode=mode) if mode else images
-        left = set(wanted)
+        left = set(question_ids)
         for _, row in part.rows(["question_id"], optional=["spans", *_TOP.values()]):
             top = row.get(_TOP[condition.view])
             if row["question_id"] in left and top is not None and row.get("spans"):
@@ -42,7 +42,7 @@ def read_frames(
 
 
 def _frames(span: Mapping[str, Any], top: int) -> list[list[int]]:
-    """Return the frames of a span: its covers with the rows of letters that they leave, one for each line."""
+    """The frames of a span: its covers with the rows of letters that they leave, one for each line."""
     above, below = (int(span.get(name) or 0) + _MARGIN for name in ("rows_above", "rows_below"))
     lines: dict[tuple[int, int], list[int]] = {}
     for box in span.get("boxes") or ():

@@ -21,20 +21,20 @@ class LiveAgreement(NamedTuple):
 
 
 def live_agreement(design: StudyDesign, steps: Sequence[RaterStep]) -> list[LiveAgreement]:
-    """Return the agreement in each condition in which some field was typed twice; of an audit that on verdicts."""
+    """The agreement in each condition in which some field was typed twice; of an audit that on verdicts."""
     places = range(1, 2) if design.draw else None  # the second field of an audit is the verdict
     units: dict[int, dict[tuple[int, int], list[str]]] = {}
-    for one in finished_steps(steps):
-        assert one.response is not None
-        for place, text in enumerate(one.response.texts):
+    for finished in finished_steps(steps):
+        assert finished.response is not None
+        for place, text in enumerate(finished.response.texts):
             if places is None or place in places:
-                unit = units.setdefault(one.step.condition, {}).setdefault((one.step.item, place), [])
+                unit = units.setdefault(finished.step.condition, {}).setdefault((finished.step.item, place), [])
                 unit.append(typed_form(text))
-    found = []
+    agreements = []
     for number, by_place in sorted(units.items()):
         texts = [unit for unit in by_place.values() if len(unit) > 1]
         if texts:
             same, pairs = count_equal_pairs(texts)
             label = design.conditions[number].label
-            found.append(LiveAgreement(label, len(texts), same, pairs, krippendorff_alpha(texts)))
-    return found
+            agreements.append(LiveAgreement(label, len(texts), same, pairs, krippendorff_alpha(texts)))
+    return agreements

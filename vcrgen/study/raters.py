@@ -55,11 +55,11 @@ def invite(store: StudyStore, count: int, lang: str | None, options: Invitation 
         if first + count > MAX_RATERS:
             raise StudyError(f"A study has at most {MAX_RATERS:,} people.")
         people = range(first, first + count)
-        wanted = [slot for slot in open_slots(connection, design) if _speaks(design, own, slot.condition)]
+        slots_to_fill = [slot for slot in open_slots(connection, design) if _speaks(design, own, slot.condition)]
         if design.draw:
-            slots = assign_passes(wanted, people)
+            slots = assign_passes(slots_to_fill, people)
         else:
-            slots = assign(wanted, people, seed=design.seed, max_items=design.options["max_items"])
+            slots = assign(slots_to_fill, people, seed=design.seed, max_items=design.options["max_items"])
         used = [mine for person in people if (mine := slots[person])]  # those without items are not needed
         shared = token_hash(shared_link) if shared_link else None
         for number, mine in zip(people, used, strict=False):
@@ -90,7 +90,7 @@ def _shared_link(connection: Connection, design: StudyDesign, lang: str, options
 
 
 def _first_steps(design: StudyDesign, number: int, lang: str, slots: Sequence[Slot]) -> list[Step]:
-    """Return the steps of a new rater; MCQ training is in the rater's language, in each view in turn."""
+    """The steps of a new rater; MCQ training is in the rater's language, in each view in turn."""
     training = range(design.items, design.items + design.training)
     extras = ExtraSteps(training, design.options["checks"], design.options["repeats"])
     steps = steps_for_rater(number, slots, extras, conditions=len(design.conditions), seed=design.seed)
@@ -104,7 +104,7 @@ def _first_steps(design: StudyDesign, number: int, lang: str, slots: Sequence[Sl
 
 
 def _language(design: StudyDesign, lang: str | None) -> str:
-    """Return the language of a rater: of the page, and of an MCQ benchmark also of the questions.
+    """The language of a rater: of the page, and of an MCQ benchmark also of the questions.
 
     Raises:
         StudyError: There are no pages, or no questions, in it.
@@ -134,7 +134,7 @@ def unassigned_slots(connection: Connection, design: StudyDesign, rater: Rater) 
     """
     if design.draw or rater.shared_link:
         return []
-    mine = {one.step.item for one in read_steps(connection, rater.number) if one.step.kind is StepKind.ITEM}
+    mine = {step.step.item for step in read_steps(connection, rater.number) if step.step.kind is StepKind.ITEM}
     left = [
         slot
         for slot in returned_slots(connection)
@@ -165,7 +165,7 @@ def end_participation(connection: Connection, rater: Rater) -> int:
 
     Of a shared link, what is left becomes a place for its next visitor.
     """
-    left = [one.step for one in read_steps(connection, rater.number) if not one.done]
+    left = [step.step for step in read_steps(connection, rater.number) if not step.done]
     count = release_steps(connection, rater.number, everything=False)
     update_rater(connection, rater.number, state=RaterState.LEFT, token=None, ended=now())
     slots = [Slot(step.item, step.condition, step.turn) for step in left if step.kind is StepKind.ITEM]
@@ -187,7 +187,7 @@ def forget(store: StudyStore, rater: Rater) -> None:
 
 
 def rater_by_name(raters: Sequence[Rater], name: str) -> Rater:
-    """Return the rater of a name such as ``r3``.
+    """The rater of a name such as ``r3``.
 
     Raises:
         StudyError: There is none.

@@ -186,5 +186,5 @@ class GradedResponse(NamedTuple):
 
 
 def join_fields(texts: Sequence[str]) -> str:
-    """Return the fields of an item as the output of a model."""
+    """The fields of an item as the output of a model."""
     return "\n".join(texts)

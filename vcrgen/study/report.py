@@ -107,15 +107,15 @@ def make_report(
     if source is None:
         return _audit_report(store, design, items, steps, list(_unfinished(raters, missing)))
     responses = grade(source, items, steps)
-    errors = {one.error for one in errors_of(responses, design.text_only)}
+    errors = {response.error for response in errors_of(responses, design.text_only)}
     named = read_causes(causes, errors) if causes else {}
     responses = excuse(responses, named, design.text_only)
     statistics = scoring.rater_statistics(responses, steps, design.options)
-    excluded = {one.rater for one in statistics if one.is_excluded}
-    graded = [one for one in responses if one.rater not in excluded]
+    excluded = {rater.rater for rater in statistics if rater.is_excluded}
+    graded = [response for response in responses if response.rater not in excluded]
     models = read_model_answers(Path(source.place), design, items, compare)
     # Responses without a picture say nothing of the key, and have no cause of errors.
-    seen = [one for one in graded if one.condition not in design.text_only]
+    seen = [response for response in graded if response.condition not in design.text_only]
     keys = scoring.suspect_keys(seen)
     tables = [
         report_tables.human_table(design, graded),
@@ -153,9 +153,9 @@ def _audit_report(
     verdicts = study_verdicts(design.draw, items, steps)
     keys = {item.question_id: item.answers[0] for item in items if item.answers}
     document = audit_document(design.draw, verdicts, audit_statistics(design.draw, verdicts, keys), notes)
-    wanted = rejected_ids(verdicts)
-    rejected = list(rejected_item_views(store, design.draw, items, verdicts, wanted[:MAX_KEYS]))
-    return StudyReport(design=design, document=document, rejected=rejected, rejected_count=len(wanted))
+    question_ids = rejected_ids(verdicts)
+    rejected = list(rejected_item_views(store, design.draw, items, verdicts, question_ids[:MAX_KEYS]))
+    return StudyReport(design=design, document=document, rejected=rejected, rejected_count=len(question_ids))
 
 
 def _lead(design: StudyDesign) -> str:

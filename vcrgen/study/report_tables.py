@@ -20,14 +20,14 @@ INTERVAL = "95 % interval"
 def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
     """Scores as papers print them: mean and SD over raters, with all errors and filtered."""
     rows: list[Sequence[TableCell]] = []
-    for condition, mine in scoring.by_condition(design, graded):
+    for condition, own in scoring.by_condition(design, graded):
         exact, filtered, lenient = (
-            scoring.human_scores(mine, is_right, seed=design.seed)
+            scoring.human_scores(own, is_right, seed=design.seed)
             for is_right in (scoring.exact_match, scoring.filtered_match, scoring.lenient_match)
         )
         interval = Interval(exact.mean.low, exact.mean.high)
         all_three = (exact, filtered, lenient)
-        first, sd, *rest = (cell for one in all_three for cell in (Percent(one.mean.value), Percent(one.sd)))
+        first, sd, *rest = (cell for scores in all_three for cell in (Percent(scores.mean.value), Percent(scores.sd)))
         rows.append((design.lang, condition.label, exact.spans, exact.raters, first, sd, interval, *rest))
     heads = (
         *("Language", "Mode and view", "Spans", "Raters", "Exact match", "sd", INTERVAL),
@@ -37,37 +37,37 @@ def human_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
 
 
 def view_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Table:
-    """Return the paired difference of two views of a task, such as with and without the picture."""
+    """The paired difference of two views of a task, such as with and without the picture."""
     task = TASKS[design.task]
     rows: list[Sequence[TableCell]] = [
         (
             mode,
-            found.spans,
-            *map(Percent, found.means),
-            Percent(found.difference.value, sign=True),
-            Interval(found.difference.low, found.difference.high, sign=True),
+            row.spans,
+            *map(Percent, row.means),
+            Percent(row.difference.value, sign=True),
+            Interval(row.difference.low, row.difference.high, sign=True),
         )
-        for mode, found in scoring.view_differences(design, graded)
+        for mode, row in scoring.view_differences(design, graded)
     ]
     heads = ("Mode", "Spans", *(view.label for view in task.view_contrast), task.contrast_label, INTERVAL)
     return Table(title=f"People, {task.contrast_label}, paired", heads=heads, labels=1, rows=rows)
 
 
 def model_table(design: StudyDesign, graded: Sequence[GradedResponse], model: ModelAnswers) -> Table:
-    """Return the paired difference of people and a model, by condition."""
+    """The paired difference of people and a model, by condition."""
     rows: list[Sequence[TableCell]] = []
     for condition, mine in scoring.by_condition(design, graded):
         right = model.right.get(condition.label, {})
-        found = scoring.human_minus_model(mine, right, seed=design.seed)
-        if found is None:
+        gap = scoring.human_minus_model(mine, right, seed=design.seed)
+        if gap is None:
             continue
-        both = [one for one in mine if (one.item, one.place) in right]
+        both = [response for response in mine if (response.item, response.place) in right]
         shares = (
-            mean(float(one.exact_match) for one in both),
-            mean(float(right[one.item, one.place]) for one in both),
+            mean(float(response.exact_match) for response in both),
+            mean(float(right[response.item, response.place]) for response in both),
         )
-        spans = len({(one.item, one.place) for one in both})
-        difference = (Percent(found.value, sign=True), Interval(found.low, found.high, sign=True))
+        spans = len({(response.item, response.place) for response in both})
+        difference = (Percent(gap.value, sign=True), Interval(gap.low, gap.high, sign=True))
         rows.append((condition.label, spans, *map(Percent, shares), *difference))
     heads = ("Mode and view", "Spans", "People", "Model", f"People {MINUS} model", INTERVAL)
     return Table(title=f"People and {one_line(model.name)}", heads=heads, labels=1, rows=rows)
@@ -77,35 +77,35 @@ def agreement_table(design: StudyDesign, graded: Sequence[GradedResponse]) -> Ta
     """Agreement of the raters, by condition."""
     rows: list[Sequence[TableCell]] = []
     for condition, mine in scoring.by_condition(design, graded):
-        found = scoring.agreement(mine)
-        same = Percent(found.same / found.pairs) if found.pairs else None
-        alphas = (Number(value, 3) for value in (found.nominal, found.edit, found.right, found.ac1))
-        rows.append((condition.label, found.pairs, same, *alphas))
+        agreement = scoring.agreement(mine)
+        same = Percent(agreement.same / agreement.pairs) if agreement.pairs else None
+        alphas = (Number(value, 3) for value in (agreement.nominal, agreement.edit, agreement.right, agreement.ac1))
+        rows.append((condition.label, agreement.pairs, same, *alphas))
     heads = ("Mode and view", "Pairs", "Same, %", "alpha texts", "alpha edits", "alpha right", "AC1 right")
     return Table(title="Agreement", heads=heads, labels=1, rows=rows)
 
 
 def rater_table(statistics: Sequence[scoring.RaterStatistics], raters: Sequence[Rater]) -> Table:
     """A row for each rater who finished an item."""
-    known = {rater.number: rater for rater in raters}
+    by_number = {rater.number: rater for rater in raters}
     rows: list[Sequence[TableCell]] = []
-    for one in statistics:
-        remarks = [*(["outlier"] if one.is_outlier else []), *(["excluded"] if one.is_excluded else [])]
+    for figures in statistics:
+        remarks = [*(["outlier"] if figures.is_outlier else []), *(["excluded"] if figures.is_excluded else [])]
         rows.append(
             (
-                known[one.rater].name,
-                known[one.rater].languages,
-                known[one.rater].state.value,
+                by_number[figures.rater].name,
+                by_number[figures.rater].languages,
+                by_number[figures.rater].state.value,
                 ", ".join(remarks),
-                one.items,
-                one.spans,
-                Percent(one.exact_match),
-                Percent(one.lenient_match),
-                one.unread,
-                Number(one.seconds, 1),
-                _ratio(one.checks),
-                _ratio(one.repeats),
-                Percent(one.same[0] / one.same[1]) if one.same[1] else None,
+                figures.items,
+                figures.spans,
+                Percent(figures.exact_match),
+                Percent(figures.lenient_match),
+                figures.unread,
+                Number(figures.seconds, 1),
+                _ratio(figures.checks),
+                _ratio(figures.repeats),
+                Percent(figures.same[0] / figures.same[1]) if figures.same[1] else None,
             )
         )
     heads = (

@@ -34,8 +34,8 @@ def by_condition(
 ) -> Iterator[tuple[Condition, list[GradedResponse]]]:
     """Yield each condition that has responses, with these."""
     for number, condition in enumerate(design.conditions):
-        if mine := [one for one in graded if one.condition == number]:
-            yield condition, mine
+        if own := [response for response in graded if response.condition == number]:
+            yield condition, own
 
 
 class HumanScores(NamedTuple):
@@ -48,15 +48,15 @@ class HumanScores(NamedTuple):
 
 
 def human_scores(graded: Sequence[GradedResponse], is_right: IsRight, *, seed: int) -> HumanScores:
-    """Return mean, interval and deviation of the responses in one condition, of which there is at least one."""
-    raters = [_share(mine, is_right) for mine in _grouped(graded, lambda one: one.rater).values()]
+    """Mean, interval and deviation of the responses in one condition, of which there is at least one."""
+    raters = [_share(own, is_right) for own in _grouped(graded, lambda response: response.rater).values()]
     return HumanScores(
-        spans=len({(one.item, one.place) for one in graded}),
+        spans=len({(response.item, response.place) for response in graded}),
         raters=len(raters),
         mean=two_way_bootstrap_mean(
-            [float(is_right(one)) for one in graded],
-            [one.cluster for one in graded],
-            [one.rater for one in graded],
+            [float(is_right(response)) for response in graded],
+            [response.cluster for response in graded],
+            [response.rater for response in graded],
             seed=seed,
         ),
         sd=stdev(raters) if len(raters) > 1 else None,
@@ -66,20 +66,20 @@ def human_scores(graded: Sequence[GradedResponse], is_right: IsRight, *, seed: i
 def human_minus_model(
     graded: Sequence[GradedResponse], model: Mapping[tuple[int, int], bool], *, seed: int
 ) -> TwoWayMean | None:
-    """Return the paired difference of people and a model; None where they have no span in common.
+    """The paired difference of people and a model; None where they have no span in common.
 
     Args:
         graded: Responses in one condition.
         model: True for the spans that the model recovers, by item and place; spans that it lacks are left out.
         seed: Of the bootstrap.
     """
-    both = [one for one in graded if (one.item, one.place) in model]
-    if not both:
+    shared = [response for response in graded if (response.item, response.place) in model]
+    if not shared:
         return None
     return two_way_bootstrap_difference(
-        [float(one.exact_match) - float(model[one.item, one.place]) for one in both],
-        [one.cluster for one in both],
-        [one.rater for one in both],
+        [float(response.exact_match) - float(model[response.item, response.place]) for response in shared],
+        [response.cluster for response in shared],
+        [response.rater for response in shared],
         seed=seed,
     )
 
@@ -95,7 +95,7 @@ class ViewDifference(NamedTuple):
 def view_difference(
     first: Sequence[GradedResponse], second: Sequence[GradedResponse], *, seed: int
 ) -> ViewDifference | None:
-    """Return the paired difference of two views: the mean over spans of the difference of their shares.
+    """The paired difference of two views: the mean over spans of the difference of their shares.
 
     Example: of a span that two of three raters recovered in the first view and none of three in the second, the
     difference is 2/3. The bootstrap is over images, with the responses in both views, and over raters.
@@ -108,23 +108,27 @@ def view_difference(
     Returns:
         The difference, or None where no span was seen in both views.
     """
-    seen = [_grouped(graded, lambda one: (one.item, one.place)) for graded in (first, second)]
+    seen = [_grouped(graded, lambda response: (response.item, response.place)) for graded in (first, second)]
     both = seen[0].keys() & seen[1].keys()
     if not both:
         return None
     means = [mean(_share(of_view[span], exact_match) for span in sorted(both)) for of_view in seen]
-    paired = [[one for one in graded if (one.item, one.place) in both] for graded in (first, second)]
+    paired = [
+        [response for response in graded if (response.item, response.place) in both] for graded in (first, second)
+    ]
     count = sum(map(len, paired))
     # Each response has its part of the difference, so that their mean is the difference. It is taken about the mean
     # of its view: a rater who happens to have more items in one view is not one to whom the picture means more.
     values = [
         means[0]
         - means[1]
-        + sign * (one.exact_match - middle) * count / (len(both) * len(of_view[one.item, one.place]))
+        + sign * (response.exact_match - middle) * count / (len(both) * len(of_view[response.item, response.place]))
         for sign, of_view, middle, graded in zip((1, -1), seen, means, paired, strict=True)
-        for one in graded
+        for response in graded
     ]
-    clusters, raters = ([getattr(one, name) for graded in paired for one in graded] for name in ("cluster", "rater"))
+    clusters, raters = (
+        [getattr(response, name) for graded in paired for response in graded] for name in ("cluster", "rater")
+    )
     difference = two_way_bootstrap_difference(values, clusters, raters, seed=seed)
     return ViewDifference(len(both), (means[0], means[1]), difference)
 
@@ -134,10 +138,11 @@ def view_differences(design: StudyDesign, graded: Sequence[GradedResponse]) -> I
     views = TASKS[design.task].view_contrast
     for mode in dict.fromkeys(condition.mode for condition in design.conditions):
         first, second = (
-            [one for one in graded if design.conditions[one.condition] == Condition(mode, view)] for view in views
+            [response for response in graded if design.conditions[response.condition] == Condition(mode, view)]
+            for view in views
         )
-        if found := view_difference(first, second, seed=design.seed):
-            yield mode, found
+        if difference := view_difference(first, second, seed=design.seed):
+            yield mode, difference
 
 
 class Agreement(NamedTuple):
@@ -153,9 +158,9 @@ class Agreement(NamedTuple):
 
 def agreement(graded: Sequence[GradedResponse]) -> Agreement:
     """Agreement of the raters over some responses."""
-    units = _grouped(graded, lambda one: (one.item, one.condition, one.place)).values()
-    texts = [[typed_form(one.typed) for one in unit] for unit in units]
-    rights = [[one.exact_match for one in unit] for unit in units]
+    units = _grouped(graded, lambda response: (response.item, response.condition, response.place)).values()
+    texts = [[typed_form(response.typed) for response in unit] for unit in units]
+    rights = [[response.exact_match for response in unit] for unit in units]
     edit = krippendorff_alpha(texts, lambda a, b: Levenshtein.normalized_distance(a, b))
     return Agreement(
         *count_equal_pairs(texts), krippendorff_alpha(texts), edit, krippendorff_alpha(rights), gwet_ac1(rights)
@@ -182,26 +187,26 @@ class RaterStatistics(NamedTuple):
 def rater_statistics(
     graded: Sequence[GradedResponse], steps: Iterable[RaterStep], options: Mapping[str, float]
 ) -> list[RaterStatistics]:
-    """Return the statistics of every rater who finished an item, with outliers and excluded raters marked.
+    """The statistics of every rater who finished an item, with outliers and excluded raters marked.
 
     A rater is an outlier whose share of pairs that typed the same is below the lower quartile of all by more than one
     and a half times the interquartile range (Tukey's fence); among fewer than four, nobody is.
     """
-    by_rater, own_steps = _grouped(graded, lambda one: one.rater), _grouped(steps, lambda step: step.rater)
+    by_rater, own_steps = _grouped(graded, lambda response: response.rater), _grouped(steps, lambda step: step.rater)
     pairs = _pairs(graded)
-    found = []
+    statistics = []
     for rater, mine in sorted(by_rater.items()):
         own = own_steps.get(rater, [])
         checks, repeats = _checks(own), _repeats(own)
         done = finished_steps(own)
-        found.append(
+        statistics.append(
             RaterStatistics(
                 rater=rater,
                 items=len(done),
                 spans=len(mine),
                 exact_match=_share(mine, exact_match),
                 lenient_match=_share(mine, lenient_match),
-                unread=sum(one.unread for one in mine),
+                unread=sum(response.unread for response in mine),
                 seconds=median(step.response.seconds for step in done if step.response),
                 checks=checks,
                 repeats=repeats,
@@ -209,12 +214,14 @@ def rater_statistics(
                 is_excluded=fails_checks(own, options),
             )
         )
-    shares = [same / count for same, count in (one.same for one in found) if count]
+    shares = [same / count for same, count in (rater.same for rater in statistics) if count]
     if len(shares) < MIN_RATERS_FOR_OUTLIERS:
-        return found
+        return statistics
     low, _, high = quantiles(shares, method="inclusive")
     fence = low - 1.5 * (high - low)
-    return [one._replace(is_outlier=bool(one.same[1]) and one.same[0] / one.same[1] < fence) for one in found]
+    return [
+        rater._replace(is_outlier=bool(rater.same[1]) and rater.same[0] / rater.same[1] < fence) for rater in statistics
+    ]
 
 
 def fails_checks(steps: Sequence[RaterStep], options: Mapping[str, float]) -> bool:
@@ -233,47 +240,47 @@ class SuspectKey(NamedTuple):
 
 
 def suspect_keys(graded: Sequence[GradedResponse]) -> list[SuspectKey]:
-    """Return spans that two raters or more saw and nobody recovered in any condition, by lenient match."""
-    found = []
-    for (item, place), unit in sorted(_grouped(graded, lambda one: (one.item, one.place)).items()):
-        if len(unit) < 2 or any(one.exact_match or one.lenient_match for one in unit):
+    """Spans that two raters or more saw and nobody recovered in any condition, by lenient match."""
+    suspects = []
+    for (item, place), responses in sorted(_grouped(graded, lambda response: (response.item, response.place)).items()):
+        if len(responses) < 2 or any(response.exact_match or response.lenient_match for response in responses):
             continue
         forms = defaultdict(list)
-        for one in unit:
-            forms[typed_form(one.typed)].append(one.typed)
+        for response in responses:
+            forms[typed_form(response.typed)].append(response.typed)
         ordered = sorted(forms.values(), key=lambda texts: (-len(texts), texts[0]))
         all_same = len(ordered) == 1 and typed_form(ordered[0][0])
         consensus = ordered[0][0] if all_same else ""
-        found.append(SuspectKey(item, place, len(unit), consensus, tuple(texts[0] for texts in ordered)))
-    return found
+        suspects.append(SuspectKey(item, place, len(responses), consensus, tuple(texts[0] for texts in ordered)))
+    return suspects
 
 
 def _pairs(graded: Sequence[GradedResponse]) -> dict[int, tuple[int, int]]:
     """Count the pairs with others that typed the same, and all pairs, of each rater."""
     same: dict[int, int] = defaultdict(int)
     count: dict[int, int] = defaultdict(int)
-    for unit in _grouped(graded, lambda one: (one.item, one.condition, one.place)).values():
-        typed = [(one.rater, typed_form(one.typed)) for one in unit]
+    for unit in _grouped(graded, lambda response: (response.item, response.condition, response.place)).values():
+        typed = [(response.rater, typed_form(response.typed)) for response in unit]
         of_rater, of_form = Counter(rater for rater, _ in typed), Counter(form for _, form in typed)
         for (rater, form), own in Counter(typed).items():
             count[rater] += own * (len(typed) - of_rater[rater])
             same[rater] += own * (of_form[form] - own)
-    return {one.rater: (same[one.rater], count[one.rater]) for one in graded}
+    return {response.rater: (same[response.rater], count[response.rater]) for response in graded}
 
 
 def _checks(steps: Sequence[RaterStep]) -> tuple[int, int]:
-    done = finished_steps(steps, StepKind.CHECK)
-    right = (one.response and typed_form(one.response.texts[0]) == one.step.word for one in done)
-    return sum(map(bool, right)), len(done)
+    checks = finished_steps(steps, StepKind.CHECK)
+    right = (check.response and typed_form(check.response.texts[0]) == check.step.word for check in checks)
+    return sum(map(bool, right)), len(checks)
 
 
 def _repeats(steps: Sequence[RaterStep]) -> tuple[int, int]:
-    first = {one.step.item: one.response for one in finished_steps(steps)}
+    first = {step.step.item: step.response for step in finished_steps(steps)}
     pairs = [
         (typed_form(a), typed_form(b))
-        for one in finished_steps(steps, StepKind.REPEAT)
-        if (before := first.get(one.step.item)) and one.response
-        for a, b in zip(before.texts, one.response.texts, strict=True)
+        for repeat in finished_steps(steps, StepKind.REPEAT)
+        if (before := first.get(repeat.step.item)) and repeat.response
+        for a, b in zip(before.texts, repeat.response.texts, strict=True)
     ]
     return sum(a == b for a, b in pairs), len(pairs)
 
@@ -286,8 +293,8 @@ def _share(graded: Collection[GradedResponse], is_right: IsRight) -> float:
     return sum(map(is_right, graded)) / len(graded)
 
 
-def _grouped(many: Iterable[One], key: Callable[[One], Key]) -> dict[Key, list[One]]:
+def _grouped(values: Iterable[One], key: Callable[[One], Key]) -> dict[Key, list[One]]:
     groups: dict[Key, list[One]] = {}
-    for one in many:
-        groups.setdefault(key(one), []).append(one)
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
     return groups

@@ -57,10 +57,12 @@ class StudySource:
         return hashlib.sha256(canonical_json(facts).encode()).hexdigest()[:SIGNATURE_DIGITS]
 
     def questions(self, limit: int, conditions: Sequence[Condition]) -> Sequence[StudyQuestion]:
-        """Return the first questions that have answers in all conditions."""
+        """The first questions that have answers in all conditions."""
         return list(islice((question for question in self.key.questions if question.answers), limit))
 
-    def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+    def pictures(
+        self, conditions: Sequence[Condition], question_ids: Collection[str]
+    ) -> Iterator[tuple[str, int, bytes]]:
         """Yield the pictures of some questions: id, number of the condition, and the picture as PNG.
 
         A mode that the dataset lacks is replaced by its first.
@@ -69,7 +71,7 @@ class StudySource:
             StudyError: One is missing, too large, or no image.
         """
         for number, condition in enumerate(conditions):
-            left = set(wanted)
+            left = set(question_ids)
             mode = condition.mode if condition.mode in self.images.modes else next(iter(self.images.modes), None)
             for picture in open_pictures(self.images, PictureSelection(views=(condition.view,), mode=mode)).stream():
                 if not left:
@@ -95,31 +97,33 @@ class McqSource(StudySource):
     key: ItemKey
 
     def questions(self, limit: int, conditions: Sequence[Condition]) -> Sequence[KeyItem]:
-        """Return the first items that are complete in all languages of the conditions."""
+        """The first items that are complete in all languages of the conditions."""
         languages = {condition.mode for condition in conditions}
         return list(islice((item for item in self.key.questions if languages <= item.questions.keys()), limit))
 
-    def pictures(self, conditions: Sequence[Condition], wanted: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+    def pictures(
+        self, conditions: Sequence[Condition], question_ids: Collection[str]
+    ) -> Iterator[tuple[str, int, bytes]]:
         """Yield the pictures of some items, the same one in every condition; see `StudySource`."""
-        shown = [number for number, condition in enumerate(conditions) if condition.view is not View.TEXT_ONLY]
-        left = set(wanted)
+        with_picture = [number for number, condition in enumerate(conditions) if condition.view is not View.TEXT_ONLY]
+        left = set(question_ids)
         for _, row in self.images.rows(["question_id", "image"]):
             question_id = row["question_id"]
             if question_id in left:
                 left.remove(question_id)
                 png = self._clean(question_id, image_bytes(row["image"]), "it has none")
-                yield from ((question_id, number, png) for number in shown)
+                yield from ((question_id, number, png) for number in with_picture)
         if left:
             raise StudyError(f"{self.place} lacks the picture of {min(left)!r}.")
 
 
 def displayed_questions(question: StudyQuestion) -> list[dict[str, Any]]:
-    """Return the question of an MCQ item in each of its languages, for templates; an empty list for masked spans."""
+    """The question of an MCQ item in each of its languages, for templates; an empty list for masked spans."""
     return question_views(question.questions) if isinstance(question, KeyItem) else []
 
 
 def clean_picture(data: bytes) -> bytes:
-    """Return the same pixels as PNG and nothing else: no other data of the file, which could hold an answer.
+    """The same pixels as PNG and nothing else: no other data of the file, which could hold an answer.
 
     Raises:
         ValueError: It is too large, or no image.

@@ -46,7 +46,7 @@ class Visit(NamedTuple):
 
 
 def open_visit(connection: Connection, shared_link: str, participant: str) -> Visit | None:
-    """Return the visit of somebody by the token of a link and the id in it; None where the link is unknown."""
+    """The visit of somebody by the token of a link and the id in it; None where the link is unknown."""
     hashed = token_hash(shared_link)
     invitation = None if hashed is None else read_invitation(connection, hashed)
     if invitation is None:
@@ -63,11 +63,11 @@ def has_place(connection: Connection, invitation: Invitation) -> bool:
 
 
 def _idle(connection: Connection, invitation: Invitation) -> list[Rater]:
-    """Return idle raters who have items left: whoever has finished all and not sent it yet keeps the place."""
+    """Idle raters who have items left: whoever has finished all and not sent it yet keeps the place."""
     return [
         rater
         for rater in idle_raters(connection, invitation.shared_link, now(-IDLE))
-        if any(one.step.kind is StepKind.ITEM and not one.done for one in read_steps(connection, rater.number))
+        if any(step.step.kind is StepKind.ITEM and not step.done for step in read_steps(connection, rater.number))
     ]
 
 
@@ -99,7 +99,7 @@ def claim_place(connection: Connection, visit: Visit, participant: str, **consen
 
 
 def completion_code(connection: Connection, rater: Rater) -> str:
-    """Return the code of a rater who has sent everything; that for failed checks where the study excludes the rater."""
+    """The code of a rater who has sent everything; that for failed checks where the study excludes the rater."""
     invitation = read_invitation(connection, rater.shared_link)
     if invitation is None:
         return ""
@@ -116,8 +116,8 @@ def payment_lines(store: StudyStore) -> Iterator[str]:
     """
     with store.reading() as connection:
         options, ids = read_design(connection).options, read_participant_ids(connection)
-        raters, steps, kept = read_raters(connection), read_steps(connection), keeps_ids(connection)
-    if not kept:
+        raters, steps, has_ids = read_raters(connection), read_steps(connection), keeps_ids(connection)
+    if not has_ids:
         raise StudyError(
             f"{store.folder} keeps no ids of raters; `vcrgen study invite --prolific CODE --keep-ids` does."
         )

@@ -31,23 +31,23 @@ FAINTEST = 0.2  # the shade of a category with an item
 class _Spread:
     """Counts of the items of a set by category and level."""
 
-    of: ClassifiedSet
+    classified_set: ClassifiedSet
     categories: Counter[str]
     levels: Counter[str]
     reasons: Counter[str]
 
     @property
     def name(self) -> str:
-        return self.of.name
+        return self.classified_set.name
 
     @property
     def items(self) -> int:
-        return len(self.of.items)
+        return len(self.classified_set.items)
 
     @property
     def drawn(self) -> bool:
         """True if these items are a sample of a larger set."""
-        return self.items < self.of.count
+        return self.items < self.classified_set.count
 
     @property
     def classified(self) -> int:
@@ -75,13 +75,13 @@ def coverage_document(classification: Classification, *, settings: str, publishe
     """The page of some sets.
 
     Args:
-        classification: Under which category each item falls.
+        classification: Under which category spread item falls.
         settings: A line that says how the page was made.
         published: Whether the printed figures of MMMU stand at the end.
     """
     levels = _levels_of(classification.taxonomy.paths)
     categories = [path for paths in levels.values() for path in paths]
-    spreads = [_spread(each, categories) for each in classification.sets]
+    spreads = [_spread(classified_set, categories) for classified_set in classification.sets]
     sections = [
         _sets(spreads, categories),
         _levels(spreads, levels),
@@ -92,10 +92,10 @@ def coverage_document(classification: Classification, *, settings: str, publishe
         _agreement(classification),
     ]
     sections += [_published()] if published else []
-    lead = TEXTS.paragraphs("lead", sets=spreads, categories=len(categories), levels=len(levels))
+    (lead,) = TEXTS.paragraphs("lead", sets=spreads, categories=len(categories), levels=len(levels))
     return Document(
         title="Coverage of a taxonomy",
-        lead=lead[0],
+        lead=lead,
         sections=[section for section in sections if section is not None],
         limitations=TEXTS.paragraphs("limitations"),
         warnings=[*classification.notes, *_warnings(spreads)],
@@ -111,11 +111,12 @@ def _levels_of(paths: Sequence[str]) -> dict[str, list[str]]:
     return levels
 
 
-def _spread(of: ClassifiedSet, paths: Sequence[str]) -> _Spread:
-    counts = Counter(item.category for item in of.items)
+def _spread(classified_set: ClassifiedSet, paths: Sequence[str]) -> _Spread:
+    items = classified_set.items
+    counts = Counter(item.category for item in items)
     categories = Counter({path: counts[path] for path in paths if path in counts})  # in the order of the page
-    levels = Counter(_level(item.category) for item in of.items if item.category)
-    return _Spread(of, categories, levels, Counter(str(item.reason) for item in of.items if item.reason))
+    levels = Counter(_level(item.category) for item in items if item.category)
+    return _Spread(classified_set, categories, levels, Counter(str(item.reason) for item in items if item.reason))
 
 
 def _level(path: str) -> str:
@@ -124,28 +125,34 @@ def _level(path: str) -> str:
 
 def _warnings(spreads: Sequence[_Spread]) -> list[str]:
     sets = []
-    for each in spreads:
-        odd = each.reasons.total() - each.reasons["fits_none"]
-        unknown = odd if 2 * odd >= each.items else None
-        sets.append({"name": each.name, "number": each.items, "unknown": unknown, "pictures": each.of.pictures})
+    for spread in spreads:
+        unknown = spread.reasons.total() - spread.reasons["fits_none"]
+        sets.append(
+            {
+                "name": spread.name,
+                "number": spread.items,
+                "unknown": unknown if 2 * unknown >= spread.items else None,
+                "pictures": spread.classified_set.pictures,
+            }
+        )
     return TEXTS.paragraphs("warnings", sets=sets)
 
 
 def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     rows: list[Sequence[TableCell]] = []
-    for each in spreads:
-        covered = len(each.categories)
+    for spread in spreads:
+        covered = len(spread.categories)
         rows.append(
             (
-                each.name,
-                each.of.by,
-                each.items,
-                each.of.pictures,
-                each.classified,
-                Percent(each.share(each.classified), 1),
+                spread.name,
+                spread.classified_set.by,
+                spread.items,
+                spread.classified_set.pictures,
+                spread.classified,
+                Percent(spread.share(spread.classified), 1),
                 covered,
                 Percent(covered / len(categories), 1),
-                _half(each.categories) or None,
+                _half(spread.categories) or None,
             )
         )
     heads = (
@@ -162,9 +169,15 @@ def _sets(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
     text = TEXTS.paragraphs(
         "sets",
         sets=[
-            {"name": each.name, "number": each.items, "count": each.of.count, "drawn": each.drawn} for each in spreads
+            {
+                "name": spread.name,
+                "number": spread.items,
+                "count": spread.classified_set.count,
+                "drawn": spread.drawn,
+            }
+            for spread in spreads
         ],
-        unasked=any(each.of.pictures is None for each in spreads),
+        unasked=any(spread.classified_set.pictures is None for spread in spreads),
     )
     table = Table(title="Sets", heads=heads, labels=2, rows=rows, breaks=[6])
     return Section(title="Sets", text=text, tables=[table])
@@ -176,40 +189,39 @@ def _half(categories: Counter[str]) -> int:
 
 
 def _levels(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> Section:
-    alone, drawn = len(spreads) == 1, any(each.drawn for each in spreads)
+    alone, drawn = len(spreads) == 1, any(spread.drawn for spread in spreads)
     rows: list[Sequence[TableCell]] = []
     groups = []
     for level, paths in levels.items():
         lines: list[tuple[str, Markup, str]] = []
-        for each in spreads:
-            count, filled = each.levels[level], sum(path in each.categories for path in paths)
-            rows.append((level.capitalize(), each.name, filled, len(paths), *each.cells(count, drawn)))
-            bar = interval_bar(each.share(count), *each.interval(count))
-            figure = f"{percent(each.share(count), 1)} % ({count:,})"
-            lines.append((level.capitalize() if alone else each.name, bar, figure))
+        for spread in spreads:
+            count, filled = spread.levels[level], sum(path in spread.categories for path in paths)
+            rows.append((level.capitalize(), spread.name, filled, len(paths), *spread.cells(count, drawn)))
+            bar = interval_bar(spread.share(count), *spread.interval(count))
+            figure = f"{percent(spread.share(count), 1)} % ({count:,})"
+            lines.append((level.capitalize() if alone else spread.name, bar, figure))
         groups.append(("" if alone else level.capitalize(), lines))
     table = Table(
         title="Levels", heads=("Level", "Set", "Categories with items", "of", *_heads(drawn)), labels=2, rows=rows
     )
     panel = ChartRows(title="Share of the items", axis=("0", "50", "100 %"), groups=groups)
-    text, about = TEXTS.paragraphs("levels"), TEXTS.paragraphs("bars")[0]
-    return Section(title="Levels", text=text, legend=about, panels=[panel], tables=[table])
+    return Section(title="Levels", text=TEXTS.paragraphs("levels"), panels=[panel], tables=[table])
 
 
 def _categories(spreads: Sequence[_Spread], levels: Mapping[str, Sequence[str]]) -> Section:
     alone = len(spreads) == 1
-    groups = [(level.capitalize(), [_strip(each, paths) for each in spreads]) for level, paths in levels.items()]
+    groups = [(level.capitalize(), [_strip(spread, paths) for spread in spreads]) for level, paths in levels.items()]
     rows: list[Sequence[TableCell]] = []
     for path in (path for paths in levels.values() for path in paths):
         level, subcategory, category = path.split("/")
         cells: list[TableCell] = []
-        for each in spreads:
-            cells += each.cells(each.categories[path], each.drawn and len(spreads) <= FEW_SETS)
+        for spread in spreads:
+            cells += spread.cells(spread.categories[path], spread.drawn and len(spreads) <= FEW_SETS)
         rows.append((category, subcategory, level.capitalize(), *cells))
     heads = ["Category", "Subcategory", "Level"]
-    for each in spreads:
-        names = _heads(each.drawn and len(spreads) <= FEW_SETS)
-        heads += names if alone else [f"{each.name}: {name.lower()}" for name in names]
+    for spread in spreads:
+        names = _heads(spread.drawn and len(spreads) <= FEW_SETS)
+        heads += names if alone else [f"{spread.name}: {name.lower()}" for name in names]
     table = Table(title="Items of every category", heads=heads, labels=3, rows=rows)
     return Section(
         title="Categories",
@@ -225,7 +237,7 @@ def _strip(spread: _Spread, paths: Sequence[str]) -> tuple[str, Markup, str]:
     for path in paths:
         count = spread.categories[path]
         name = f"{path.rpartition('/')[2]}: {pluralize(count, 'item')}"
-        # Fields are shaded by the power of 1.5 of what is given.
+        # `strip` shades by the power of 1.5 of a share; counts are shaded by their root, as few items differ from none.
         fields.append((name, (FAINTEST + (1 - FAINTEST) * (count / most) ** 0.5) ** (2 / 3) if count else None))
     filled = sum(path in spread.categories for path in paths)
     text = f"{spread.name}: {filled} of {len(paths)} categories have items"
@@ -240,14 +252,14 @@ def _empty(spreads: Sequence[_Spread], categories: Sequence[str]) -> Section:
         parts.setdefault((level, subcategory), []).append(path)
     rows: list[Sequence[TableCell]] = []
     for (level, subcategory), paths in parts.items():
-        empty = [[path.rpartition("/")[2] for path in paths if path not in each.categories] for each in spreads]
+        empty = [[path.rpartition("/")[2] for path in paths if path not in spread.categories] for spread in spreads]
         if any(empty):
             rows.append((level.capitalize(), subcategory, *(_format_categories(names, len(paths)) for names in empty)))
-    heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [each.name for each in spreads]))
-    both = sum(not any(path in each.categories for each in spreads) for path in categories)
+    heads = ("Level", "Subcategory", *(["Empty categories"] if alone else [spread.name for spread in spreads]))
+    both = sum(not any(path in spread.categories for spread in spreads) for path in categories)
     text = TEXTS.paragraphs(
         "empty",
-        counts=[(each.name, sum(path not in each.categories for path in categories)) for each in spreads],
+        counts=[(spread.name, sum(path not in spread.categories for path in categories)) for spread in spreads],
         both=None if alone else both,
         categories=len(categories),
     )
@@ -263,21 +275,21 @@ def _format_categories(names: Sequence[str], categories: int) -> str:
 
 
 def _crowded(spreads: Sequence[_Spread]) -> Section | None:
-    """The categories with most items of each set: of some with as many items, all are listed or none."""
+    """The categories with most items of spread set: of some with as many items, all are listed or none."""
     rows: list[Sequence[TableCell]] = []
-    drawn = any(each.drawn for each in spreads)
+    drawn = any(spread.drawn for spread in spreads)
     unlisted = []
-    for each in spreads:
-        counts = each.categories.most_common()
+    for spread in spreads:
+        counts = spread.categories.most_common()
         alike = counts[MOST_CROWDED][1] if len(counts) > MOST_CROWDED else 0  # what the first that is not listed has
         listed = [(path, count) for path, count in counts[:MOST_CROWDED] if count > alike]
         if alike and len(listed) < MOST_CROWDED:
-            same = list(each.categories.values()).count(alike)
-            unlisted.append({"name": each.name, "same": same, "number": alike, "is_most": not listed})
+            same = list(spread.categories.values()).count(alike)
+            unlisted.append({"name": spread.name, "same": same, "number": alike, "is_most": not listed})
         for path, count in listed:
             level, subcategory, category = path.split("/")
-            rows.append((each.name, level.capitalize(), subcategory, category, *each.cells(count, drawn)))
-    if not any(each.categories for each in spreads):
+            rows.append((spread.name, level.capitalize(), subcategory, category, *spread.cells(count, drawn)))
+    if not any(spread.categories for spread in spreads):
         return None
     heads = ("Set", "Level", "Subcategory", "Category", *_heads(drawn))
     return Section(
@@ -289,9 +301,9 @@ def _crowded(spreads: Sequence[_Spread]) -> Section | None:
 
 def _unclassified(spreads: Sequence[_Spread]) -> Section | None:
     rows = [
-        (each.name, reason, count, Percent(each.share(count), 1))
-        for each in spreads
-        for reason, count in sorted(each.reasons.items(), key=lambda of: (-of[1], of[0]))
+        (spread.name, reason, count, Percent(spread.share(count), 1))
+        for spread in spreads
+        for reason, count in sorted(spread.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
     ]
     if not rows:
         return None
@@ -305,20 +317,20 @@ def _agreement(classification: Classification) -> Section | None:
         (ITSELF, lambda item: item.own),
     ]
     rows: list[Sequence[TableCell]] = []
-    for each in classification.sets:
+    for classified_set in classification.sets:
         for name, other in kinds:
-            if each.by == name:
+            if classified_set.by == name:
                 continue
             pairs = [
                 [item.category or "", second]
-                for item in each.items
+                for item in classified_set.items
                 if (item.category or item.reason == "fits_none") and (second := other(item)) is not None
             ]
             if not pairs:
                 continue
             levels = [[_level(path) for path in pair] for pair in pairs]
             cells = [cell for units in (pairs, levels) for cell in (_same(units), Number(gwet_ac1(units)))]
-            rows.append((each.name, f"{each.by} and {name}", len(pairs), *cells))
+            rows.append((classified_set.name, f"{classified_set.by} and {name}", len(pairs), *cells))
     if not rows:
         return None
     heads = ("Set", "Judges", "Items", "Same category, %", "AC1", "Same level, %", "AC1 of levels")

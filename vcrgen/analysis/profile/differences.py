@@ -35,19 +35,19 @@ class CategoryDifference(NamedTuple):
     adjusted: float  # for the number of all differences
 
 
-def pairs_by(profiles: Sequence[ModelProfile], what: str) -> list[Pair]:
+def pairs_by(profiles: Sequence[ModelProfile], axis: str) -> list[Pair]:
     """All pairs of profiles that differ in one thing and are alike in the others, in the order of the profiles.
 
     Args:
         profiles: Those of a page.
-        what: ``model``, ``lang``, ``view`` or ``metric``. But for the view, only profiles with the picture are paired.
+        axis: ``model``, ``lang``, ``view`` or ``metric``. But for the view, only profiles with the picture are paired.
     """
-    place = KEY.index(what)
-    alike: dict[tuple[str, ...], list[ModelProfile]] = {}
-    for each in profiles:
-        if what == "view" or each.view == "image":
-            alike.setdefault(each.key[:place] + each.key[place + 1 :], []).append(each)
-    return [pair for group in alike.values() for pair in combinations(group, 2)]
+    position = KEY.index(axis)
+    groups: dict[tuple[str, ...], list[ModelProfile]] = {}
+    for profile in profiles:
+        if axis == "view" or profile.view == "image":
+            groups.setdefault(profile.key[:position] + profile.key[position + 1 :], []).append(profile)
+    return [pair for group in groups.values() for pair in combinations(group, 2)]
 
 
 def category_differences(pairs: Sequence[Pair]) -> list[CategoryDifference]:
@@ -56,13 +56,13 @@ def category_differences(pairs: Sequence[Pair]) -> list[CategoryDifference]:
     Both shares count as those of different items. Where they are of the same items, on which profiles mostly succeed
     and fail together, this names fewer differences than there are.
     """
-    found = []
+    differences = []
     for first, second in pairs:
-        for category, one in first.categories.items():
+        for category, share in first.categories.items():
             if category in second.categories:
                 other = second.categories[category]
-                value, (low, high) = one.value - other.value, difference_interval(one, other)
+                value, (low, high) = share.value - other.value, difference_interval(share, other)
                 p = difference_p(value, low, high)
-                found.append(CategoryDifference(first, second, category, value, low, high, p, p))
-    adjusted = benjamini_hochberg(np.array([each.p for each in found]))
-    return [each._replace(adjusted=p) for each, p in zip(found, adjusted.tolist(), strict=True)]
+                differences.append(CategoryDifference(first, second, category, value, low, high, p, p))
+    adjusted = benjamini_hochberg(np.array([difference.p for difference in differences]))
+    return [difference._replace(adjusted=p) for difference, p in zip(differences, adjusted.tolist(), strict=True)]

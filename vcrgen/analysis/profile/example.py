@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from vcrgen.analysis.examples import BENCHMARKS, errata_section, published_rows
 from vcrgen.analysis.profile.profiles import Profiles
@@ -44,7 +45,7 @@ def example_profiles() -> Profiles:
     """The published category scores, with the names of models as the paper prints them."""
     data = read_profiles([BENCHMARKS / f"bloom-leaves-{method}.csv" for method in ("rae", "lbs")])
     names = {line["model"].lower().replace(" ", "-"): line["model"] for line in published_lines("bloom-overall")}
-    return replace(data, profiles=[replace(each, model=names[each.model]) for each in data.profiles])
+    return replace(data, profiles=[replace(profile, model=names[profile.model]) for profile in data.profiles])
 
 
 def checks(data: Profiles) -> list[PrintedCheck]:
@@ -54,12 +55,12 @@ def checks(data: Profiles) -> list[PrintedCheck]:
     for line in published_lines("bloom-levels"):
         printed.setdefault(_key(line), {})[line["level"].lower()] = float(line["accuracy"])
     micro, levels = {}, {}
-    for each in data.profiles:
-        key = (each.model, each.lang, each.metric)
-        micro[key] = abs(each.micro.value - float(overall[key]["micro"]))
-        for level, share in each.levels.items():
-            levels[each.model, each.lang, f"{each.metric} {level}"] = abs(share.value - printed[key][level])
-    macro = {key: abs(sum(of.values()) / len(of) - float(overall[key]["macro"])) for key, of in printed.items()}
+    for profile in data.profiles:
+        key = (profile.model, profile.lang, profile.metric)
+        micro[key] = abs(profile.micro.value - float(overall[key]["micro"]))
+        for level, share in profile.levels.items():
+            levels[profile.model, profile.lang, f"{profile.metric} {level}"] = abs(share.value - printed[key][level])
+    macro = {key: abs(fmean(shares.values()) - float(overall[key]["macro"])) for key, shares in printed.items()}
     return [
         PrintedCheck("Micro of Table 1, from category scores and counts", 0.001, micro),
         PrintedCheck("Levels of Table 2, from category scores and counts", 0.0065, levels),
@@ -71,14 +72,14 @@ def example_sections(data: Profiles) -> list[Section]:
     """Sections of the paper's other results: checks, the Spanish part, coverage of MMMU, errata."""
     rows: list[Sequence[TableCell]] = [
         (
-            of.name,
-            "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in of.failed) or "none",
-            len(of.differences),
-            len(of.differences) - len(of.failed),
-            Number(of.within, 4),
-            Number(max(of.differences.values()), 4),
+            check.name,
+            "; ".join(f"{model}, {lang}, {metric.upper()}" for model, lang, metric in check.failed) or "none",
+            len(check.differences),
+            len(check.differences) - len(check.failed),
+            Number(check.within, 4),
+            Number(max(check.differences.values()), 4),
         )
-        for of in checks(data)
+        for check in checks(data)
     ]
     heads = ("Printed figures", "Not within", "Compared", "Within", "of", "Largest difference")
     return [
@@ -116,8 +117,8 @@ def _spanish() -> Table:
             right = int(line[f"{method}_right"])
             cells += [right, Percent(right / items), Percent(float(line[f"{method}_macro"]) / 100)]
         rows.append(cells)
-    of_methods = (f"{method}{what}" for method in ("RAE", "LBS") for what in (", right", ", micro", ", macro"))
-    heads = ("Model", "Language", "Items", *of_methods)
+    columns = (f"{method}, {figure}" for method in ("RAE", "LBS") for figure in ("right", "micro", "macro"))
+    heads = ("Model", "Language", "Items", *columns)
     return Table(title="The Spanish part, in percent", heads=heads, labels=2, rows=rows)
 
 

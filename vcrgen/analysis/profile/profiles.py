@@ -78,36 +78,36 @@ class Profiles:
 
     def of(self, model: str, lang: str, metric: str, view: str = "image") -> ModelProfile | None:
         """The profile of a key; None where there is none, which is a gap and not a 0."""
-        return next((each for each in self.profiles if each.key == (model, lang, view, metric)), None)
+        return next((profile for profile in self.profiles if profile.key == (model, lang, view, metric)), None)
 
     @property
     def chance(self) -> float:
         """The accuracy of random choices, over all profiles."""
-        return fmean(each.chance for each in self.profiles) if self.profiles else CHANCE
+        return fmean(profile.chance for profile in self.profiles) if self.profiles else CHANCE
 
     @property
     def models(self) -> list[str]:
         """Models in the order in which they were read."""
-        return list(dict.fromkeys(each.model for each in self.profiles))
+        return list(dict.fromkeys(profile.model for profile in self.profiles))
 
     @property
     def langs(self) -> list[str]:
         """Languages in the order in which they were read."""
-        return list(dict.fromkeys(each.lang for each in self.profiles))
+        return list(dict.fromkeys(profile.lang for profile in self.profiles))
 
     @property
     def levels(self) -> list[str]:
         """Bloom's levels in their order; those of a tree with others in the order in which they were read."""
-        found = list(dict.fromkeys(level for each in self.profiles for level in each.levels))
-        return sorted(found, key=LEVELS.index) if set(found) <= set(LEVELS) else found
+        levels = list(dict.fromkeys(level for profile in self.profiles for level in profile.levels))
+        return sorted(levels, key=LEVELS.index) if set(levels) <= set(LEVELS) else levels
 
     @property
     def categories(self) -> list[Category]:
         """Categories in the order of their levels, those of a subcategory together."""
-        found = dict.fromkeys(category for each in self.profiles for category in each.categories)
+        categories = dict.fromkeys(category for profile in self.profiles for category in profile.categories)
         order = {level: number for number, level in enumerate(self.levels)}
-        parts = {part: number for number, part in enumerate(dict.fromkeys(category[:2] for category in found))}
-        return sorted(found, key=lambda category: (order.get(category.level, len(order)), parts[category[:2]]))
+        parts = {part: number for number, part in enumerate(dict.fromkeys(category[:2] for category in categories))}
+        return sorted(categories, key=lambda category: (order.get(category.level, len(order)), parts[category[:2]]))
 
 
 class ProfileGap(NamedTuple):
@@ -125,8 +125,8 @@ def gap(first: ModelProfile, second: ModelProfile) -> ProfileGap:
     """The difference over all items, paired by picture where the scores of items are known."""
     a, b = first.resampled, second.resampled
     if a is not None and b is not None and a.groups == b.groups:
-        found = paired_difference(a, b)
-        return ProfileGap(first, second, found.value, found.low, found.high, True)
+        difference = paired_difference(a, b)
+        return ProfileGap(first, second, difference.value, difference.low, difference.high, True)
     low, high = difference_interval(first.micro, second.micro)
     return ProfileGap(first, second, first.micro.value - second.micro.value, low, high, False)
 
@@ -160,10 +160,10 @@ def profile_of(
         (float(shares.mean()), float(variances.sum()) / len(shares) ** 2, total),
     ]
     single = list(zip(shares.tolist(), variances.tolist(), items.tolist(), strict=True))
-    found = _shares([*overall, *levels, *single])
-    by_category = dict(zip(scores, found[len(overall) + len(levels) :], strict=True))
-    by_level = dict(zip(parts, found[len(overall) :], strict=False))
-    micro, macro, macro_category = found[: len(overall)]
+    estimates = _shares([*overall, *levels, *single])
+    by_category = dict(zip(scores, estimates[len(overall) + len(levels) :], strict=True))
+    by_level = dict(zip(parts, estimates[len(overall) :], strict=False))
+    micro, macro, macro_category = estimates[: len(overall)]
     return ModelProfile(
         model=model,
         lang=lang,

@@ -85,8 +85,8 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
                 micro=_score(run, cell.metrics[metric], cell.units),
                 macro=macros.get("level"),
                 macro_category=macros.get("category"),
-                levels={parse_name(label, "level", run.name): of for label, of in levels.items()},
-                categories={_category(run, label): of for label, of in categories.items()},
+                levels={parse_name(label, "level", run.name): share for label, share in levels.items()},
+                categories={_category(run, label): share for label, share in categories.items()},
                 resampled=resampled.means[metric] if resampled else None,
                 chance=CHANCE if cell.chance is None else cell.chance,
             )
@@ -94,27 +94,29 @@ def profiles_of_run(run: RunResult) -> Iterator[ModelProfile]:
 
 def calibrations_of_run(run: RunResult) -> Iterator[tuple[tuple[str, str], ReliabilityCurve]]:
     """By model and language, how well likelihoods fit how often they choose the right option, with the picture."""
-    for (lang, view), of in run.resamples.items():
+    for (lang, view), resamples in run.resamples.items():
         if view in run.task.image_views:
-            pictures = np.repeat(np.arange(len(of.starts) - 1), np.diff(of.starts))
-            found = reliability_curve(
-                of.scores["confidence"], of.scores["lbs"], of.scores["brier"], pictures, seed=of.seed
+            scores, starts = resamples.scores, resamples.starts
+            pictures = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            curve = reliability_curve(
+                scores["confidence"], scores["lbs"], scores["brier"], pictures, seed=resamples.seed
             )
-            if found:
-                yield (run.title, lang), found
+            if curve:
+                yield (run.title, lang), curve
 
 
 def _groups(run: RunResult, cell: CellResult, by: str, metric: str) -> dict[str, ShareEstimate]:
-    found = [group for group in cell.groups if group.by == by and metric in group.metrics]
-    return {group.label: _score(run, group.metrics[metric], group.units) for group in found}
+    groups = [group for group in cell.groups if group.by == by and metric in group.metrics]
+    return {group.label: _score(run, group.metrics[metric], group.units) for group in groups}
 
 
-def _score(run: RunResult, of: Estimate, items: int) -> ShareEstimate:
+def _score(run: RunResult, estimate: Estimate, items: int) -> ShareEstimate:
     """A score, if it is a share inside of its interval: files come from strangers."""
-    inside = 0 <= of.low <= of.value <= of.high <= 1 and (of.low < of.value or of.value == 0)
-    if not inside or not (of.value < of.high or of.value == 1) or items < 1:
+    value, low, high = estimate.value, estimate.low, estimate.high
+    inside = 0 <= low <= value <= high <= 1 and (low < value or value == 0) and (value < high or value == 1)
+    if not inside or items < 1:
         raise AnalysisError(f"{run.name} is damaged: a score is outside of its interval; score the outputs again.")
-    return ShareEstimate(of.value, of.low, of.high, items)
+    return ShareEstimate(value, low, high, items)
 
 
 def _category(run: RunResult, label: str) -> Category:

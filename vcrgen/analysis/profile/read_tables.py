@@ -57,33 +57,29 @@ def read_profiles(files: Sequence[Path], *, private: bool = False) -> Profiles:
     if len(saved) > MAX_MODELS:
         raise AnalysisError(f"{len(saved)} files of saved scores are too many for a page; name at most {MAX_MODELS}.")
     runs, hidden = load_runs(saved, private=private)
-    found: dict[tuple[str, str, str, str], ModelProfile] = {}
+    profiles: dict[tuple[str, str, str, str], ModelProfile] = {}
     notes = [INDEPENDENT] if tables else []
     notes += filter(None, {level_note(run.signature.facts) for run in runs})
     for profile in (profile for run in runs for profile in profiles_of_run(run)):
-        found[profile.key] = profile
+        profiles[profile.key] = profile
     for file in tables:
         for profile, missing in _category_table(file):
-            if profile.key in found:
+            if profile.key in profiles:
                 model, lang, _, metric = profile.key
                 raise AnalysisError(
                     f"{file}: {METHODS[metric]} of {model!r} in {lang!r} is in another file or column already; name "
                     "each of them once."
                 )
-            found[profile.key] = profile
+            profiles[profile.key] = profile
             if missing:
-                model, lang = profile.model, profile.lang
-                notes.append(
-                    f"{model}, {lang}, {METHODS[profile.metric]}: "
-                    f"{pluralize(missing, 'category has', 'categories have')} no score."
-                )
-    if not found:
+                name = f"{profile.model}, {profile.lang}, {METHODS[profile.metric]}"
+                notes.append(f"{name}: {pluralize(missing, 'category has', 'categories have')} no score.")
+    if not profiles:
         raise AnalysisError(f"{files[0]} holds no score of any category.")
     methods = list(METHODS)  # whichever file was named first, RAE comes before LBS
-    profiles = sorted(found.values(), key=lambda profile: methods.index(profile.metric))
     data = Profiles(
         source=", ".join(file.name for file in files),
-        profiles=profiles,
+        profiles=sorted(profiles.values(), key=lambda profile: methods.index(profile.metric)),
         notes=notes,
         hidden=hidden,
         calibrations=dict(pair for run in runs for pair in calibrations_of_run(run)),
@@ -139,19 +135,19 @@ def _category_table(file: Path) -> list[tuple[ModelProfile, int]]:
 
 
 def _method(file: Path) -> str:
-    found = _METHOD.fullmatch(file.stem.lower())
-    if found is None:
+    match = _METHOD.fullmatch(file.stem.lower())
+    if match is None:
         raise AnalysisError(
             f"{file}: the name of a table of category scores ends in the method, as in scores_rae.csv; known are "
             f"{' and '.join(SHOWN)}."
         )
-    return found[1]
+    return match[1]
 
 
 def _column(head: str, place: str) -> tuple[str, str]:
-    found = _MODEL.fullmatch(head) if len(head) < 200 else None
-    if found is None:
+    match = _MODEL.fullmatch(head) if len(head) < 200 else None
+    if match is None:
         raise AnalysisError(
             f"{place}: {head[:40]!r} does not name a model and a language; write them as in my-model_en."
         )
-    return parse_name(found[1], "model", place), found[2].lower()
+    return parse_name(match[1], "model", place), match[2].lower()

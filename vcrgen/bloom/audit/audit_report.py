@@ -87,7 +87,7 @@ def write_report(
 def audit_document(
     draw: Draw, verdicts: AuditVerdicts, statistics: AuditStatistics, notes: Sequence[str] = ()
 ) -> Document:
-    """Return the report of an audit as a document, with further ``notes``."""
+    """The report of an audit as a document, with further ``notes``."""
     lead = (
         f"{len(draw.items):,} of {pluralize(sum(draw.categories.values()), 'item')} in "
         f"{pluralize(len(draw.categories), 'category', 'categories')}, judged by {pluralize(draw.raters, 'rater')}."
@@ -110,7 +110,7 @@ def audit_page(document: Document, items: Sequence[Mapping[str, Any]], count: in
 
 
 def audit_section(dataset: Dataset, folder: Path) -> str:
-    """Return the section on an audit for the card of a benchmark, in Markdown.
+    """The section on an audit for the card of a benchmark, in Markdown.
 
     Args:
         dataset: The audited benchmark.
@@ -124,10 +124,10 @@ def audit_section(dataset: Dataset, folder: Path) -> str:
         raise DatasetError(f"{folder} has no report yet; write it with `vcrgen bloom audit report`.")
     values = read_json(file, DatasetError)
 
-    def share(of: Any) -> str:
-        if not isinstance(of, float | int) or not 0 <= of <= 1:
+    def share(value: Any) -> str:
+        if not isinstance(value, float | int) or not 0 <= value <= 1:
             raise ValueError
-        return f"{100 * of:.1f} %"
+        return f"{100 * value:.1f} %"
 
     try:
         if values["draw"] != draw.name:
@@ -136,8 +136,8 @@ def audit_section(dataset: Dataset, folder: Path) -> str:
         classes = ", ".join(f"{NAMES[error]} {share(faults[error]['value'])}" for error in ERRORS)
         ends = f"{share(rate['low'])} to {share(rate['high'])}"
         text = f"In order, weighted by category: {share(rate['value'])} (95 % interval {ends}). At fault: {classes}."
-        if of := values["agreement"]:
-            text += f" Two people judged {int(of['items']):,} of them, and agree on {share(of['same'])}."
+        if agreement := values["agreement"]:
+            text += f" Two people judged {int(agreement['items']):,} of them, and agree on {share(agreement['same'])}."
         if empty := len(values["empty"]):
             text += f" No item of {empty:,} categories was judged; no rate covers them."
     except (ValueError, TypeError, KeyError, OverflowError):
@@ -152,13 +152,17 @@ def audit_section(dataset: Dataset, folder: Path) -> str:
 
 
 def _tables(statistics: AuditStatistics) -> list[Table]:
-    """Return the tables of the estimates; some have no rows."""
+    """The tables of the estimates; some have no rows."""
     judge, heads = statistics.judge, ("Of", "Items", "Same, %", "AC1", "Kappa")
     agreed = {"in order or not": statistics.agreement, "all five verdicts": statistics.classes}
     tables = [
         _rates(statistics),
         _raters(statistics.raters),
-        _table("Agreement of raters", heads, [_agreement(name, of) for name, of in agreed.items() if of]),
+        _table(
+            "Agreement of raters",
+            heads,
+            [_agreement(name, agreement) for name, agreement in agreed.items() if agreement],
+        ),
     ]
     problems = {str(reason): count for reason, count in statistics.problems.items()}
     if judge:
@@ -198,15 +202,17 @@ def _rates(statistics: AuditStatistics) -> Table:
 
 def _raters(raters: Sequence[AuditorStatistics]) -> Table:
     rows: list[list[TableCell]] = []
-    for of in raters:
-        right, count = of.own_answers
-        approved = Percent(of.approved / of.judged) if of.judged else None
-        rows.append([str(of.rater), of.assigned, of.judged, approved, Percent(right / count) if count else None])
+    for rater in raters:
+        right, count = rater.own_answers
+        approved = Percent(rater.approved / rater.judged) if rater.judged else None
+        rows.append(
+            [str(rater.rater), rater.assigned, rater.judged, approved, Percent(right / count) if count else None]
+        )
     return _table("Raters", ("Rater", "Assigned", "Judged", "In order, %", "Own answer is the key, %"), rows)
 
 
-def _agreement(name: str, of: RaterAgreement) -> list[TableCell]:
-    return [name, of.items, Percent(of.same), Number(of.ac1), Number(of.kappa)]
+def _agreement(name: str, agreement: RaterAgreement) -> list[TableCell]:
+    return [name, agreement.items, Percent(agreement.same), Number(agreement.ac1), Number(agreement.kappa)]
 
 
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]]) -> Table:
@@ -214,7 +220,7 @@ def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[TableCell]]
 
 
 def _remarks(draw: Draw, verdicts: AuditVerdicts) -> Table:
-    """Return the table of verdicts on items that a rater did not approve, or wrote a note on."""
+    """The table of verdicts on items that a rater did not approve, or wrote a note on."""
     rows: list[list[TableCell]] = []
     paths = {item.question_id: item.path for item in draw.items}
     rejected = set(rejected_ids(verdicts))
@@ -228,12 +234,12 @@ def _remarks(draw: Draw, verdicts: AuditVerdicts) -> Table:
 
 
 def _values(statistics: AuditStatistics, draw: Draw) -> Mapping[str, Any]:
-    def mean(of: StratifiedMean | None) -> Mapping[str, float] | None:
-        return of and of._asdict()
+    def mean(estimate: StratifiedMean | None) -> Mapping[str, float] | None:
+        return estimate and estimate._asdict()
 
     return asdict(statistics) | {
         "draw": draw.name,
         "overall": mean(statistics.overall),
-        "levels": {level: mean(of) for level, of in statistics.levels.items()},
-        "errors": {error: mean(of) for error, of in statistics.errors.items()},
+        "levels": {level: mean(estimate) for level, estimate in statistics.levels.items()},
+        "errors": {error: mean(estimate) for error, estimate in statistics.errors.items()},
     }

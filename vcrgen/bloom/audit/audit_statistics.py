@@ -76,9 +76,9 @@ def audit_statistics(
         draw: The sample.
         verdicts: The verdicts on its items.
         keys: The right option of each item, ``A`` to ``D``; a rater's own answer to one without it does not count.
-        judge: The verdicts that :func:`vcrgen.bloom.audit.verdicts.read_judge` returns.
+        judge: The verdicts that `vcrgen.bloom.audit.verdicts.read_judge` returns.
     """
-    by_item = {one: list(verdicts.by_item[one].values()) for one in verdicts.by_item}
+    by_item = {item: list(own.values()) for item, own in verdicts.by_item.items()}
 
     def rate(holds: Callable[[RaterVerdict], bool], level: str | None = None) -> StratifiedMean | None:
         values: dict[str, list[float]] = {}
@@ -95,25 +95,25 @@ def audit_statistics(
         audited=len(by_item),
         approved=sum(_share(of_item, _approves) for of_item in by_item.values()),
         overall=rate(_approves),
-        levels={level: found for level in levels if (found := rate(_approves, level))},
-        errors={error: found for error in ERRORS if (found := rate(partial(_is_error, error)))},
+        levels={level: mean for level in levels if (mean := rate(_approves, level))},
+        errors={error: mean for error in ERRORS if (mean := rate(partial(_is_error, error)))},
         empty={path: size for path, size in draw.categories.items() if path not in audited},
         raters=tuple(_auditor(number, draw, verdicts, keys) for number in range(1, draw.raters + 1)),
-        agreement=_agreement([[_approves(one) for one in both] for both in pairs]),
-        classes=_agreement([[one.verdict for one in both] for both in pairs]),
+        agreement=_agreement([[_approves(verdict) for verdict in both] for both in pairs]),
+        classes=_agreement([[verdict.verdict for verdict in both] for both in pairs]),
         problems=dict(verdicts.problems),
         judge=judge and _judge(by_item, *judge),
     )
 
 
 def rejected_ids(verdicts: AuditVerdicts) -> list[str]:
-    """Return the ids of items that a rater did not approve, sorted."""
-    return sorted(one for one, of_item in verdicts.by_item.items() if not all(map(_approves, of_item.values())))
+    """The ids of items that a rater did not approve, sorted."""
+    return sorted(item for item, own in verdicts.by_item.items() if not all(map(_approves, own.values())))
 
 
 def _auditor(number: int, draw: Draw, verdicts: AuditVerdicts, keys: Mapping[str, str]) -> AuditorStatistics:
-    judged = {one: of_item[number] for one, of_item in verdicts.by_item.items() if number in of_item}
-    own = [verdict.answer == keys[one] for one, verdict in judged.items() if verdict.answer and one in keys]
+    judged = {item: by_rater[number] for item, by_rater in verdicts.by_item.items() if number in by_rater}
+    own = [verdict.answer == keys[item] for item, verdict in judged.items() if verdict.answer and item in keys]
     return AuditorStatistics(
         rater=number,
         assigned=sum(number in item.raters for item in draw.items),
@@ -148,9 +148,9 @@ def _judge(
     problems: Mapping[LineProblem, int],
 ) -> JudgeStatistics:
     units = [
-        [verdicts[one] is AuditVerdict.APPROVE, all(map(_approves, of_item))]
-        for one, of_item in by_item.items()
-        if one in verdicts
+        [verdicts[item] is AuditVerdict.APPROVE, all(map(_approves, own))]
+        for item, own in by_item.items()
+        if item in verdicts
     ]
     return JudgeStatistics(
         both=units.count([True, True]),

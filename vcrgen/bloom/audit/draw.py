@@ -61,7 +61,7 @@ class Draw:
         return int(self.options["raters"])
 
     def weights(self) -> dict[str, float]:
-        """Return the inverse sampling probability of the items of each category."""
+        """The inverse sampling probability of the items of each category."""
         drawn = Counter(item.path for item in self.items)
         return {path: size / drawn[path] for path, size in self.categories.items()}
 
@@ -88,21 +88,24 @@ def draw_items(items: Iterable[tuple[str, str, int]], options: AuditOptions, *, 
         raise DatasetError("Two items of the benchmark have the same id; build or import it again.")
     total = options.items or -(-len(every) // DEFAULT_SHARE)
     order = {question_id: rng_for(options.seed, "audit", question_id).random() for question_id in every}
-    chosen = {
+    sample = {
         question_id: path
         for (path, _), count in zip(
             sizes.items(), allocate(list(sizes.values()), total, options.per_category), strict=True
         )
-        for question_id in sorted(categories[path], key=lambda one: (order[one], one))[:count]
+        for question_id in sorted(categories[path], key=lambda question_id: (order[question_id], question_id))[:count]
     }
-    raters = _assign(sorted(chosen), options)
-    drawn = tuple(DrawnItem(one, chosen[one], choices[one], tuple(raters[one])) for one in sorted(chosen))
-    kept = options.model_dump(mode="json") | {"items": len(drawn)}
-    return Draw(data=data, options=kept, categories=sizes, items=drawn)
+    raters = _assign(sorted(sample), options)
+    drawn = tuple(
+        DrawnItem(question_id, sample[question_id], choices[question_id], tuple(raters[question_id]))
+        for question_id in sorted(sample)
+    )
+    facts = options.model_dump(mode="json") | {"items": len(drawn)}
+    return Draw(data=data, options=facts, categories=sizes, items=drawn)
 
 
 def _assign(ids: Sequence[str], options: AuditOptions) -> dict[str, list[int]]:
-    """Return the raters of each item: equal numbers of items, and of items with two raters, for everybody."""
+    """The raters of each item: equal numbers of items, and of items with two raters, for everybody."""
     first = shuffled(rng_for(options.seed, "audit-deal", ""), ids)
     raters = {question_id: [number % options.raters + 1] for number, question_id in enumerate(first)}
     load = Counter(number for numbers in raters.values() for number in numbers)
@@ -129,7 +132,7 @@ def draw_set(dataset: Dataset, options: AuditOptions) -> Draw:
 
 
 def digest(dataset: Dataset) -> str:
-    """Return the digest of an MCQ benchmark's files.
+    """The digest of an MCQ benchmark's files.
 
     Raises:
         DatasetError: It is no finished MCQ benchmark with keys.
@@ -156,12 +159,12 @@ def write_draw(file: Path, draw: Draw) -> None:
 
 
 def draw_to_json(draw: Draw) -> dict[str, Any]:
-    """Return a draw as JSON; :func:`draw_from_json` reads it."""
+    """Return a draw as JSON; `draw_from_json` reads it."""
     return {"form": FORM, "name": draw.name} | asdict(draw)
 
 
 def draw_from_json(values: Any) -> Draw:
-    """Return the draw that :func:`draw_to_json` has written.
+    """The draw that `draw_to_json` has written.
 
     Raises:
         ValueError: It is none, or was changed.

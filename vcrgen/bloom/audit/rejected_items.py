@@ -19,7 +19,7 @@ MAX_ITEMS = 250  # of a page
 
 
 def question_views(questions: Mapping[str, ChoiceQuestion]) -> list[dict[str, Any]]:
-    """Return the question of an item in all its languages, for templates and scripts."""
+    """The question of an item in all its languages, for templates and scripts."""
     return [
         {"lang": lang, "dir": direction(lang), "text": question.text, "options": question.options}
         for lang, question in questions.items()
@@ -32,8 +32,8 @@ def read_rejected_items(dataset: Dataset, verdicts: AuditVerdicts) -> list[dict[
     Raises:
         DatasetError: The benchmark is damaged.
     """
-    wanted = set(rejected_ids(verdicts))
-    positions = [at for at, (_, row) in enumerate(dataset.rows(["question_id"])) if row["question_id"] in wanted]
+    question_ids = set(rejected_ids(verdicts))
+    positions = [at for at, (_, row) in enumerate(dataset.rows(["question_id"])) if row["question_id"] in question_ids]
     languages = languages_of(dataset)
     items: list[dict[str, Any]] = []
     size = 0
@@ -46,13 +46,13 @@ def read_rejected_items(dataset: Dataset, verdicts: AuditVerdicts) -> list[dict[
             item = item_of(row, languages)
         except (TypeError, ValueError) as problem:
             raise DatasetError(f"{place}: {problem}; build or import the benchmark again.") from None
-        shown = len(picture) <= MAX_PICTURE and media_type(picture)
+        is_shown = len(picture) <= MAX_PICTURE and media_type(picture)
         items.append(
             {
                 "id": item.question_id,
                 "path": item.path,
                 "questions": question_views(item.questions),
-                "picture": data_uri(picture) if shown else None,
+                "picture": data_uri(picture) if is_shown else None,
                 "verdicts": verdicts.by_item[item.question_id],
                 "key": "" if item.answer is None else LETTERS[item.answer],
             }

@@ -68,7 +68,7 @@ class AuditVerdicts:
 
 
 def read_verdicts(file: Path, draw: Draw) -> AuditVerdicts:
-    """Read the verdicts of raters; see :func:`collect_verdicts`.
+    """Read the verdicts of raters; see `collect_verdicts`.
 
     Raises:
         DatasetError: The file cannot be read, is too large, or is no JSON Lines.
@@ -77,10 +77,10 @@ def read_verdicts(file: Path, draw: Draw) -> AuditVerdicts:
 
 
 def collect_verdicts(rows: Iterable[dict[str, Any]], draw: Draw) -> AuditVerdicts:
-    """Return the accepted verdicts of some lines, in any order. Of contradictory verdicts of a rater none counts."""
+    """The accepted verdicts of some lines, in any order. Of contradictory verdicts of a rater none counts."""
     drawn = {item.question_id: item for item in draw.items}
     verdicts, name = AuditVerdicts(), draw.name
-    found: dict[tuple[str, int], list[RaterVerdict]] = {}
+    candidates: dict[tuple[str, int], list[RaterVerdict]] = {}
     for row in rows:
         rater, question_id = row.get("rater"), row.get("question_id")
         if row.get("audit") != name:
@@ -92,11 +92,11 @@ def collect_verdicts(rows: Iterable[dict[str, Any]], draw: Draw) -> AuditVerdict
         elif isinstance(verdict := _parse(row, drawn[question_id].choices), LineProblem):
             verdicts.problems[verdict] += 1
         else:
-            found.setdefault((question_id, rater), []).append(verdict)
+            candidates.setdefault((question_id, rater), []).append(verdict)
     # In the order of the draw, so that the order of the lines changes no digit of an estimate.
     for item in draw.items:
         for rater in sorted(item.raters):
-            if accepted := _unique(found.get((item.question_id, rater), []), verdicts.problems):
+            if accepted := _unique(candidates.get((item.question_id, rater), []), verdicts.problems):
                 verdicts.by_item.setdefault(item.question_id, {})[rater] = accepted
     return verdicts
 
@@ -111,7 +111,7 @@ def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter
         DatasetError: The file cannot be read, is too large, or is no JSON Lines.
     """
     drawn = {item.question_id for item in draw.items}
-    found: dict[str, list[AuditVerdict]] = {}
+    candidates: dict[str, list[AuditVerdict]] = {}
     problems: Counter[LineProblem] = Counter()
     for row in _lines(file):
         question_id = row.get("question_id")
@@ -122,13 +122,13 @@ def read_judge(file: Path, draw: Draw) -> tuple[dict[str, AuditVerdict], Counter
         elif isinstance(verdict := _parse({"verdict": row.get("verdict")}, 0), LineProblem):
             problems[verdict] += 1
         else:
-            found.setdefault(question_id, []).append(verdict.verdict)
-    accepted = {question_id: _unique(verdicts, problems) for question_id, verdicts in found.items()}
+            candidates.setdefault(question_id, []).append(verdict.verdict)
+    accepted = {question_id: _unique(verdicts, problems) for question_id, verdicts in candidates.items()}
     return {question_id: verdict for question_id, verdict in accepted.items() if verdict}, problems
 
 
 def _unique(verdicts: Sequence[T], problems: Counter[LineProblem]) -> T | None:
-    """Return the only verdict of some lines, or None where they differ; count the rejected lines."""
+    """The only verdict of some lines, or None where they differ; count the rejected lines."""
     if len(set(verdicts)) > 1:
         problems[LineProblem.CONTRADICTORY] += len(verdicts)
         return None
@@ -138,7 +138,7 @@ def _unique(verdicts: Sequence[T], problems: Counter[LineProblem]) -> T | None:
 
 
 def _parse(row: dict[str, Any], choices: int) -> RaterVerdict | LineProblem:
-    """Return the verdict of a line on an item with so many options, or the reason to reject it."""
+    """The verdict of a line on an item with so many options, or the reason to reject it."""
     verdict, answer, note = row.get("verdict"), row.get("answer", ""), row.get("note", "")
     if not isinstance(verdict, str) or verdict not in tuple(AuditVerdict):
         return LineProblem.NO_VERDICT

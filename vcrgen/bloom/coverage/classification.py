@@ -53,7 +53,7 @@ class ClassifiedSet:
 
     Attributes:
         name: Of the set, in tables.
-        by: A model, the name of a list, or :data:`ITSELF`.
+        by: A model, the name of a list, or `ITSELF`.
         count: Items of the whole set; more than ``items`` if these were drawn.
         pictures: Items that were shown with a picture; None without a model.
     """
@@ -97,7 +97,7 @@ class CategoryList:
     unknown: str
 
     def find(self, name: str, item: str) -> str | ItemRejectReason:
-        """Return the category of an item of a set, or the reason why it has none."""
+        """The category of an item of a set, or the reason why it has none."""
         for key in (_key(name, item), _key("", item)):
             if key in self.categories:
                 category = self.categories[key]
@@ -135,16 +135,16 @@ def read_categories(file: Path, taxonomy: Taxonomy) -> CategoryList:
 
 
 def _key(name: str, item: str) -> tuple[str, str]:
-    """Return the key of an item in a list: both names as :func:`format_categories` writes them."""
+    """The key of an item in a list: both names as `format_categories` writes them."""
     return escape_formula(name), escape_formula(item)
 
 
 def format_categories(classification: Classification) -> str:
-    """Return a list as :func:`read_categories` reads it: the items with a category, or with none that fits."""
+    """A list as `read_categories` reads it: the items with a category, or with none that fits."""
     rows = [
-        (one.name, item.name, item.category or "")
-        for one in classification.sets
-        for item in one.items
+        (classified_set.name, item.name, item.category or "")
+        for classified_set in classification.sets
+        for item in classified_set.items
         if item.category or item.reason == ItemRejectReason.FITS_NONE
     ]
     return as_csv(Table(title="", heads=(SET, "question_id", "leaf"), labels=0, rows=rows))
@@ -169,18 +169,18 @@ def classify_sets(
         SourceError: A set cannot be read.
     """
     listed = read_categories(options.categories, taxonomy) if options.categories else None
-    found: dict[str, ClassifiedSet] = {}
+    classified: dict[str, ClassifiedSet] = {}
     for_model = []
     used: set[tuple[str, str]] = set()
-    for one in sets:
-        keys = _listed_keys(listed, one, taxonomy) if listed else set()
+    for item_set in sets:
+        keys = _listed_keys(listed, item_set, taxonomy) if listed else set()
         used |= keys
         if listed and keys:
-            found[one.name] = _by_list(one, taxonomy, listed)
+            classified[item_set.name] = _by_list(item_set, taxonomy, listed)
         elif options.model:
-            for_model.append(one)
+            for_model.append(item_set)
         else:
-            found[one.name] = _by_itself(one, taxonomy, listed)
+            classified[item_set.name] = _by_itself(item_set, taxonomy, listed)
     missing, usage = MissingReplies.of([]), None
     if for_model:
         listener = listener or ProgressListener()
@@ -188,20 +188,20 @@ def classify_sets(
             run = _ModelRun(for_model, taxonomy, options)
             scheduler = RequestScheduler(ledger, run.names, models, options)
             missing = run.classify(scheduler, listener)
-            found |= {one.name: one for one in run.classified}
+            classified |= {classified_set.name: classified_set for classified_set in run.classified}
             usage = scheduler.ledger_usage
     return Classification(
         taxonomy=taxonomy,
-        sets=[found[one.name] for one in sets],
+        sets=[classified[item_set.name] for item_set in sets],
         missing=missing,
         usage=usage,
         notes=list(_notes(listed, used)) if listed else [],
     )
 
 
-def _listed_keys(listed: CategoryList, one: ItemSet, taxonomy: Taxonomy) -> set[tuple[str, str]]:
-    """Return the lines of a list that are of a set, drawn or not."""
-    keys = (_key(name, item.name) for item in one.read(taxonomy, frozenset()) for name in (one.name, ""))
+def _listed_keys(listed: CategoryList, item_set: ItemSet, taxonomy: Taxonomy) -> set[tuple[str, str]]:
+    """The lines of a list that are of a set, drawn or not."""
+    keys = (_key(name, item.name) for item in item_set.read(taxonomy, frozenset()) for name in (item_set.name, ""))
     return {key for key in keys if key in listed.categories}
 
 
@@ -217,20 +217,20 @@ def _notes(listed: CategoryList, used: set[tuple[str, str]]) -> Iterator[str]:
         yield f"{listed.file.name}: lines of items that no set has: {len(others):,}; the first is {others[0][:80]!r}."
 
 
-def _by_list(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList) -> ClassifiedSet:
+def _by_list(item_set: ItemSet, taxonomy: Taxonomy, listed: CategoryList) -> ClassifiedSet:
     items = []
-    for item in one.items(taxonomy, pictures=False):
+    for item in item_set.items(taxonomy, pictures=False):
         classified = ClassifiedItem(name=item.name, own=item.path)
-        category = listed.find(one.name, item.name)
+        category = listed.find(item_set.name, item.name)
         if isinstance(category, ItemRejectReason) or item.problem == ItemRejectReason.DUPLICATE_ID:
             classified.reason = item.problem or str(category)
         else:
             classified.set_category(category)
         items.append(classified)
-    return ClassifiedSet(name=one.name, by=listed.file.name, count=one.count, items=items)
+    return ClassifiedSet(name=item_set.name, by=listed.file.name, count=item_set.count, items=items)
 
 
-def _by_itself(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList | None) -> ClassifiedSet:
+def _by_itself(item_set: ItemSet, taxonomy: Taxonomy, listed: CategoryList | None) -> ClassifiedSet:
     items = [
         ClassifiedItem(
             name=item.name,
@@ -238,14 +238,14 @@ def _by_itself(one: ItemSet, taxonomy: Taxonomy, listed: CategoryList | None) ->
             category=item.path,
             reason="" if item.path else item.problem or ItemRejectReason.UNKNOWN_CATEGORY,
         )
-        for item in one.items(taxonomy, pictures=False)
+        for item in item_set.items(taxonomy, pictures=False)
     ]
     if not any(item.category for item in items):
         why = (
             f"{listed.file} names none of its items" if listed else "give --endpoint and --model, or --categories FILE"
         )
-        raise ConfigError(f"{one.name} has no categories of the taxonomy for its items; {why}.")
-    return ClassifiedSet(name=one.name, by=ITSELF, count=one.count, items=items)
+        raise ConfigError(f"{item_set.name} has no categories of the taxonomy for its items; {why}.")
+    return ClassifiedSet(name=item_set.name, by=ITSELF, count=item_set.count, items=items)
 
 
 class _ModelRun:
@@ -256,12 +256,13 @@ class _ModelRun:
         self.names = [options.model, *options.judge_names]
         self._sets, self._taxonomy = sets, taxonomy
         self.classified = [
-            ClassifiedSet(name=one.name, by=options.model, count=one.count, items=[], pictures=0) for one in sets
+            ClassifiedSet(name=item_set.name, by=options.model, count=item_set.count, items=[], pictures=0)
+            for item_set in sets
         ]
 
     def classify(self, scheduler: RequestScheduler, listener: ProgressListener) -> MissingReplies:
         """Bring every item to a category, a reason, or a missing reply."""
-        listener.begin(sum(len(each.positions) for each in self._sets) * len(self.names), 0)
+        listener.begin(sum(len(item_set.positions) for item_set in self._sets) * len(self.names), 0)
         chains = self._chains(listener)
         missing: dict[int, tuple[str, MissingReply]] = {}
         for (number, item, role), outcome in scheduler.run(lambda: next(chains, None), listener):
@@ -279,14 +280,14 @@ class _ModelRun:
         """Yield the request of each item, one after another, so that few pictures are in memory."""
         numbers = count()
         categories = "\n".join(f"{number}. {path}" for number, path in enumerate(self._taxonomy.paths, start=1))
-        for one, found in zip(self._sets, self.classified, strict=True):
-            for item in one.items(self._taxonomy, pictures=True):
+        for item_set, classified_set in zip(self._sets, self.classified, strict=True):
+            for item in item_set.items(self._taxonomy, pictures=True):
                 classified = ClassifiedItem(name=item.name, own=item.path, reason=item.problem)
-                found.items.append(classified)
+                classified_set.items.append(classified)
                 if item.problem:
                     listener.advance(len(self.names), 0, Counter({item.problem: len(self.names)}))
                     continue
-                found.pictures = (found.pictures or 0) + bool(item.pictures)
+                classified_set.pictures = (classified_set.pictures or 0) + bool(item.pictures)
                 for role in range(len(self.names)):
                     steps = classify_item(item.question, item.options, item.pictures, categories, role)
                     yield (next(numbers), classified, role), steps

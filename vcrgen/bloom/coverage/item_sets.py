@@ -98,17 +98,17 @@ def open_sets(places: Sequence[Path], options: BloomCoverageOptions) -> list[Ite
 
 
 def common_taxonomy(sets: Iterable[ItemSet], file: Path | None) -> Taxonomy:
-    """Return the taxonomy of the file, else that of the MCQ benchmarks, else the default.
+    """The taxonomy of the file, else that of the MCQ benchmarks, else the default.
 
     Raises:
         ConfigError: The file is none, or MCQ benchmarks have different ones.
     """
     if file is not None:
         return load_taxonomy(file)
-    found = {one.taxonomy for one in sets if one.taxonomy is not None}
-    if len(found) > 1:
+    taxonomies = {item_set.taxonomy for item_set in sets if item_set.taxonomy is not None}
+    if len(taxonomies) > 1:
         raise ConfigError("The MCQ benchmarks have different taxonomies; choose one with --taxonomy.")
-    return found.pop() if found else default_taxonomy()
+    return taxonomies.pop() if taxonomies else default_taxonomy()
 
 
 def _open(place: Path, name: str, options: BloomCoverageOptions) -> ItemSet:
@@ -124,9 +124,9 @@ def _open(place: Path, name: str, options: BloomCoverageOptions) -> ItemSet:
         taxonomy = None if dataset.is_hidden else set_taxonomy(dataset)
     else:
         names, count, _ = open_rows(place)
-        found = BloomImportOptions(images=options.images, image_column=options.image_column)
-        languages = languages_in(place, names, found)
-        read = partial(_of_file, place, found, languages)
+        import_options = BloomImportOptions(images=options.images, image_column=options.image_column)
+        languages = languages_in(place, names, import_options)
+        read = partial(_of_file, place, import_options, languages)
     order: Sequence[int] = range(count)
     if options.sample is not None and options.sample < count:
         order = shuffled(rng_for(options.seed, "coverage", name), order)[: options.sample]
@@ -143,12 +143,12 @@ def _of_set(dataset: Dataset, taxonomy: Taxonomy, pictured: frozenset[int]) -> I
         question = next(iter(item.questions.values()))
         try:
             data = image_bytes(row.get("image")) if number in pictured else None
-            shown = (usable_picture(data),) if data else ()
+            pictures = (usable_picture(data),) if data else ()
         except ImageProblem:
             yield SetItem(name=item.question_id, path=path, problem=ItemRejectReason.BAD_PICTURE)
             continue
         yield SetItem(
-            name=item.question_id, question=question.text, options=question.options, pictures=shown, path=path
+            name=item.question_id, question=question.text, options=question.options, pictures=pictures, path=path
         )
 
 
@@ -176,22 +176,22 @@ def _of_file(
 def _item(
     row: Any, name: str, reader: RowReader, languages: Sequence[str], options: BloomImportOptions, *, pictures: bool
 ) -> SetItem:
-    """Return the item in a row of a file, or its problem."""
+    """The item in a row of a file, or its problem."""
     path = None
     try:
         path = reader.path(row)
         texts = texts_of(row)
-        found = (question_in(texts, lang, plain=lang == options.lang) for lang in languages)
-        question, choices = next((each for each in found if each[0]), ("", []))
+        questions = (question_in(texts, lang, plain=lang == options.lang) for lang in languages)
+        question, choices = next(((stem, choices) for stem, choices in questions if stem), ("", []))
         choices = [encodable(text) for text in choices if text]
         if not question:
             raise ItemRejected(ItemRejectReason.INCOMPLETE, "no question")
         if len(question) + sum(map(len, choices)) > MAX_TEXT or len(choices) > MAX_OPTIONS:
             raise ItemRejected(ItemRejectReason.TOO_LONG, "question and options")
-        shown = tuple(_pictures(row, reader, options.image_column)) if pictures else ()
+        images = tuple(_pictures(row, reader, options.image_column)) if pictures else ()
     except ROW_ERRORS as problem:
         return SetItem(name=name, path=path, problem=reject_of(problem)[0])
-    return SetItem(name=name, question=encodable(question), options=tuple(choices), pictures=shown, path=path)
+    return SetItem(name=name, question=encodable(question), options=tuple(choices), pictures=images, path=path)
 
 
 def _pictures(row: Any, reader: RowReader, column: str | None) -> Iterator[bytes]:

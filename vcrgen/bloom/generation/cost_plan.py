@@ -34,7 +34,7 @@ class StagePlan:
 
 
 def plan_set(options: BloomGenerationOptions) -> list[StagePlan]:
-    """Return the plan of each stage, in their order.
+    """The plan of each stage, in their order.
 
     Raises:
         ConfigError: Taxonomy, themes or scenes cannot be read.
@@ -66,7 +66,7 @@ def plan_set(options: BloomGenerationOptions) -> list[StagePlan]:
 
 
 def count_source_rows(options: BloomGenerationOptions) -> int | None:
-    """Return the number of rows of the source; None for a source on a server, which is not asked.
+    """The number of rows of the source; None for a source on a server, which is not asked.
 
     Raises:
         SourceError: It cannot be read.
@@ -78,13 +78,13 @@ def count_source_rows(options: BloomGenerationOptions) -> int | None:
 
 
 def needed_pictures(plans: Sequence[StagePlan], options: BloomGenerationOptions) -> int:
-    """Return the least number of pictures, if each has as many items as it may have."""
+    """The least number of pictures, if each has as many items as it may have."""
     items = next(plan.calls for plan in plans if plan.stage == "question")
     return ceil(items / options.per_picture)
 
 
 def plan_costs(plans: Sequence[StagePlan], options: BloomGenerationOptions) -> tuple[float, float]:
-    """Return the expected cost of a plan, and the highest; options have prices."""
+    """The expected cost of a plan, and the highest; options have prices."""
     cost = most = 0.0
     for plan in plans:
         if plan.stage == PICTURE:

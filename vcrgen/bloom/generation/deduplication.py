@@ -48,8 +48,8 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> dict[int, int]:
     signs: list[int] = bits.tolist()
     least = near / (1 + near)  # of the words of two near-duplicates, counted in each, those that are in both
     sets: dict[int, frozenset[int]] = {}  # of texts that came to be compared
-    kept: defaultdict[int, list[int]] = defaultdict(list)  # texts by key
-    found: dict[int, int] = {}
+    by_key: defaultdict[int, list[int]] = defaultdict(list)  # texts by key
+    duplicates: dict[int, int] = {}
 
     def words_of(number: int) -> frozenset[int]:
         if number not in sets:
@@ -62,33 +62,33 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> dict[int, int]:
         others = {
             other
             for key in keys
-            for other in kept[key]
+            for other in by_key[key]
             if (sign & ~signs[other]).bit_count() <= lacked - least * sizes[other]
         }
         for other in sorted(others):
             both = len(words_of(number) & words_of(other))
             if both >= near * (size + sizes[other] - both):
-                found[number] = other
+                duplicates[number] = other
                 break
         else:
             for key in keys:
-                kept[key].append(number)
-    return found
+                by_key[key].append(number)
+    return duplicates
 
 
 def _words_by_rarity(texts: Sequence[str]) -> tuple[Numbers, Numbers]:
-    """Return the words of all texts as numbers, each once in a text, the rarest first; and the start of each text."""
-    known: defaultdict[str, int] = defaultdict()
-    known.default_factory = known.__len__
+    """The words of all texts as numbers, each once in a text, the rarest first; and the start of each text."""
+    numbering: defaultdict[str, int] = defaultdict()
+    numbering.default_factory = numbering.__len__
     numbers: list[int] = []
     starts = [0]
     for text in texts:
-        numbers.extend(map(known.__getitem__, folded_words(text)))
+        numbers.extend(map(numbering.__getitem__, folded_words(text)))
         starts.append(len(numbers))
-    words, kinds = np.array(numbers, np.int64), max(len(known), 1)
-    ranks = np.empty(len(known), np.int64)
+    words, kinds = np.array(numbers, np.int64), max(len(numbering), 1)
+    ranks = np.empty(len(numbering), np.int64)
     # Of equally rare words any order will do, if it is the same for all texts.
-    ranks[np.argsort(np.bincount(words, minlength=len(known)), kind="stable")] = np.arange(len(known))
+    ranks[np.argsort(np.bincount(words, minlength=len(numbering)), kind="stable")] = np.arange(len(numbering))
     owners = np.repeat(np.arange(len(texts)), np.diff(starts))
     ordered = np.sort(owners * kinds + ranks[words])
     ordered = ordered[np.diff(ordered, prepend=-1) > 0]

@@ -106,11 +106,11 @@ def generate_set(
     if file.resolve().is_relative_to(out.resolve()):
         raise ConfigError(f"--ledger {file} is inside of the new folder {out}; name a file that is not.")
     folder, listener = PictureFolder(file), listener or ProgressListener()
-    with SpooledTemporaryFile(_KEPT_IN_MEMORY, dir=str(out.parent)) as kept:
+    with SpooledTemporaryFile(_KEPT_IN_MEMORY, dir=str(out.parent)) as spool:
         pictures: Pictures = (
             GeneratedPictures(options, folder)
             if options.image_model
-            else PictureSource(options, kept, categories=len(run.categories), slots=len(run.slots))
+            else PictureSource(options, spool, categories=len(run.categories), slots=len(run.slots))
         )
         with output_errors(file), open_replies(file, listener, offline=options.offline) as ledger:
             if not options.offline:
@@ -176,7 +176,7 @@ class _SetRun:
         """Find scenes and pictures for the slots of a category; return the pipeline of each item, or its rejection."""
         slots, options = self.categories[number], self.options
         scenes: dict[str, Iterator[Scenario]] = {}
-        found: list[tuple[ItemSlot, Pipeline | ItemRejected]] = []
+        pipelines: list[tuple[ItemSlot, Pipeline | ItemRejected]] = []
         for theme in dict.fromkeys(slot.theme for slot in slots):
             if given := self.scenes.scenes.get(slots[0].path):
                 scenes[theme] = cycle(given)
@@ -184,17 +184,17 @@ class _SetRun:
             try:
                 scenes[theme] = cycle((yield from plan_scenarios(slots[0].path, theme, options.languages[0])))
             except ItemRejected as rejected:
-                found.extend((slot, rejected) for slot in slots if slot.theme == theme)
+                pipelines.extend((slot, rejected) for slot in slots if slot.theme == theme)
         if not scenes:
-            return found
+            return pipelines
         planned = [(slot, next(scenes[slot.theme])) for slot in slots if slot.theme in scenes]
         offers: list[PictureOffers] = yield LocalWork(lambda: pictures.offer(number, planned))
         how = {"options": options.options, "judges": len(options.judge_names), "seed": options.seed}
-        found.extend(
+        pipelines.extend(
             (slot, generate_item(slot, scene, few, languages=options.languages, **how))
             for (slot, scene), few in zip(planned, offers, strict=True)
         )
-        return found
+        return pipelines
 
     def _record(
         self, slot: ItemSlot, outcome: GeneratedItem | ItemRejected | MissingReply, listener: ProgressListener
@@ -233,7 +233,7 @@ class _SetRun:
         return items
 
     def reject_log(self) -> RejectLog:
-        """Return the rejected items with all that is known of them but the key."""
+        """The rejected items with all that is known of them but the key."""
         log = RejectLog()
         for slot in self.slots:
             if (rejected := self.rejected.get(slot.name)) is None:
@@ -334,7 +334,7 @@ def _config(
 
 
 def _facts(options: BloomGenerationOptions, hashes: Mapping[str, str]) -> dict[str, str]:
-    """Return the parts of the signature that tell how the items were generated."""
+    """The parts of the signature that tell how the items were generated."""
     models = {"model": options.model or "", "judges": "+".join(options.judge_names)}
     if options.image_model:
         models["images"] = options.image_model

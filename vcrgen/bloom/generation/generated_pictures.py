@@ -110,10 +110,10 @@ class GeneratedPictures:
         reply = yield StageRequest(PICTURE, self._role, request)
         if reply.outcome == ReplyOutcome.FILTERED:
             raise ItemRejected(ItemRejectReason.FILTERED, "a content filter of the server refused the scene", PICTURE)
-        found = yield LocalWork(lambda: self._try(reply.text, number))
-        if isinstance(found, OfferedPicture):
-            return found
-        self.unusable[found] += 1
+        picture = yield LocalWork(lambda: self._try(reply.text, number))
+        if isinstance(picture, OfferedPicture):
+            return picture
+        self.unusable[picture] += 1
         return None
 
     def _try(self, digest: str, number: int) -> OfferedPicture | str:
@@ -124,5 +124,5 @@ class GeneratedPictures:
             return problem.reason.value
 
     def picture(self, candidate: Candidate) -> bytes:
-        """Return the bytes of a picture that was offered."""
+        """The bytes of a picture that was offered."""
         return sendable(self._folder.read(candidate.source_id))

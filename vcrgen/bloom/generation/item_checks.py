@@ -45,7 +45,7 @@ def has_foreign_words(lang: str, option: str) -> bool:
 
 
 def may_quote(text: str) -> bool:
-    """Return False for an item in which :func:`quotes_prompt` is false of every part: a quick first check.
+    """Return False for an item in which `quotes_prompt` is false of every part: a quick first check.
 
     Wherever six consecutive words begin, three of them are words 0 to 2, 4 to 6, 8 to 10, ... of the text.
     """

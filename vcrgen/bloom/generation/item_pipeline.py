@@ -36,10 +36,10 @@ def generate_item(
     Raises:
         ItemRejected: With stage, reason and the facts that were known by then.
     """
-    found = yield from choose_picture(slot, scene, offers)
-    facts = item_facts(found.candidate)
+    offered = yield from choose_picture(slot, scene, offers)
+    facts = item_facts(offered.candidate)
     try:
-        return (yield from _write_and_judge(slot, scene, found, facts, languages, options, judges, seed))
+        return (yield from _write_and_judge(slot, scene, offered, facts, languages, options, judges, seed))
     except ItemRejected as rejected:
         rejected.about = facts
         raise
@@ -48,7 +48,7 @@ def generate_item(
 def _write_and_judge(
     slot: ItemSlot,
     scene: Scenario,
-    found: OfferedPicture,
+    offered: OfferedPicture,
     facts: dict[str, Any],
     languages: Sequence[str],
     count: int,
@@ -56,7 +56,7 @@ def _write_and_judge(
     seed: int,
 ) -> StageCoroutine[GeneratedItem]:
     """Run the stages from the question on; ``facts`` takes the texts before they are checked."""
-    candidate, picture = found
+    candidate, picture = offered
     first = languages[0]
     text, right = yield from stages.write_question(slot.path, scene, picture, first)
     facts |= item_facts(candidate, text)
@@ -79,7 +79,7 @@ def _write_and_judge(
 
 
 def choose_picture(slot: ItemSlot, scene: Scenario, offers: PictureOffers) -> StageCoroutine[OfferedPicture]:
-    """Return the first picture that fits the category.
+    """The first picture that fits the category.
 
     Raises:
         ItemRejected: None of them does, or there is none.
@@ -87,13 +87,13 @@ def choose_picture(slot: ItemSlot, scene: Scenario, offers: PictureOffers) -> St
     unusable, rated = 0, 0
     unrated: list[ItemRejected] = []
     for offer in offers:
-        if (found := (yield from offer)) is None:
+        if (offered := (yield from offer)) is None:
             unusable += 1
             continue
         rated += 1
         try:
-            if (yield from stages.rate_fitness(slot.path, scene, found.data, FIRST_JUDGE)) >= stages.LEAST_FITNESS:
-                return found
+            if (yield from stages.rate_fitness(slot.path, scene, offered.data, FIRST_JUDGE)) >= stages.LEAST_FITNESS:
+                return offered
         except ItemRejected as rejected:  # the judge may rate the next picture
             unrated.append(rejected)
     if unrated and len(unrated) == rated:

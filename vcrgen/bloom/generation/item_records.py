@@ -76,7 +76,7 @@ PictureOffers = Iterator[StageCoroutine[OfferedPicture | None]]
 
 
 def item_facts(picture: Candidate, text: str = "", options: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the facts of a rejected item for ``rejects.jsonl``: the picture's id, and the texts as far as written."""
+    """The facts of a rejected item for ``rejects.jsonl``: the picture's id, and the texts as far as written."""
     written = {"question": text, "options": list(options)}
     return {"picture": picture.source_id, **{name: value for name, value in written.items() if value}}
 

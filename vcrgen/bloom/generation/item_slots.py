@@ -25,8 +25,8 @@ def read_themes(file: Path | None) -> dict[str, int]:
     """
     if file is None:
         return {ANYWHERE: 1}
-    found = read_yaml(file)
-    for name, share in found.items():
+    themes = read_yaml(file)
+    for name, share in themes.items():
         whole = isinstance(share, int) and not isinstance(share, bool)
         if not name.isprintable() or not 0 < len(name) <= 100:
             raise ConfigError(f"{file}: the name of a theme is one line of 1 to 100 characters, not {name[:50]!r}.")
@@ -35,13 +35,13 @@ def read_themes(file: Path | None) -> dict[str, int]:
                 f"{file}: the share of a theme is a whole number from 1 to 1000, as in `Arab: 2`; that of "
                 f"{name[:50]!r} is none."
             )
-    if not 0 < len(found) <= _MAX_THEMES:
+    if not 0 < len(themes) <= _MAX_THEMES:
         raise ConfigError(f"{file} names no theme, or more than {_MAX_THEMES}.")
-    return found
+    return themes
 
 
 def assign_slots(taxonomy: Taxonomy, themes: Mapping[str, int], per_category: int) -> list[list[ItemSlot]]:
-    """Return the slots of each category. The theme of a slot does not depend on the number of slots."""
+    """The slots of each category. The theme of a slot does not depend on the number of slots."""
     rounds = list(islice(_theme_rounds(themes, len(taxonomy.paths)), per_category))
     return [
         [
@@ -77,7 +77,7 @@ def _theme_rounds(themes: Mapping[str, int], categories: int) -> Iterator[list[s
         yield row
 
 
-def _swap(row: list[str], owed: Sequence[Mapping[str, int]], order: Sequence[int], one: str, other: str) -> bool:
+def _swap(row: list[str], owed: Sequence[Mapping[str, int]], order: Sequence[int], theme: str, other: str) -> bool:
     """Swap two themes between the categories that gain by it, those that gain most first; True if any did."""
 
     def sorted_gains(has: str, takes: str) -> list[tuple[int, int]]:
@@ -85,10 +85,10 @@ def _swap(row: list[str], owed: Sequence[Mapping[str, int]], order: Sequence[int
         return sorted(gains, key=itemgetter(0), reverse=True)
 
     swapped = False
-    for (gain, at), (more, partner) in zip(sorted_gains(one, other), sorted_gains(other, one), strict=False):
+    for (gain, at), (more, partner) in zip(sorted_gains(theme, other), sorted_gains(other, theme), strict=False):
         if gain + more <= 0:
             break
-        row[at], row[partner] = other, one
+        row[at], row[partner] = other, theme
         swapped = True
     return swapped
 

@@ -37,7 +37,7 @@ def prompt_hashes(names: Iterable[str]) -> dict[str, str]:
 
 
 def category_values(path: str) -> dict[str, str]:
-    """Return the values by which prompts describe a category."""
+    """The values by which prompts describe a category."""
     level, subcategory, category = path.split("/")
     ability = _ABILITIES.get(level, f"show the skill of the level {level}")
     return {"level": level, "subcategory": subcategory, "leaf": category, "ability": ability}

@@ -43,13 +43,13 @@ def card_notes(
     licenses: Mapping[str, int],
     options: BloomGenerationOptions,
 ) -> str:
-    """Return the sections of the card, in Markdown. All of it follows from the configuration and the replies."""
+    """The sections of the card, in Markdown. All of it follows from the configuration and the replies."""
     by_category = Counter(item.slot.path for item in items)
     by_theme = Counter(item.slot.theme for item in items)
     order = [PICTURE, *PROMPTS]
     hashes = prompt_hashes(order if options.image_model else PROMPTS)
     usage = scheduler.item_usage
-    in_order = sorted(usage.calls.items(), key=lambda one: (order.index(one[0][0]), one[0][1]))
+    in_order = sorted(usage.calls.items(), key=lambda call: (order.index(call[0][0]), call[0][1]))
     cost = "" if usage.cost is None else f", cost {usage.cost:,.4g}"
     pictures = f", {usage.pictures:,} pictures generated" if options.image_model else ""
     first, last = min(scheduler.dates, default="-"), max(scheduler.dates, default="-")
@@ -81,7 +81,7 @@ def card_notes(
 
 
 def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:
-    """Return the items that each judge accepted and, for several judges, their agreement."""
+    """The items that each judge accepted and, for several judges, their agreement."""
     if not votes:
         return ""
     rows = [(name, f"{sum(vote[at] for vote in votes):,} of {len(votes):,}") for at, name in enumerate(names)]
@@ -89,8 +89,8 @@ def _judges(votes: Sequence[tuple[bool, ...]], names: Sequence[str]) -> str:
     if len(names) > 1:
         same, pairs = count_equal_pairs(votes)
         agreement = gwet_ac1(votes)
-        shown = "not known" if agreement is None else f"{agreement:.3f}"
-        text += f"\nTwo judges agreed on an item in {same:,} of {pairs:,} comparisons; Gwet's AC1 {shown}.\n"
+        figure = "not known" if agreement is None else f"{agreement:.3f}"
+        text += f"\nTwo judges agreed on an item in {same:,} of {pairs:,} comparisons; Gwet's AC1 {figure}.\n"
     return text
 
 

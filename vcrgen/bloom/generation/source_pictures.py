@@ -54,7 +54,7 @@ class PictureSource:
 
     The pictures of a category follow from the source and its scenes alone, never from when other categories finish. So
     that no picture has too many items, each picture is open to few categories in a small source, and to all of them in
-    a large one: see :func:`open_buckets`.
+    a large one: see `open_buckets`.
 
     Attributes:
         description: Their origin in one line.
@@ -69,7 +69,7 @@ class PictureSource:
         SourceError: The source cannot be read.
     """
 
-    def __init__(self, options: BloomGenerationOptions, kept: IO[bytes], *, categories: int, slots: int) -> None:
+    def __init__(self, options: BloomGenerationOptions, spool: IO[bytes], *, categories: int, slots: int) -> None:
         names = ("source", "image_column", "caption_column", "id_column", "where", "source_split", "limit")
         self._config = BuildConfig(**{name: getattr(options, name) for name in names})
         self._source = open_source(self._config)
@@ -81,16 +81,16 @@ class PictureSource:
         self.description = self._source.description
         self._options, self._categories, self._slots = options, categories, slots
         self._lock = Lock()
-        self._kept = _KeptPictures(kept)
+        self._kept = _KeptPictures(spool)
         self._tried: dict[int, Candidate | str] = {}  # by number; a text is the reason why a picture is not usable
 
     @property
     def unusable(self) -> Counter[str]:
         """Pictures that are not usable, by reason."""
-        return Counter(found for found in self._tried.values() if isinstance(found, str))
+        return Counter(reason for reason in self._tried.values() if isinstance(reason, str))
 
     def offer(self, category: int, slots: Sequence[tuple[ItemSlot, Scenario]]) -> list[PictureOffers]:
-        """Offer pictures for the items of a category, each with its scene, in the order of :meth:`choose`."""
+        """Offer pictures for the items of a category, each with its scene, in the order of `choose`."""
         return [self._offers(numbers) for numbers in self.choose(category, [scene for _, scene in slots])]
 
     def choose(self, category: int, scenes: Sequence[Scenario]) -> list[list[int]]:
@@ -114,13 +114,13 @@ class PictureSource:
         plenty = np.count_nonzero(allowed) >= 2 * most * len(scenes)
         turns, span = (1, 2 * most) if plenty else (most, 1)
         seen: set[int] = set()
-        chosen: list[list[int]] = [[] for _ in scenes]
+        by_item: list[list[int]] = [[] for _ in scenes]
         for _ in range(turns):
-            for numbers, scene in zip(chosen, scenes, strict=True):
+            for numbers, scene in zip(by_item, scenes, strict=True):
                 ranked[scene], best = tee(ranked[scene])
                 numbers.extend(islice((number for number in best if number not in seen), 0, span, 2))
                 seen.update(numbers)
-        return chosen
+        return by_item
 
     def _offers(self, numbers: Sequence[int]) -> PictureOffers:
         """Yield the pictures with these numbers, until enough of them are usable."""
@@ -132,45 +132,45 @@ class PictureSource:
                 return
 
     def _offer(self, number: int) -> StageCoroutine[OfferedPicture | None]:
-        found: OfferedPicture | None = yield LocalWork(lambda: self._try(number))
-        return found
+        offered: OfferedPicture | None = yield LocalWork(lambda: self._try(number))
+        return offered
 
     def _try(self, number: int) -> OfferedPicture | None:
         """Read a picture; None if it is not usable."""
         match self._tried.get(number):
-            case Candidate() as known:  # it was offered to another item
-                return OfferedPicture(known, self.picture(known))
+            case Candidate() as candidate:  # it was offered to another item
+                return OfferedPicture(candidate, self.picture(candidate))
             case str():
                 return None
         row = self.captions.rows[number]
         try:
-            found = offered_picture(self._read(row.partition, row.number), row.partition, row.number, row.source_id)
+            offered = offered_picture(self._read(row.partition, row.number), row.partition, row.number, row.source_id)
         except ImageProblem as problem:
             self._tried[number] = problem.reason.value
             return None
-        self._kept.add(found.candidate.digest, found.data)
-        self._tried[number] = found.candidate
-        return found
+        self._kept.add(offered.candidate.digest, offered.data)
+        self._tried[number] = offered.candidate
+        return offered
 
     def picture(self, candidate: Candidate) -> bytes:
-        """Return the bytes of a picture that was offered."""
+        """The bytes of a picture that was offered."""
         return self._kept.read(candidate.digest)
 
     def licenses(self, candidates: Sequence[Candidate]) -> list[str]:
-        """Return the license of each picture: its own if the source has one, or that of all."""
-        wanted: defaultdict[int, set[int]] = defaultdict(set)
+        """The license of each picture: its own if the source has one, or that of all."""
+        by_partition: defaultdict[int, set[int]] = defaultdict(set)
         for candidate in candidates if self._options.license_column else ():
-            wanted[candidate.partition].add(candidate.row)
+            by_partition[candidate.partition].add(candidate.row)
         own = {
             (partition, row.number): one_line(row.caption)[:_LICENCE_CHARS]
-            for partition, rows in wanted.items()
+            for partition, rows in by_partition.items()
             for row in iter_captions(self._source, self._licenses, partition, max(rows) + 1)
             if row.number in rows
         }
         return [own.get((candidate.partition, candidate.row)) or self._options.license for candidate in candidates]
 
     def _read(self, partition: int, row: int) -> bytes:
-        """Return the bytes of a picture as the source has them; an ImageProblem if it has none."""
+        """The bytes of a picture as the source has them; an ImageProblem if it has none."""
         item = next(items_at(self._source, self._config, partition, [row]), None)
         if item is None or item.image is None:
             raise ImageProblem(RejectReason.NO_IMAGE, item.problem if item else "the row is gone")
@@ -241,11 +241,11 @@ class CaptionIndex:
         self.bucket[order] = np.arange(len(self.rows)) * categories // len(self.rows)
 
     def points(self, keywords: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Return the IDF-weighted number of keywords in the caption of each picture."""
+        """The IDF-weighted number of keywords in the caption of each picture."""
         points = np.zeros(len(self.rows))
         for word in dict.fromkeys(word for text in keywords for word in _words(text)):
-            if (found := self._by_word.get(word)) is not None:
-                points[found] += math.log(1 + len(self.rows) / len(found))
+            if (pictures := self._by_word.get(word)) is not None:
+                points[pictures] += math.log(1 + len(self.rows) / len(pictures))
         return points.round(9)  # sums of the same weights may differ in their last digits
 
     def ranked(self, keywords: Sequence[str], allowed: npt.NDArray[np.bool_], lot: int) -> Iterator[int]:
@@ -263,7 +263,7 @@ class CaptionIndex:
 
 
 def open_buckets(most: int, categories: int, pictures: int, slots: int) -> int:
-    """Return the number of buckets that are open to a category: each category has a bucket, each picture is in one.
+    """The number of buckets that are open to a category: each category has a bucket, each picture is in one.
 
     A picture is open to as many categories as there are such buckets. In a source that is hardly large enough, these
     are as many as it may have items, and no item is lost at the end. From half as many pictures more on, every category
@@ -282,7 +282,7 @@ def _lots(numbers: Numbers, lot: int) -> npt.NDArray[np.uint64]:
 
 
 def offered_picture(data: bytes, partition: int, row: int, source_id: str) -> OfferedPicture:
-    """Return a picture as it is offered to an item; the place is that of a :class:`Candidate`.
+    """Return a picture as it is offered to an item; the place is that of a `Candidate`.
 
     Raises:
         ImageProblem: It cannot be decoded, or is too large or too small.

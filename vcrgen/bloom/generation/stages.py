@@ -80,7 +80,7 @@ def plan_scenarios(path: str, theme: str, lang: str) -> StageCoroutine[list[Scen
 
 
 def rate_fitness(path: str, scene: Scenario, picture: bytes, judge: int) -> StageCoroutine[int]:
-    """Return the fitness of a picture for a category, from 1 to 5."""
+    """The fitness of a picture for a category, from 1 to 5."""
     values = category_values(path) | {"scenario": scene.text}
     return (yield from _ask("fitness", judge, values, (picture,), lambda reply: _number(reply, "fitness", 1, 5)))
 
@@ -114,7 +114,7 @@ def write_options(question: str, answer: str, picture: bytes, lang: str, count: 
 
 
 def translate_item(question: ChoiceQuestion, lang: str, target: str) -> StageCoroutine[ChoiceQuestion]:
-    """Return the item in another language; its options keep their order."""
+    """The item in another language; its options keep their order."""
     count = len(question.options)
     values = {
         "language": language_name(lang),
@@ -135,7 +135,7 @@ def translate_item(question: ChoiceQuestion, lang: str, target: str) -> StageCor
 def judge_item(
     path: str, questions: Mapping[str, ChoiceQuestion], answer: int, picture: bytes, judge: int
 ) -> StageCoroutine[ItemRejectReason | None]:
-    """Return the reason for which a judge rejects the item, or None.
+    """The reason for which a judge rejects the item, or None.
 
     The judge answers the question before it is shown the key, since a model that has seen a key agrees too easily.
     """
@@ -145,7 +145,9 @@ def judge_item(
     read = partial(_letter, letters=LETTERS[:count])
     if (yield from _ask("answer", judge, values, (picture,), read)) != answer:
         return ItemRejectReason.JUDGE_DISAGREES
-    item = "\n\n".join(f"[{lang}] {one.text}\n{_lettered(one.options)}" for lang, one in questions.items())
+    item = "\n\n".join(
+        f"[{lang}] {question.text}\n{_lettered(question.options)}" for lang, question in questions.items()
+    )
     values = category_values(path) | {"item": item, "key": LETTERS[answer], "wrong": _COUNTS[count - 1]}
     verdict = yield from _ask("verdict", judge, values, (picture,), _verdict)
     return next((PARTS[part] for part, good in verdict.items() if not good), None)
@@ -154,7 +156,7 @@ def judge_item(
 def classify_item(
     question: str, options: Sequence[str], pictures: tuple[bytes, ...], categories: str, role: int
 ) -> StageCoroutine[int]:
-    """Return the category of an item of any set: its number in a list, from 1; 0 for none of them."""
+    """The category of an item of any set: its number in a list, from 1; 0 for none of them."""
     values = {"leaves": categories, "question": question, "options": _lettered(options) or _NO_OPTIONS}
     most = categories.count("\n") + 1
     return (yield from _ask("category", role, values, pictures, lambda reply: _number(reply, "leaf", 0, most)))
@@ -191,7 +193,7 @@ def _ask(
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return the JSON object that is the whole reply, with or without a code fence. Nothing is repaired."""
+    """The JSON object that is the whole reply, with or without a code fence. Nothing is repaired."""
     if fenced := _FENCE.fullmatch(text):
         text = fenced[1]
     try:
@@ -226,14 +228,14 @@ def _scenarios(reply: Mapping[str, Any]) -> list[Scenario]:
     listed = reply.get("scenarios")
     if not isinstance(listed, list) or not listed:
         raise InvalidReply("`scenarios` is no list")
-    found = []
+    scenarios = []
     for value in listed[:SCENARIOS]:
         words = value.get("keywords") if isinstance(value, dict) else None
         if not isinstance(words, list) or not words:
             raise InvalidReply("`keywords` is no list")
         keywords = tuple(_line(word, "keywords", 80) for word in words[:_MAX_KEYWORDS])
-        found.append(Scenario(text=_text(value, "scenario", MAX_SCENE), keywords=keywords))
-    return found
+        scenarios.append(Scenario(text=_text(value, "scenario", MAX_SCENE), keywords=keywords))
+    return scenarios
 
 
 def _number(reply: Mapping[str, Any], name: str, least: int, most: int) -> int:

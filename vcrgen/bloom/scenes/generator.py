@@ -84,13 +84,13 @@ def generate_scene_items(options: BloomSceneOptions, rejects: RejectLog) -> Iter
     Every category gets as many items as any other, or one more.
     """
     categories = list(TEMPLATES)
-    wanted = Counter(
+    shares = Counter(
         {category: len(range(at, options.items, len(categories))) for at, category in enumerate(categories)}
     )
     counts, balance = Counter[str](), Counter[tuple[Any, ...]]()
     first = options.seed * _APART
     for index in range(first, first + MAX_SCANNED):
-        if not (open_categories := [category for category in categories if counts[category] < wanted[category]]):
+        if not (open_categories := [category for category in categories if counts[category] < shares[category]]):
             return
         _, facts = scene_and_facts(index)
         suited = [category for category in open_categories if type(facts) in TEMPLATES[category][1]]

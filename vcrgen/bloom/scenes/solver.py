@@ -75,13 +75,13 @@ def _holds(facts: Any, text: str) -> bool:
 
 
 def _group(facts: Any, name: str) -> set[str]:
-    """Return the colours of the things of a name."""
+    """The colours of the things of a name."""
     return set(getattr(facts, name))
 
 
 def _replied(facts: Any, first: str, second: str, text: str) -> bool:
-    one, _, two = text.partition(", ")
-    return _is(facts, first, one) and _is(facts, second, two)
+    first_value, _, second_value = text.partition(", ")
+    return _is(facts, first, first_value) and _is(facts, second, second_value)
 
 
 def _answered(facts: Any, first: str, second: str, text: str) -> bool:
@@ -132,9 +132,9 @@ _FORMS: Sequence[tuple[str, Callable[..., bool]]] = (
         r"Which two colours can both be found among the (\w+)\?",
         lambda f, name, option: set(option.split(" and ")) <= _group(f, name),
     ),
-    (r"Each boat needs (\d+) people", lambda f, each, option: int(option) == int(each) * len(f.boats)),
-    (r"Each yacht needs (\d+) people", lambda f, each, option: int(option) == int(each) * len(f.sails)),
-    (r"Each tower needs (\d+) people", lambda f, each, option: int(option) == int(each) * f.towers),
+    (r"Each boat needs (\d+) people", lambda f, crew, option: int(option) == int(crew) * len(f.boats)),
+    (r"Each yacht needs (\d+) people", lambda f, crew, option: int(option) == int(crew) * len(f.sails)),
+    (r"Each tower needs (\d+) people", lambda f, crew, option: int(option) == int(crew) * f.towers),
     (
         r"Take the ([\w ]+)\. Add (\d+)\. Then subtract (\d+)\.",
         lambda f, label, more, less, option: int(_VALUES[label](f)) == int(option) + int(less) - int(more),
@@ -158,12 +158,12 @@ _FORMS: Sequence[tuple[str, Callable[..., bool]]] = (
 
 
 def true_options(facts: Facts, stem: str, options: Sequence[str]) -> list[int]:
-    """Return the numbers of the options that are true of a picture, from 0.
+    """The numbers of the options that are true of a picture, from 0.
 
     Raises:
         ValueError: The question has no known form.
     """
     for form, is_true in _FORMS:
-        if found := re.match(form, stem):
-            return [number for number, option in enumerate(options) if is_true(facts, *found.groups(), option)]
+        if match := re.match(form, stem):
+            return [number for number, option in enumerate(options) if is_true(facts, *match.groups(), option)]
     raise ValueError(f"no form of a question: {stem[:80]!r}")

@@ -1,10 +1,10 @@
 """Templates of questions: from the facts of a picture to a question with one right option, a trap and two others.
 
 There is no text-only shortcut: templates are symmetric, so that every option is the key with equal prior probability.
-Nor do the items of one picture give one another away: no two of them speak of the same part (:attr:`Draft.subjects`),
+Nor do the items of one picture give one another away: no two of them speak of the same part (`Draft.subjects`),
 and parts whose values always differ, as the colours of two teams, count as one. There are three kinds.
 
-- *the same four options* in every question of a template, and as many questions for each (:attr:`Draft.values`);
+- *the same four options* in every question of a template, and as many questions for each (`Draft.values`);
 - *a grid*: two values of one part times two of another, so that each option differs from two others in one part;
 - *a mirror*: "wall red, door blue" and "wall blue, door red", and the same with two other colours.
 """
@@ -37,7 +37,7 @@ class Draft:
 
     stem: Words
     options: tuple[Words, ...]  # the right one, the trap, two others
-    subjects: frozenset[str]  # parts of the picture that it tells of; :data:`WHOLE` for all of it
+    subjects: frozenset[str]  # parts of the picture that it tells of; `WHOLE` for all of it
     value: str = ""  # that of the picture among `values`
     values: tuple[str, ...] = ()  # to be balanced in a set; none where chance balances them
     kind: str = ""  # of the picture, within which they are balanced; "" for all kinds together
@@ -77,13 +77,13 @@ def _others(slots: Sequence[ScenePart], facts: Facts, rng: Random) -> list[str]:
     tell that one is false.
     """
     taken = {slot.value(facts) for slot in SCENE_PARTS[type(facts)] if slot.group}
-    found = []
+    values = []
     for slot in slots:
         excluded = taken if slot.group else {slot.value(facts)}
-        found.append(rng.choice([value for value in slot.values if value not in excluded]))
+        values.append(rng.choice([value for value in slot.values if value not in excluded]))
         if slot.group:
-            taken.add(found[-1])
-    return found
+            taken.add(values[-1])
+    return values
 
 
 def _subjects(slots: Sequence[ScenePart]) -> frozenset[str]:
@@ -124,8 +124,8 @@ def place(facts: Facts, rng: Random) -> Draft | None:
     """The place; the trap is its neighbour, and the others are two more neighbours. Any other item would name it."""
     at, names = tuple(_PLACES).index(type(facts)), tuple(_PLACES.values())
     pair = rng.choice([first for first in range(0, len(names), 2) if first != at - at % 2])
-    chosen = (at, at ^ 1, pair, pair + 1)
-    options = tuple(WORDS["places"][names[number]] for number in chosen)
+    numbers = (at, at ^ 1, pair, pair + 1)
+    options = tuple(WORDS["places"][names[number]] for number in numbers)
     return Draft(fill_in("place"), options, WHOLE, names[at], names)
 
 
@@ -157,7 +157,7 @@ def scenery(facts: Facts, rng: Random) -> Draft | None:
 
 
 def _painted(facts: Facts) -> tuple[list[str], list[str], str] | None:
-    """Return the colours of some things, the other colours, and the fact; None if one has no certain name."""
+    """The colours of some things, the other colours, and the fact; None if one has no certain name."""
     fact, colours = PAINTED[type(facts)]
     there = list(dict.fromkeys(getattr(facts, fact)))
     if is_dark(facts) or not set(there) <= set(colours):
@@ -167,19 +167,19 @@ def _painted(facts: Facts) -> tuple[list[str], list[str], str] | None:
 
 def absent(facts: Facts, rng: Random) -> Draft | None:
     """A colour that nothing has; the trap is one that something has."""
-    if (found := _painted(facts)) is None or len(found[0]) < 3:
+    if (painted := _painted(facts)) is None or len(painted[0]) < 3:
         return None
-    there, missing, fact = found
-    chosen = rng.choice(missing), *rng.sample(there, 3)
+    there, missing, fact = painted
+    values = rng.choice(missing), *rng.sample(there, 3)
     stem = fill_in("absent", things=WORDS["things"][fact])
-    return Draft(stem, tuple(COLOURS[value] for value in chosen), frozenset([fact]))
+    return Draft(stem, tuple(COLOURS[value] for value in values), frozenset([fact]))
 
 
 def both_there(facts: Facts, rng: Random) -> Draft | None:
     """Two colours that are both there; in the trap only the first one is."""
-    if (found := _painted(facts)) is None or min(map(len, found[:2])) < 2:
+    if (painted := _painted(facts)) is None or min(map(len, painted[:2])) < 2:
         return None
-    there, missing, fact = found
+    there, missing, fact = painted
     (a, c), (b, d) = (rng.sample(colours, 2) for colours in (there, missing))
     options = tuple(
         fill_in("two_colours", first=COLOURS[first], second=COLOURS[second])
@@ -273,9 +273,9 @@ def _one_wrong(facts: Facts, rng: Random) -> tuple[list[ScenePart], list[str]] |
 
 def false_statement(facts: Facts, rng: Random) -> Draft | None:
     """Four statements of which one is false; the trap is a true one."""
-    if not (found := _one_wrong(facts, rng)):
+    if not (wrong := _one_wrong(facts, rng)):
         return None
-    slots, values = found
+    slots, values = wrong
     statements = tuple(slot.states(value) for slot, value in zip(slots, values, strict=True))
     names = tuple(slot.fact for slot in SCENE_PARTS[type(facts)])
     return Draft(fill_in("false_statement"), statements, WHOLE, slots[0].fact, names, type(facts).__name__)
@@ -283,9 +283,9 @@ def false_statement(facts: Facts, rng: Random) -> Draft | None:
 
 def conflict(facts: Facts, rng: Random) -> Draft | None:
     """A note in four points of which one is wrong; the trap is another point."""
-    if not (found := _one_wrong(facts, rng)):
+    if not (wrong := _one_wrong(facts, rng)):
         return None
-    slots, values = found
+    slots, values = wrong
     points = [slot.states(value) for slot, value in zip(slots, values, strict=True)]
     rng.shuffle(points)
     stem = fill_in("conflict", **{f"point{number}": words for number, words in enumerate(points, 1)})
@@ -314,12 +314,12 @@ def reply(facts: Facts, rng: Random) -> Draft | None:
     """The reply to a question about two things."""
     if not (slots := _two(facts, rng)):
         return None
-    one, two = slots
+    first, second = slots
 
     def option(a: str, b: str) -> Words:
-        return fill_in("reply_told", first=one.words[a], second=two.words[b])
+        return fill_in("reply_told", first=first.words[a], second=second.words[b])
 
-    stem = fill_in("reply", first=one.label, second=two.label)
+    stem = fill_in("reply", first=first.label, second=second.label)
     return _grid(facts, rng, slots, stem, option)
 
 

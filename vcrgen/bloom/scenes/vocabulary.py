@@ -37,8 +37,8 @@ def read_words(texts: Mapping[str, str]) -> dict[str, dict[str, Words]]:
     """
     entries = {file: _entries(file, text) for file, text in texts.items()}
     words: dict[str, dict[str, Words]] = {}
-    for section, name in sorted({place for found in entries.values() for place in found}):
-        texts_of_name = {file: found.get((section, name), "") for file, found in entries.items()}
+    for section, name in sorted({place for own in entries.values() for place in own}):
+        texts_of_name = {file: own.get((section, name), "") for file, own in entries.items()}
         placeholders = {file: set(re.findall(r"{(\w+)}", text)) for file, text in texts_of_name.items()}
         for file, text in texts_of_name.items():
             if not text:
@@ -50,7 +50,7 @@ def read_words(texts: Mapping[str, str]) -> dict[str, dict[str, Words]]:
 
 
 def _entries(file: str, text: str) -> dict[tuple[str, str], str]:
-    """Return the texts of a file by section and name."""
+    """The texts of a file by section and name."""
     parser = RawConfigParser(delimiters="=", comment_prefixes="#")
     try:
         parser.read_string(text, file)
@@ -106,7 +106,7 @@ class ScenePart:
         return WORDS["labels"][self.fact]
 
     def value(self, facts: Any) -> str | None:
-        """Return the value in a picture; None if no question can be about it."""
+        """The value in a picture; None if no question can be about it."""
         value = getattr(facts, self.fact)
         if is_dark(facts) and self.words in (COLOURS, SEASONS):
             return None

@@ -23,7 +23,7 @@ BODY_BYTES = 1 << 20  # of what a rater typed at one step
 
 
 def make_app(store: StudyStore) -> ASGIApp:
-    """Return the service of a study."""
+    """The service of a study."""
     app = new_app()
     app.add_api_route(
         "/",
@@ -56,7 +56,7 @@ def message(title: str, text: str, pages: Templates) -> str:
 
 
 def templates_for(design: StudyDesign) -> Templates:
-    """Return the templates of the pages of a study: options or an item of an audit take the place of fields."""
+    """The templates of the pages of a study: options or an item of an audit take the place of fields."""
     style, script = "page.css", "rater.js"
     if design.draw:
         style, script = "page.css choices.css question.css audit_step.css", "rater.js audit_step.js"

@@ -113,7 +113,7 @@ class RaterRoutes:
         app.add_api_route("/api/{token}/more", self._route(_Volunteer, self._volunteer), methods=["POST"])
 
     def page(self, request: Request, token: str) -> Response:
-        """Return the page of a rater; of one who has sent everything it is that of thanks."""
+        """The page of a rater; of one who has sent everything it is that of thanks."""
         with self._store.reading() as connection:
             rater = self._rater(request, token, connection, sent=True)
             over = rater.state is RaterState.SENT
@@ -233,11 +233,11 @@ class RaterRoutes:
                 place = read_step(connection, rater.number, number) or place
         return JSONResponse({"saved": True} | self._step_view(place, picture=False), headers=UNKEPT)
 
-    def _route(self, of: type[Sent], do: Callable[[Connection, Rater, Sent], dict[str, Any]]) -> Any:
+    def _route(self, body: type[Sent], do: Callable[[Connection, Rater, Sent], dict[str, Any]]) -> Any:
         """A route that takes a body of a kind and does one thing in one transaction."""
 
         async def route(request: Request, token: str) -> Response:
-            sent = await _read(request, of)
+            sent = await _read(request, body)
             return await run_in_threadpool(work, request, token, sent)
 
         def work(request: Request, token: str, sent: Sent) -> Response:
@@ -245,10 +245,10 @@ class RaterRoutes:
                 rater = self._rater(request, token, connection, sent=do in (self._open, self._send))
                 if do != self._open:
                     _check_tab(rater, sent)
-                told = do(connection, rater, sent)
+                answer = do(connection, rater, sent)
             if do == self._stop:
                 withdraw(self._store, rater)
-            return JSONResponse(told, headers=UNKEPT)
+            return JSONResponse(answer, headers=UNKEPT)
 
         return route
 
@@ -271,7 +271,7 @@ class RaterRoutes:
         return {"begun": True}
 
     def _consent(self, lang: str, version: str) -> str:
-        """Return the text that raters agree to, if it is still of a version."""
+        """The text that raters agree to, if it is still of a version."""
         text = read_text(self._store.folder, "consent", self._texts.page_lang(lang))
         if _version(text) != version:
             raise Refusal(400, "The text has changed meanwhile; load the page again.")
@@ -291,7 +291,7 @@ class RaterRoutes:
         return {"stopped": True}
 
     def _volunteer(self, connection: Connection, rater: Rater, sent: _Volunteer) -> dict[str, Any]:
-        """Return the number of items of drop-outs that a rater who has finished may do, too; or assign them.
+        """The number of items of drop-outs that a rater who has finished may do, too; or assign them.
 
         A page that does not know of waiting steps, as it missed the reply before, loads itself again.
         """
@@ -303,7 +303,7 @@ class RaterRoutes:
         return {"count": offered, "waiting": waiting}
 
     def _rater(self, request: Request, token: str, connection: Connection, *, sent: bool = False) -> Rater:
-        """Return the rater of a link, also one who has sent everything if ``sent``.
+        """The rater of a link, also one who has sent everything if ``sent``.
 
         Raises:
             Refusal: There is none, or the link is void.
@@ -318,7 +318,7 @@ class RaterRoutes:
     def _step_view(self, place: RaterStep, *, picture: bool = True) -> dict[str, Any]:
         """Return a step for the page."""
         typed = place.response
-        shown: dict[str, Any] = {
+        view: dict[str, Any] = {
             "check": place.step.word,
             "training": place.step.kind is StepKind.TRAINING,
             "fields": self._fields(place),
@@ -330,33 +330,33 @@ class RaterRoutes:
             "revision": typed.revision if typed else 0,
         }
         if picture and place.step.kind is not StepKind.CHECK and place.step.condition not in self._design.text_only:
-            shown["picture"] = self._picture(place.step.item, place.step.condition)
-            shown["frames"] = self._read_frames(place.step.item, place.step.condition)
+            view["picture"] = self._picture(place.step.item, place.step.condition)
+            view["frames"] = self._read_frames(place.step.item, place.step.condition)
         if self._design.draw and typed is not None and is_answered(typed):
-            shown["key"] = self._items[place.step.item].answers
+            view["key"] = self._items[place.step.item].answers
         if place.step.kind is StepKind.TRAINING and typed is not None and place.done:
             answers = self._items[place.step.item].answers or ()
             pairs = zip(answers, typed.texts, strict=True)
-            shown["answers"] = [
+            view["answers"] = [
                 [self._shown_answer(place, answer), typed_form(answer) == typed_form(text)] for answer, text in pairs
             ]
-        return shown
+        return view
 
     def _mcq_page_data(self, lang: str, steps: Sequence[RaterStep]) -> dict[str, Any]:
-        """Return the questions of an MCQ benchmark for the page of a rater; no answer is among them."""
+        """The questions of an MCQ benchmark for the page of a rater; no answer is among them."""
         texts = self._texts.page[self._texts.page_lang(lang)]
-        questions = [self._questions.get((one.step.item, lang)) for one in steps]
+        questions = [self._questions.get((step.step.item, lang)) for step in steps]
         return {
-            "questions": [each and {"text": each.text, "options": each.options} for each in questions],
+            "questions": [question and {"text": question.text, "options": question.options} for question in questions],
             "cannot": texts["cannot"],
             "lang": lang,
             "dir": direction(lang),
         }
 
     def _letters(self, place: RaterStep) -> str:
-        """Return the letters of the options of a step; "" where it has none, as a check has."""
-        found = (question for (item, _), question in self._questions.items() if item == place.step.item)
-        return LETTERS[: len(question.options)] if (question := next(found, None)) else ""
+        """The letters of the options of a step; "" where it has none, as a check has."""
+        questions = (question for (item, _), question in self._questions.items() if item == place.step.item)
+        return LETTERS[: len(question.options)] if (question := next(questions, None)) else ""
 
     def _shown_answer(self, place: RaterStep, answer: str) -> str:
         """Return an answer for training: of a question the letter with the option's text."""
@@ -367,13 +367,13 @@ class RaterRoutes:
         return f"{mark}{answer}. {self._questions[place.step.item, lang].options[LETTERS.index(answer)]}"
 
     def _lengths(self, texts: Mapping[str, str]) -> dict[str, Any]:
-        """Return the names of one and of more units of a covered part, for the page."""
+        """The names of one and of more units of a covered part, for the page."""
         if self._design.is_mcq or self._design.draw:
             return {}
         return {"units": [texts[name] for name in _UNITS[LANGUAGES[self._design.lang].length_unit]]}
 
     def _example(self) -> dict[str, Any]:
-        """Return the worked example for the page, if the study has one."""
+        """The worked example for the page, if the study has one."""
         number = self._design.example
         if number is None:
             return {}
@@ -406,7 +406,7 @@ async def _read(request: Request, kind: type[Sent]) -> Sent:
 
 def _unfinished(connection: Connection, rater: Rater) -> int:
     """Count the unfinished steps of a rater."""
-    return sum(not one.done for one in read_steps(connection, rater.number))
+    return sum(not step.done for step in read_steps(connection, rater.number))
 
 
 def _check_tab(rater: Rater, sent: _Body) -> None:

@@ -42,5 +42,5 @@ def add_maintainer(connection: Connection, token: str | None) -> None:
 
 def is_maintainer(connection: Connection, token: str | None) -> bool:
     """Whether the hash is that of a maintainer's token."""
-    found = select(tables.maintainers).where(tables.maintainers.c.token == token)
-    return connection.execute(found).first() is not None
+    query = select(tables.maintainers).where(tables.maintainers.c.token == token)
+    return connection.execute(query).first() is not None

@@ -19,25 +19,25 @@ def save_invitation(connection: Connection, invitation: Invitation) -> None:
 
 
 def read_invitation(connection: Connection, shared_link: str | None) -> Invitation | None:
-    """Return the invitation whose link has that hash, or None."""
-    found = connection.execute(select(invitations).where(invitations.c.shared_link == shared_link)).mappings().first()
-    return None if found is None else Invitation(**{**found, "speaks": tuple(found["speaks"])})
+    """The invitation whose link has that hash, or None."""
+    row = connection.execute(select(invitations).where(invitations.c.shared_link == shared_link)).mappings().first()
+    return None if row is None else Invitation(**{**row, "speaks": tuple(row["speaks"])})
 
 
 def find_visitor(connection: Connection, shared_link: str, visitor: str) -> Rater | None:
-    """Return the rater that a visitor of a link has become, by two hashes, or None."""
-    wanted = SELECT_RATER.where(raters.c.shared_link == shared_link, raters.c.visitor == visitor)
-    found = connection.execute(wanted).mappings().first()
-    return None if found is None else as_rater(found)
+    """The rater that a visitor of a link has become, by two hashes, or None."""
+    query = SELECT_RATER.where(raters.c.shared_link == shared_link, raters.c.visitor == visitor)
+    row = connection.execute(query).mappings().first()
+    return None if row is None else as_rater(row)
 
 
 def free_place(connection: Connection, shared_link: str) -> int | None:
-    """Return the number of the first place of a link that nobody has taken, or None."""
+    """The number of the first place of a link that nobody has taken, or None."""
     free = select(raters.c.number).where(
         raters.c.shared_link == shared_link, raters.c.visitor.is_(None), raters.c.state == RaterState.INVITED
     )
-    found: int | None = connection.execute(free.order_by(raters.c.number)).scalar()
-    return found
+    number: int | None = connection.execute(free.order_by(raters.c.number)).scalar()
+    return number
 
 
 def idle_raters(connection: Connection, shared_link: str, before: str) -> list[Rater]:
@@ -49,9 +49,9 @@ def idle_raters(connection: Connection, shared_link: str, before: str) -> list[R
 
 
 def read_participant_ids(connection: Connection) -> dict[int, str]:
-    """Return the stored ids of visitors by the number of the rater."""
-    wanted = select(raters.c.number, raters.c.participant_id).where(raters.c.participant_id.is_not(None))
-    return {row.number: row.participant_id for row in connection.execute(wanted)}
+    """The stored ids of visitors by the number of the rater."""
+    query = select(raters.c.number, raters.c.participant_id).where(raters.c.participant_id.is_not(None))
+    return {row.number: row.participant_id for row in connection.execute(query)}
 
 
 def keeps_ids(connection: Connection) -> bool:

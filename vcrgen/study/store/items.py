@@ -59,15 +59,15 @@ def save_frames(connection: Connection, item: int, condition: int, frames: Frame
 
 
 def read_frames(connection: Connection, item: int, condition: int) -> Frames:
-    """Return the frames of the covered parts of a picture; an empty list where the dataset has none."""
+    """The frames of the covered parts of a picture; an empty list where the dataset has none."""
     pictures = tables.pictures
-    wanted = select(pictures.c.frames).where(pictures.c.item == item, pictures.c.condition == condition)
-    return list(connection.execute(wanted).scalar_one())
+    query = select(pictures.c.frames).where(pictures.c.item == item, pictures.c.condition == condition)
+    return list(connection.execute(query).scalar_one())
 
 
 def read_picture(connection: Connection, item: int, condition: int) -> bytes:
-    """Return the picture of an item in a condition, as PNG."""
+    """The picture of an item in a condition, as PNG."""
     pictures = tables.pictures
-    wanted = select(tables.images.c.png).join(pictures, pictures.c.image == tables.images.c.digest)
-    found = connection.execute(wanted.where(pictures.c.item == item, pictures.c.condition == condition))
-    return bytes(found.scalar_one())
+    query = select(tables.images.c.png).join(pictures, pictures.c.image == tables.images.c.digest)
+    query = query.where(pictures.c.item == item, pictures.c.condition == condition)
+    return bytes(connection.execute(query).scalar_one())

@@ -18,15 +18,15 @@ SELECT_RATER = select(
 
 
 def now(offset: timedelta = _NONE) -> str:
-    """Return the time in UTC, to the second, with an offset."""
+    """The time in UTC, to the second, with an offset."""
     return (datetime.now(UTC) + offset).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def add_rater(connection: Connection, number: int, lang: str, *, token: str | None, shared_link: str | None) -> None:
     """Add a rater, known by the hash of a token, or of the shared link by which a visitor takes the place later."""
     values = dict.fromkeys(("tab", "consent", "languages", "began", "seen", "ended"), "")
-    known = {"token": token, "shared_link": shared_link, "state": RaterState.INVITED}
-    connection.execute(insert(raters).values({"number": number, "lang": lang} | known | values))
+    identity = {"token": token, "shared_link": shared_link, "state": RaterState.INVITED}
+    connection.execute(insert(raters).values({"number": number, "lang": lang} | identity | values))
 
 
 def next_rater_number(connection: Connection) -> int:
@@ -41,7 +41,7 @@ def read_raters(connection: Connection) -> list[Rater]:
 
 
 def find_rater(connection: Connection, token: str | None) -> Rater | None:
-    """Return the rater with a token of that hash, or None."""
+    """The rater with a token of that hash, or None."""
     row = connection.execute(SELECT_RATER.where(raters.c.token == token)).mappings().first()
     return None if row is None else as_rater(row)
 

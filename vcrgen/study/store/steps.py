@@ -38,11 +38,10 @@ def read_step(connection: Connection, rater: int, number: int) -> RaterStep | No
 
 
 def read_steps(connection: Connection, rater: int | None = None) -> list[RaterStep]:
-    """Return the steps of a rater, or of all raters, in their order."""
-    wanted = select(steps).order_by(steps.c.rater, steps.c.number)
+    """The steps of a rater, or of all raters, in their order."""
+    query = select(steps).order_by(steps.c.rater, steps.c.number)
     return [
-        _rater_step(row)
-        for row in connection.execute(wanted if rater is None else wanted.where(steps.c.rater == rater))
+        _rater_step(row) for row in connection.execute(query if rater is None else query.where(steps.c.rater == rater))
     ]
 
 
@@ -53,13 +52,13 @@ def save_response(connection: Connection, rater: int, number: int, response: Res
 
 
 def open_slots(connection: Connection, design: StudyDesign) -> list[Slot]:
-    """Return the slots of the design that no rater has."""
+    """The slots of the design that no rater has."""
     held = {Slot(*row) for row in connection.execute(select(*_SLOT).where(steps.c.kind == StepKind.ITEM))}
     return [slot for slot in design.slots() if slot not in held]
 
 
 def returned_slots(connection: Connection) -> list[Slot]:
-    """Return the slots that drop-outs left and nobody has taken over."""
+    """The slots that drop-outs left and nobody has taken over."""
     return [Slot(*row) for row in connection.execute(select(returned).order_by(*returned.primary_key.columns))]
 
 
