@@ -977,6 +977,20 @@ MUTATIONS: tuple[Mutation, ...] = (
         "tests/builder/sources/test_documents.py",
     ),
     M(
+        "sources",
+        "images are read from anywhere",
+        "if any(file.is_relative_to(folder) for folder in self.vouched):",
+        "if True:",
+        "tests/builder/sources/test_images.py",
+    ),
+    M(
+        "sources",
+        "blobs behind a link are the cache of the Hub",
+        "blobs.is_dir() and blobs.resolve() == blobs",
+        "blobs.is_dir()",
+        "tests/builder/sources/test_images.py",
+    ),
+    M(
         "shards",
         "a sum that does not hold is passed over",
         "if self.rows != rows or self.captions != self.left_out + outcomes:",
@@ -1098,8 +1112,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "config",
         "another published field",
-        'BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}',
-        'BY_CONTENT = {"source", "font", "spacy_model"}',
+        'BY_CONTENT = {"source", "image_root", "font", "censor_list", "spacy_model"}',
+        'BY_CONTENT = {"source", "image_root", "font", "spacy_model"}',
         "config",
     ),
     M(

@@ -34,7 +34,7 @@ from vcrgen.builder.images import FORMATS, load_image
 from vcrgen.builder.options import load_build_config
 from vcrgen.builder.sources import open_source
 from vcrgen.builder.sources.base import PROBLEM, paths_of
-from vcrgen.builder.sources.images import image_bytes
+from vcrgen.builder.sources.images import ImageFolders, image_bytes
 from vcrgen.core.errors import ConfigError, ImageProblem, SourceError
 from vcrgen.core.media import media_type
 from vcrgen.core.progress import ProgressListener
@@ -188,7 +188,7 @@ class RowReader:
     ) -> None:
         if options.images is not None and not options.images.is_dir():
             raise ConfigError(f"--images {options.images} is no folder.")
-        self._options, self._root = options, options.images or beside
+        self._options, self._folders = options, ImageFolders.of(options.images or beside)
         self._taxonomy, self._languages, self._rejects = taxonomy, languages, rejects
         self._folder, self._fetched, self._columns = folder, PictureCache(folder), columns
         self._ids: set[str] = set()
@@ -317,7 +317,7 @@ class RowReader:
                         ItemRejectReason.NO_PICTURE, "the picture is an address, which is fetched only with --fetch"
                     )
                 return self._checked(self._fetched.get(value.strip()))
-            if data := image_bytes(value, root=self._root):
+            if data := image_bytes(value, folders=self._folders):
                 return self._checked(data)
         return None
 

@@ -34,7 +34,7 @@ REST = "..."
 # The only one of these names that `load_dataset` (datasets 5.2) refuses, in small and in capital letters.
 RESERVED_SPLIT = "all"
 # Fields that name files. What is in the files counts (in signature and plan), not what they are called here.
-BY_CONTENT = {"source", "font", "censor_list", "spacy_model"}
+BY_CONTENT = {"source", "image_root", "font", "censor_list", "spacy_model"}
 PAIR_COLUMNS = ("image_column", "caption_column", "id_column")  # of known pairs, in which something is searched
 # Fields that decide which split a pair is in, and nothing of the pair.
 SPLIT_FIELDS = ("splits", "split_seed", "near_copies")

@@ -190,7 +190,10 @@ class Build:
 
     def _worker_maker(self, plan: Plan, source: Source, signature: Signature) -> partial[Worker]:
         """Return the worker factory that every process of the engine calls once, in any working folder."""
-        files = {name: _absolute(getattr(self._config, name)) for name in ("font", "censor_list", "spacy_model")}
+        files = {
+            name: _absolute(getattr(self._config, name))
+            for name in ("font", "censor_list", "spacy_model", "image_root")
+        }
         config = self._config.model_copy(update=files)
         expected = environment() | {"signature": str(signature)}
         without_tasks = replace(plan, tasks=())  # a process gets its tasks one by one

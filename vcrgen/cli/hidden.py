@@ -26,7 +26,7 @@ from vcrgen.typeset.cover_kinds import ROWS
 
 # What of a build's configuration counts for a hidden set, too; the rest is drawn from the secret.
 CONFIG_OPTIONS = (
-    *("lang", "image_column", "caption_column", "id_column", "where", "source_split"),
+    *("lang", "image_root", "image_column", "caption_column", "id_column", "where", "source_split"),
     *("spacy_model", "censor_list"),
 )
 SETTLED = (

@@ -34,6 +34,7 @@ from vcrgen.bloom.importing import PICTURE_LIMITS, usable_picture
 from vcrgen.bloom.options import BloomGenerationOptions
 from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import BuildConfig
+from vcrgen.builder.source_options import SourceOptions
 from vcrgen.builder.sources import check_columns, items_at, iter_captions, limit_partitions, open_source
 from vcrgen.core.errors import ImageProblem, NoPairsError
 from vcrgen.core.media import media_type
@@ -70,8 +71,7 @@ class PictureSource:
     """
 
     def __init__(self, options: BloomGenerationOptions, spool: IO[bytes], *, categories: int, slots: int) -> None:
-        names = ("source", "image_column", "caption_column", "id_column", "where", "source_split", "limit")
-        self._config = BuildConfig(**{name: getattr(options, name) for name in names})
+        self._config = BuildConfig(**{name: getattr(options, name) for name in SourceOptions.model_fields})
         self._source = open_source(self._config)
         # A licence is read as a caption is, wherever it stands in a row.
         self._licenses = self._config.model_copy(update={"caption_column": options.license_column})

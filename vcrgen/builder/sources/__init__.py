@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
 from vcrgen.builder.sources.base import FileSource, Partition, SampleSource, Source, choose_splits
+from vcrgen.builder.sources.beside import BesideSource, folders_of_files
 from vcrgen.builder.sources.compressed import suffix_of
 from vcrgen.builder.sources.documents import DocumentSource, is_caption_document
 from vcrgen.builder.sources.fields import (
@@ -19,10 +20,11 @@ from vcrgen.builder.sources.fields import (
     limit_partitions,
 )
 from vcrgen.builder.sources.hub import HUB_ID, has_hub_layout, open_hub, open_hub_splits, open_local, pinned
-from vcrgen.builder.sources.locate import files_with, find_files, is_pattern
+from vcrgen.builder.sources.locate import files_with, find_files, is_log, is_pattern
 from vcrgen.builder.sources.tabular import CsvSource, JsonlSource, TsvSource
 from vcrgen.builder.sources.tar import TarSource
 from vcrgen.core.errors import NoPairsError, SourceError
+from vcrgen.core.plurals import pluralize
 from vcrgen.core.storage import DiskFolder, Folder, open_folder, remote_url
 from vcrgen.text.languages import LANGUAGES
 
@@ -42,6 +44,7 @@ __all__ = [
 ]
 
 _SAMPLES = re.compile(r"samples(?::(.*))?")
+_LOCAL_CONFIG = re.compile(r"(.+):([\w.+-]+)")
 _MOST_SAMPLES = 10**9
 _IMAGE_FOLDERS = ("metadata.jsonl", "metadata.csv")
 # The number of a shard at the end of a file's name: `-00003-of-00012`, `_7`, `000042`.
@@ -66,9 +69,9 @@ def open_source(config: BuildConfig) -> Source:
 
     - ``samples`` or ``samples:N``: built-in pairs;
     - a folder: one saved by `datasets.save_to_disk`, an image folder with ``metadata.jsonl`` or
-      ``metadata.csv``, a dataset repository's layout, Parquet files or tar shards (at its top or in
-      ``data``);
-    - a file, a glob, or braces as in ``shard-{000..012}.tar``: Parquet, tar, CSV, TSV, JSON lines;
+      ``metadata.csv``, a dataset repository's layout (``FOLDER:CONFIG`` for one of its configurations), Parquet files
+      or tar shards (at its top or in ``data``), images beside text files with their captions;
+    - a file, a glob, or braces as in ``shard-{000..012}.tar``: Parquet, tar, CSV, TSV, JSON lines, captions of COCO;
     - the same, or a folder of Parquet files or tar shards, as ``s3://``, ``gs://`` or ``hf://``;
     - a dataset of the Hugging Face Hub: ``org/name[:config][@revision]``.
 
@@ -77,6 +80,10 @@ def open_source(config: BuildConfig) -> Source:
     Raises:
         SourceError: It is none of these, or is missing, or it has no such split.
     """
+    if config.image_root is not None and not config.image_root.is_dir():
+        raise SourceError(
+            f"--image-root {config.image_root} is no folder; name the one in which paths of images begin."
+        )
     source = _open(config)
     if config.source_split is not None and not source.splits:
         raise SourceError(f"{config.source[:300]!r} has no splits; leave out --source-split {config.source_split}.")
@@ -108,6 +115,10 @@ def _open(config: BuildConfig) -> Source:
         path = Path(text).expanduser()
         if text and path.is_dir():
             return _open_folder(path, split=config.source_split, max_rows=max_rows)
+        if match := _LOCAL_CONFIG.fullmatch(text):
+            repository = Path(match[1]).expanduser()
+            if not path.exists() and repository.is_dir():
+                return open_local(repository, match[2], split=config.source_split, max_rows=max_rows)
         if path.is_file():
             return _open_files([path.name], folder=DiskFolder(path.parent), max_rows=max_rows)
         if text and is_pattern(text):
@@ -158,9 +169,11 @@ def _open_below(folder: Folder) -> dict[str, Source]:
     """Open the tables in a folder and in those below it, by their names without the numbers of shards."""
     groups: dict[tuple[str, str], list[str]] = {}
     saved: list[PurePosixPath] = []
-    for path in map(PurePosixPath, folder.glob("**/*")):
+    paths = [PurePosixPath(name) for name in folder.glob("**/*")]
+    there = {place for path in paths for place in (path, path.parent)}
+    for path in paths:
         suffix = path.suffix.lower()
-        if any(part.startswith((".", "_")) for part in path.parts):
+        if any(part.startswith((".", "_")) for part in path.parts) or is_log(path, there):
             continue
         if path.name in SAVED_INDEXES:
             saved.append(path.parent)
@@ -241,13 +254,16 @@ def _open_folder(folder: Path, *, split: str | None, max_rows: int | None) -> So
     if images := _open_image_folder(place, split=split, max_rows=max_rows):
         return images
     if has_hub_layout(folder):
-        return open_local(folder, split=split, max_rows=max_rows)
+        return open_local(folder, None, split=split, max_rows=max_rows)
     if files := files_with(place, ".parquet") or files_with(place, ".tar"):
         return _open_files(files, folder=place, max_rows=max_rows)
+    if folders := folders_of_files(folder):
+        description = f"images beside their captions in {pluralize(len(folders), 'folder')}"
+        return BesideSource(folders, folder=place, kind="", description=description, max_rows=max_rows)
     raise SourceError(
         f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv (with file_name and caption), "
-        "no Parquet files or tar shards in it or in its `data`, nothing saved by datasets.save_to_disk. "
-        "A CSV or JSON lines file has to be named itself."
+        "no Parquet files or tar shards in it or in its `data`, no images beside text files of the same names, nothing "
+        "saved by datasets.save_to_disk. A CSV or JSON lines file has to be named itself."
     )
 
 

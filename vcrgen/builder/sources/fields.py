@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.base import PROBLEM, ColumnPath, Partition, Row, Source
-from vcrgen.builder.sources.images import image_bytes
+from vcrgen.builder.sources.images import ImageFolders, image_bytes
 from vcrgen.core.errors import ImageProblem, SourceError
 from vcrgen.core.records import Item
 
@@ -191,7 +191,10 @@ def iter_items(
 
 
 def items_at(source: Source, config: BuildConfig, index: int, numbers: Sequence[int]) -> Iterator[Item | None]:
-    """Stream one item of each row with these ascending numbers; None for rows that do not meet the conditions."""
+    """Stream one item of each row with these ascending numbers; None for rows that do not meet the conditions.
+
+    Where each caption of a row is chosen, it is the first one.
+    """
     for row in _read_rows(source, config, index, numbers, 0):
         yield row.items[0] if row.items else None
 
@@ -201,11 +204,15 @@ def _read_rows(
 ) -> Iterator[RowItems]:
     columns = check_columns(source, config)
     name = source.partitions()[index].name
-    folder = source.root / PurePosixPath(name).parent if source.root else None
+    folders = ImageFolders.of(
+        source.root,
+        inside=str(PurePosixPath(name).parent),
+        image_root=config.image_root and config.image_root.absolute(),
+    )
     paths = [columns.image, columns.caption, *filter(None, [columns.id]), *(path for path, _ in columns.where)]
     rows = source.rows(index, numbers, frozenset(path[0] for path in paths))
     for row, number in zip(rows, numbers, strict=True):
-        yield read_row(row, columns, root=folder, row_id=f"{name}#{number}", choice=config.captions, turn=turn)
+        yield read_row(row, columns, folders=folders, row_id=f"{name}#{number}", choice=config.captions, turn=turn)
 
 
 class CaptionRow(NamedTuple):
@@ -272,7 +279,7 @@ def read_row(
     row: Row,
     columns: Columns,
     *,
-    root: Path | None,
+    folders: ImageFolders,
     row_id: str,
     choice: str,
     turn: int | None = None,
@@ -283,7 +290,7 @@ def read_row(
     caption are in the same lists (``wit_features`` as a list of structs or as a struct of lists), only captions of
     elements that meet the conditions count; so it is with pictures and captions in the same lists.
 
-    Image paths are relative to ``root`` and may not leave it; ``row_id`` is the id of a row without one.
+    Image paths may not leave ``folders``; ``row_id`` is the id of a row without one.
     """
     if PROBLEM in row:
         return RowItems((Item(source_id=clean_id(row_id), image=None, caption=None, problem=str(row[PROBLEM])),), 1)
@@ -298,7 +305,7 @@ def read_row(
         problem = f"the row has more than {_MAX_CAPTIONS} captions or pictures"
     if problem:
         return RowItems((Item(source_id=own_id, image=None, caption=None, problem=problem),), elements)
-    reader = _PictureReader([image for image in images if _meets(image, places.get(columns.image[0]))], root)
+    reader = _PictureReader([image for image in images if _meets(image, places.get(columns.image[0]))], folders)
     chosen = _choose_captions(
         [caption for caption in captions if _meets(caption, places.get(columns.caption[0]))], choice, turn, reader
     )
@@ -315,8 +322,8 @@ def read_row(
 class _PictureReader:
     """Reads the picture of a caption: the first one in the same element of the lists that both are in."""
 
-    def __init__(self, images: list[_Leaf], root: Path | None) -> None:
-        self._images, self._root = images, root
+    def __init__(self, images: list[_Leaf], folders: ImageFolders) -> None:
+        self._images, self._folders = images, folders
         self._read: dict[_Place, tuple[bytes | None, str]] = {}
 
     def find(self, caption: _Leaf) -> _Leaf | None:
@@ -329,7 +336,7 @@ class _PictureReader:
             return None, ""
         if image.place not in self._read:
             try:
-                self._read[image.place] = image_bytes(image.value, root=self._root), ""
+                self._read[image.place] = image_bytes(image.value, folders=self._folders), ""
             except ImageProblem as error:
                 self._read[image.place] = None, error.detail
         return self._read[image.place]

@@ -33,13 +33,13 @@ def has_hub_layout(folder: Path) -> bool:
     return any(any(place.glob("*-?????-of-?????.parquet")) for place in (folder, folder / "data"))
 
 
-def open_local(folder: Path, *, split: str | None, max_rows: int | None) -> ParquetSource:
-    """Open a local folder with a dataset repository's layout: one split or, if none is named, all.
+def open_local(folder: Path, config: str | None, *, split: str | None, max_rows: int | None) -> ParquetSource:
+    """Open a local folder with a dataset repository's layout: one split or, if none is named, all of a configuration.
 
     Raises:
-        SourceError: The split is not there or is not stored as Parquet in the folder.
+        SourceError: The configuration or the split is not there or is not stored as Parquet in the folder.
     """
-    available, _ = _data_files(str(folder.resolve()), shown=str(folder))
+    available, _ = _data_files(str(folder.resolve()), config=config, shown=str(folder))
     splits = choose_splits(available, split, shown=str(folder))
     files = [file for name in splits for file in sorted(available[name])]
     names = [os.path.relpath(file, folder.resolve()) for file in files]

@@ -2,11 +2,13 @@
 
 import base64
 import binascii
+import os
 import re
 import stat
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+from typing import Any, Self
 
 from vcrgen.builder.sources.base import MAX_IMAGE_BYTES
 from vcrgen.core.errors import ImageProblem
@@ -20,13 +22,75 @@ _MIN_BASE64 = 64
 _MAX_PATH = 4096
 
 
-def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class ImageFolders:
+    """The folders that files are read from. Each is vouched for by being named: nothing else is ever read."""
+
+    bases: tuple[Path, ...]  # where relative paths begin: the first that has the file counts
+    vouched: tuple[Path, ...]  # without links
+
+    @classmethod
+    def of(cls, source: Path | None, *, inside: str = "", image_root: Path | None = None) -> Self:
+        """Make the folders of a source.
+
+        Args:
+            source: Its folder; None for a source without one.
+            inside: The folder in it of the file that names the images.
+            image_root: Another folder, in which relative paths begin first.
+        """
+        named = [folder for folder in (image_root, source) if folder]
+        bases = [image_root] if image_root else []
+        vouched = [folder.resolve() for folder in named]
+        stored = [blobs for folder in vouched if (blobs := _blobs_of(folder))]
+        return cls((*bases, *([source / inside] if source else ())), (*vouched, *stored))
+
+    def find(self, text: str, what: str = "image") -> Path:
+        """Return the file of a path, without links; ``what`` it holds is for errors.
+
+        Raises:
+            ImageProblem: It leads outside of the folders, or there is no such file.
+            OSError, RuntimeError, ValueError: It cannot be followed.
+        """
+        if not self.bases:
+            raise _problem(f"{what} is a path, but the source has no folder to look in; name one by --image-root")
+        windows = PureWindowsPath(text)
+        is_windows_path = os.name != "nt" and (
+            windows.drive or ("\\" in text and (windows.root or ".." in windows.parts))
+        )
+        inside = False
+        for base in () if is_windows_path else self.bases:
+            file = (base / text).resolve()
+            if any(file.is_relative_to(folder) for folder in self.vouched):
+                inside = True
+                if file.exists():
+                    return file
+        if inside:
+            raise _problem(
+                f"the {what} file is missing; its path has to begin at the folder of the file that names it, or "
+                "at --image-root"
+            )
+        raise _problem(
+            f"the {what}'s path leads outside of the source's folder; name the folder that it is in by --image-root"
+        )
+
+
+def _blobs_of(folder: Path) -> Path | None:
+    """Return the folder of the Hub's cache that the links of a dataset's snapshot lead to."""
+    for place in (folder, *folder.parents):
+        dataset = place.parent.parent
+        if place.parent.name == "snapshots" and dataset.name.startswith("datasets--"):
+            blobs = dataset / "blobs"
+            return blobs if blobs.is_dir() and blobs.resolve() == blobs else None
+    return None
+
+
+def image_bytes(value: Any, *, folders: ImageFolders) -> bytes | None:
     """Return the encoded image; None for an empty value.
 
     Args:
         value: Bytes; a mapping with ``bytes`` and ``path`` as `datasets` stores images; base64, plain or as a data
-            URI; or a path relative to ``root``.
-        root: The only folder that files are read from.
+            URI; or a path.
+        folders: The only folders that files are read from.
 
     Raises:
         ImageProblem: There should be one, but it cannot be read or may not be.
@@ -34,7 +98,7 @@ def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
     if isinstance(value, Mapping):
         value = value.get("bytes") or value.get("path")
     if isinstance(value, str) and value.strip():
-        return _from_text(value.strip(), root)
+        return _from_text(value.strip(), folders)
     if isinstance(value, bytes | bytearray):
         if len(value) > MAX_IMAGE_BYTES:
             raise _problem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
@@ -44,7 +108,7 @@ def image_bytes(value: Any, *, root: Path | None) -> bytes | None:
     raise _problem(f"the image column holds a value of type {type(value).__name__}")
 
 
-def _from_text(text: str, root: Path | None) -> bytes:
+def _from_text(text: str, folders: ImageFolders) -> bytes:
     if match := _DATA_URI.match(text):
         return _from_base64(text[match.end() :])
     if _URL.match(text):
@@ -54,7 +118,10 @@ def _from_text(text: str, root: Path | None) -> bytes:
         return _from_base64(text)
     if len(text) > _MAX_PATH:
         raise _problem("the image is a long text that is neither a path nor the base64 of an image")
-    return _from_file(text, root)
+    data = read_file(text, folders, MAX_IMAGE_BYTES)
+    if not data:
+        raise _problem("the image file is empty")
+    return data
 
 
 def _from_base64(text: str) -> bytes:
@@ -67,34 +134,25 @@ def _from_base64(text: str) -> bytes:
     return data
 
 
-def _from_file(text: str, root: Path | None) -> bytes:
-    if root is None:
-        raise _problem("image is a path, but the source has no folder to look in")
-    windows, posix = PureWindowsPath(text), PurePosixPath(text)
-    if windows.drive or windows.root or posix.is_absolute() or ".." in windows.parts or ".." in posix.parts:
-        raise _problem("the image's path leads outside of the source's folder")
+def read_file(text: str, folders: ImageFolders, limit: int, *, what: str = "image") -> bytes:
+    """Read a file of at most ``limit`` bytes; ``what`` it holds is for errors.
+
+    Raises:
+        ImageProblem: It may not be read, or cannot be.
+    """
     try:
-        file = (root / text).resolve()
-        if not file.is_relative_to(root.resolve()):
-            raise _problem("the image's path leads outside of the source's folder")
+        file = folders.find(text, what)
         status = file.stat()
         # Opening a pipe or a device could wait for ever.
         if not stat.S_ISREG(status.st_mode):
-            raise _problem("the image's path is not a file")
-        if status.st_size > MAX_IMAGE_BYTES:
-            raise _problem(f"the image is larger than {MAX_IMAGE_BYTES >> 20} MiB")
+            raise _problem(f"the {what}'s path is not a file")
+        if status.st_size > limit:
+            raise _problem(f"the {what} is larger than {limit >> 20} MiB")
         with file.open("rb") as handle:
-            data = handle.read(status.st_size)
-    except FileNotFoundError:
-        raise _problem(
-            "the image file is missing; its path has to begin at the folder of the file that names it"
-        ) from None
+            return handle.read(status.st_size)
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not usable"
-        raise _problem(f"the image file cannot be read: {reason}") from None
-    if not data:
-        raise _problem("the image file is empty")
-    return data
+        raise _problem(f"the {what} file cannot be read: {reason}") from None
 
 
 def _problem(detail: str) -> ImageProblem:

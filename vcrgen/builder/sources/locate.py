@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 from vcrgen.core.errors import SourceError
@@ -51,10 +51,18 @@ def files_with(folder: Folder, suffix: str) -> list[str]:
     """Sorted names of the visible files with a suffix in a folder or, failing those, in its ``data``."""
     for place, inside in (("", folder), ("data/", folder.subfolder("data"))):
         visible = [name for name in inside.entries() if not name.startswith((".", "_"))]
+        there = {PurePosixPath(name) for name in visible}
         of_suffix = [name for name in visible if PurePosixPath(name).suffix.lower() == suffix]
+        of_suffix = [name for name in of_suffix if not is_log(PurePosixPath(name), there)]
         if names := [place + name for name in of_suffix if inside.size(name) is not None]:
             return names
     return []
+
+
+def is_log(path: PurePosixPath, there: Collection[PurePosixPath]) -> bool:
+    """Return True for a Parquet file that img2dataset has written beside a shard or folder of that name."""
+    numbered = path.suffix == ".parquet" and path.stem.isdecimal()
+    return numbered and (path.with_suffix(".tar") in there or path.with_suffix("") in there)
 
 
 def _expand_braces(pattern: str) -> list[str]:
