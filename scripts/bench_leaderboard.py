@@ -132,7 +132,7 @@ def look_at(folder: Path, models: int) -> bool:
     ):
         path, _, asked = name.partition("?")
         pages = LivePages(board)
-        pages.message("", "")  # reads what all pages show
+        pages.now()  # reads what all pages show
         started = time.perf_counter()
         page = pages.get(path, TableRequest.parse(dict(parse_qsl(asked))))
         made = time.perf_counter() - started

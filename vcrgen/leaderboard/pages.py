@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from vcrgen.leaderboard.board import Board
 from vcrgen.leaderboard.page_records import Site
@@ -34,7 +35,6 @@ QUERIES: Mapping[str, Callable[[BoardReader], Sequence[Any]]] = {
 }
 MAX_CACHED = 512
 MAX_MANAGED = 500  # files on the page for maintainers
-T = TypeVar("T")
 FILES = [f"board.{form}" for form in FORMATS]
 SHORTEST_PACKED = 500  # bytes
 
@@ -85,25 +85,25 @@ class LivePages:
         except NoSuchPage:
             return None
 
-    def message(self, title: str, text: str) -> str:
-        """A page that says something."""
-        return Pages(self._site()).message(title, text)
+    def now(self) -> Pages:
+        """The pages after the last event, for those that need no more of the database."""
+        return Pages(self._state(self._last_event()).site)
 
     def choose(self, asked: Mapping[str, str]) -> tuple[str, str]:
         """The name of the page that compares the two models of a request, or else the page to choose them on."""
-        a, b = sides = compared_sides(self._site(), asked)
+        pages = self.now()
+        a, b = sides = compared_sides(pages.site, asked)
         if a.entry and b.entry and a.entry != b.entry:
             return names.compare_name(a.entry, b.entry), ""
-        return "", Pages(self._site()).choose(sides)
-
-    def submit(self, values: dict[str, str], problems: list[str], checked: bool = False) -> str:
-        """The form, filled in as it was; ``checked`` if its file was found good."""
-        return Pages(self._site()).submit(values, problems, checked)
+        return "", pages.choose(sides)
 
     def team(self, name: str, token: str, problems: list[str]) -> str:
         """The files of a team, for itself; without a team, the form that asks for its token."""
-        page = self._look(lambda reader: team_page(reader, name)) if name else None
-        return Pages(self._site()).team(page, token, problems)
+        page = None
+        if name:
+            with self._reader() as reader:
+                page = team_page(reader, name)
+        return self.now().team(page, token, problems)
 
     def manage(self, token: str, problems: list[str]) -> str:
         """The submissions that maintainers may change, held ones first.
@@ -115,19 +115,12 @@ class LivePages:
             with self._board.reading() as connection:
                 newest = list(reversed(submissions.list_submissions(connection)))
             files = sorted(newest, key=lambda file: file.status is not SubmissionStatus.HELD)[:MAX_MANAGED]
-        return Pages(self._site()).manage(files, token, problems)
-
-    def sign_in(self) -> str:
-        """The providers with which people sign in."""
-        return Pages(self._site()).sign_in()
-
-    def signed_in(self, team: str, *, token: str = "", ticket: str = "", problems: Sequence[str] = ()) -> str:
-        """The page of somebody who signed in."""
-        return Pages(self._site()).signed_in(team, token=token, ticket=ticket, problems=problems)
+        return self.now().manage(files, token, problems)
 
     def status(self, submission_id: str) -> str | None:
         """The status page of a submission, or None if there is none. It is not cached: it changes without an event."""
-        with self._board.reading() as connection:
+        with self._reader() as reader:
+            connection = reader.connection
             submission = submissions.find(connection, submission_id)
             if submission is None:
                 return None
@@ -135,26 +128,24 @@ class LivePages:
             if submission.status is SubmissionStatus.QUEUED:
                 statuses = [SubmissionStatus.QUEUED, SubmissionStatus.SCORING]
                 waiting = submissions.count(connection, statuses=statuses, before=submission.received)
-            reader = BoardReader(self._board.settings, connection)
             scored = submission.status is SubmissionStatus.SCORED
             cells = submission_cells(reader, submission.id) if scored else ()
             feedback = ladder_feedback(reader, submission)
-        return Pages(self._site()).status(submission, waiting, cells, feedback)
-
-    def _site(self) -> Site:
-        return self._state(self._last_event()).site
+        return self.now().status(submission, waiting, cells, feedback)
 
     def _last_event(self) -> int:
         with self._board.reading() as connection:
             return last_event(connection)[0]
 
-    def _look(self, look: Callable[[BoardReader], T], ranked_sets: dict[str, RankedSet] | None = None) -> T:
+    @contextmanager
+    def _reader(self, ranked_sets: dict[str, RankedSet] | None = None) -> Iterator[BoardReader]:
         with self._board.reading() as connection:
-            return look(BoardReader(self._board.settings, connection, ranked_sets))
+            yield BoardReader(self._board.settings, connection, ranked_sets)
 
     def _read_state(self, event: int) -> _State:
         ranked_sets: dict[str, RankedSet] = {}
-        return _State(ranked_sets, self._look(lambda reader: reader.site(live=True), ranked_sets))
+        with self._reader(ranked_sets) as reader:
+            return _State(ranked_sets, reader.site(live=True))
 
     def _make(self, name: str, event: int, asked: TableRequest) -> CachedPage:
         """Make a page after an event.
@@ -163,13 +154,10 @@ class LivePages:
             NoSuchPage: There is none of this name.
         """
         state = self._state(event)
-
-        def look(reader: BoardReader) -> str | None:
+        with self._reader(state.ranked_sets) as reader:
             if name in FILES:
-                return export(reader.tables(), name.removeprefix("board."))
-            return page_of(Pages(state.site), reader, name, asked)
-
-        text = self._look(look, state.ranked_sets)
+                return CachedPage.of(export(reader.tables(), name.removeprefix("board.")))
+            text = page_of(Pages(state.site), reader, name, asked)
         if text is None:
             raise NoSuchPage
         return CachedPage.of(text)

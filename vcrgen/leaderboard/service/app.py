@@ -68,7 +68,7 @@ def make_app(board: Board, worker_alive: Callable[[], bool]) -> ASGIApp:
     return guard_app(
         app,
         "board",
-        service.pages.message,
+        lambda title, text: service.pages.now().message(title, text),
         policy=policy(),
         file_bytes=board.settings.file_mb << 20,
         requests_per_minute=board.settings.requests_per_minute,
@@ -118,7 +118,7 @@ class _Service:
             return RedirectResponse(f"{name}.html", status_code=303)
         parsed = names.parse_name(name)
         if name == names.SUBMIT:
-            return HTMLResponse(self.pages.submit({}, []))
+            return HTMLResponse(self.pages.now().submit({}, []))
         if name == names.TEAM:
             return HTMLResponse(self.pages.team("", "", []))
         if name == names.MANAGE:

@@ -106,7 +106,7 @@ class SignInRoutes:
 
     def providers(self) -> Response:
         """The page with the providers."""
-        return HTMLResponse(self._pages.sign_in())
+        return HTMLResponse(self._pages.now().sign_in())
 
     def begin(self, provider: int = 0) -> Response:
         """Send the browser to a provider."""
@@ -142,9 +142,9 @@ class SignInRoutes:
         identity = self._identity(self._board.settings.oidc[begun.provider], begun, code)
         team, token = token_of_identity(self._board, identity)
         if token:
-            answer: Response = HTMLResponse(self._pages.signed_in(team, token=token), headers=NO_STORE)
+            answer: Response = HTMLResponse(self._pages.now().signed_in(team, token=token), headers=NO_STORE)
         else:
-            answer = HTMLResponse(self._pages.signed_in("", ticket=self._people.keep(identity)), headers=NO_STORE)
+            answer = HTMLResponse(self._pages.now().signed_in("", ticket=self._people.keep(identity)), headers=NO_STORE)
         answer.delete_cookie(COOKIE, path="/")
         return answer
 
@@ -158,9 +158,11 @@ class SignInRoutes:
         try:
             token = register_identity(self._board, values["team"], identity)
         except LeaderboardError as problem:
-            text = self._pages.signed_in(values["team"], ticket=self._people.keep(identity), problems=[str(problem)])
+            text = self._pages.now().signed_in(
+                values["team"], ticket=self._people.keep(identity), problems=[str(problem)]
+            )
             return HTMLResponse(text, status_code=400, headers=NO_STORE)
-        return HTMLResponse(self._pages.signed_in(values["team"], token=token), headers=NO_STORE)
+        return HTMLResponse(self._pages.now().signed_in(values["team"], token=token), headers=NO_STORE)
 
     def _session(self, provider: Provider) -> Any:
         return OAuth2Session(

@@ -97,7 +97,7 @@ class TeamRoutes:
             return responses.plain_response(request.scope, refusal.status, refusal.text)
         except Refusal as refusal:
             problems, status, headers = [refusal.text], refusal.status, refusal.headers
-        text = await run_in_threadpool(self._pages.submit, values, problems, status == 200)
+        text = await run_in_threadpool(lambda: self._pages.now().submit(values, problems, checked=status == 200))
         return HTMLResponse(encodable(text), status_code=status, headers=headers)
 
     async def submit_api(self, request: Request) -> Response:

@@ -113,7 +113,7 @@ class Pages:
         """The providers with which people sign in."""
         return self._render("sign-in.html", "Sign in", names.SIGN_IN)
 
-    def signed_in(self, team: str, *, token: str, ticket: str, problems: Sequence[str]) -> str:
+    def signed_in(self, team: str, *, token: str = "", ticket: str = "", problems: Sequence[str] = ()) -> str:
         """The token of somebody who signed in, shown once; or the form of their team, with a ticket for it."""
         return self._render(
             "signed-in.html",
