@@ -549,6 +549,20 @@ MUTATIONS: tuple[Mutation, ...] = (
         "if False:",
         "tests/typeset/test_fonts.py",
     ),
+    M(
+        "text",
+        "a token within markup is masked",
+        "return any(begin < end and start < stop for begin, stop in _places(text))",
+        "return False",
+        "tests/text/test_cleaning.py",
+    ),
+    M(
+        "text",
+        "cleaning is done once",
+        "while text != before:",
+        "while before is None:",
+        "tests/text/test_cleaning.py",
+    ),
     # Masks.
     M(
         "masking",

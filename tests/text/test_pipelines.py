@@ -66,7 +66,7 @@ def test_a_build_with_a_trained_pipeline_says_so(trained: Path, tmp_path: Path) 
     from vcrgen.builder.run import build
 
     result = build("samples:6", out=tmp_path / "out", spacy_model=str(trained))
-    assert result.manifest.signature.facts["elig"] == "en_tiny-1.2.3+told-1"
+    assert result.manifest.signature.facts["elig"] == "en_tiny-1.2.3+told-1+markup-1"
 
 
 @pytest.mark.parametrize(

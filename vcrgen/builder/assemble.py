@@ -59,6 +59,7 @@ class Assembly:
 
     files: tuple[DataFile, ...]
     rejected: dict[str, int]  # number of rejected pairs in the whole build, by reason
+    cleaned: dict[str, int]  # number of pairs by kind of what was cleaned in their captions, duplicates among them
     refused: int  # groups of too many pictures that look alike, which were not looked through for near copies
     source: RowCounts  # what the whole build read
 
@@ -70,9 +71,10 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
         ConfigError: The splits ask for more than there is.
         NoPairsError: No pair at all was usable.
     """
-    rejected = Counter[str]()
+    rejected, cleaned = Counter[str](), Counter[str]()
     for result in results:
         rejected.update(result.rejected)
+        cleaned.update(result.cleaned)
     keys = list(work.map(lambda result: _read_keys(work, result.index), results))
     seed = config.seed if config.split_seed is None else config.split_seed
     assignment = assign(
@@ -101,7 +103,11 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     _log_duplicates(assignment.duplicates, starts, config.modes[0], work)
     counts = sum((result.source for result in results), RowCounts())
     return Assembly(
-        files=tuple(files), rejected=dict(sorted(rejected.items())), source=counts, refused=assignment.refused
+        files=tuple(files),
+        rejected=dict(sorted(rejected.items())),
+        cleaned=dict(sorted(cleaned.items())),
+        source=counts,
+        refused=assignment.refused,
     )
 
 

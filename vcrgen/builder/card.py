@@ -48,7 +48,7 @@ def dataset_card(manifest: Manifest, statistics: Statistics) -> str:
         pixels=pixels_note(manifest),
         manifest=manifest,
         read=pluralize(manifest.read, "pair was", "pairs were"),
-        rejected=rejected_table(manifest.rejected),
+        rejected=rejected_table(manifest.rejected) + cleaned_note(manifest.cleaned),
         columns="\n".join(f"| `{name}` | {note} |" for name, note in column_notes(manifest.config).items()),
         covered=describe_covers(manifest.config),
     )
@@ -145,6 +145,17 @@ def rejected_table(rejected: Mapping[str, int]) -> str:
     ranked = sorted(rejected.items(), key=lambda item: (-item[1], item[0]))
     lines = [" Rejected pairs, each with its reason in `rejects.jsonl`:", "", "| reason | pairs |", "|---|---|"]
     return "\n".join([*lines, *(f"| {reason} | {count} |" for reason, count in ranked)]) if rejected else ""
+
+
+def cleaned_note(cleaned: Mapping[str, int]) -> str:
+    """Return a paragraph on what was cleaned in how many captions; empty if nothing was."""
+    ranked = sorted(cleaned.items(), key=lambda item: (-item[1], item[0]))
+    counts = ", ".join(f"{kind} {count}" for kind, count in ranked)
+    return (
+        f"\n\nCaptions were cleaned of what the web leaves in them, of pairs with duplicates: {counts}."
+        if counts
+        else ""
+    )
 
 
 def _head(manifest: Manifest) -> str:

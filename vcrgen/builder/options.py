@@ -24,6 +24,7 @@ from vcrgen.core.options import (
 )
 from vcrgen.core.records import MAX_BITS, MAX_INK, SPLIT_NAME, Mode, modes_text, read_modes
 from vcrgen.core.resources import resource_dir
+from vcrgen.text.cleaning import CLEANINGS
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
@@ -69,6 +70,12 @@ class BuildConfig(SourceOptions):
     percentage: float = option(0.3, "Share of tokens that --mask percentage aims at.", gt=0, le=1, panel=PANEL_TEXT)
     spacy_model: str | None = option(None, "A trained spaCy pipeline instead of the built-in one.", panel=PANEL_TEXT)
     censor_list: Path | None = option(None, "File of words, one a line, beside the built-in list.", panel=PANEL_TEXT)
+    clean: str | None = option(
+        None,
+        "Clean captions of what the web leaves in them (web): tags, entities, escapes, citation marks, mojibake.",
+        legacy=None,
+        panel=PANEL_TEXT,
+    )
     seed: int = option(0, "Seed of every random choice.", ge=0, lt=1 << 63)
 
     width: int = option(300, "Width of all images in pixels.", ge=64, le=4096, panel=PANEL_IMAGES)
@@ -164,6 +171,13 @@ class BuildConfig(SourceOptions):
         known: Mapping[str, object] = {"cover": COVER_KINDS, "mask": MASK_KINDS, "paper": PAPER_KINDS}[name]
         if value not in known:
             raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+        return value
+
+    @field_validator("clean")
+    @classmethod
+    def _known_cleaning(cls, value: str | None) -> str | None:
+        if value is not None and value not in CLEANINGS:
+            raise ValueError(f"unknown cleaning {value!r}; known: {', '.join(CLEANINGS)}")
         return value
 
     @field_validator("ink_colour")

@@ -25,6 +25,7 @@ from vcrgen.core.errors import ImageProblem, PipelineError
 from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
 from vcrgen.core.rng import rng_for
 from vcrgen.core.signature import Signature
+from vcrgen.text.cleaning import CLEANINGS, Cleaned
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.mask_kinds import MASK_KINDS
@@ -66,6 +67,7 @@ class Pipeline:
         self._style_led_by = cache(self._make_style)
         self.style = self._style_led_by(0)
         self.censor = CensorList.load(self.language, config.censor_list)
+        self.cleaning = CLEANINGS[config.clean] if config.clean else None
         self.text = load_pipeline(config.lang, config.spacy_model)
         self.acceptance = Acceptance(config.lang, config.least_ink) if config.is_selective else None
         if config.mask == "nouns" and not self.text.tags_nouns:
@@ -100,7 +102,7 @@ class Pipeline:
         accepted = f"{config.least_bits:g},{self.acceptance.name}" if self.acceptance else ""
         printed = f"{config.paper},{config.ink_colour}" if config.is_printed else ""
         optional = {"bits": accepted, "distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
-        optional["print"] = printed
+        optional |= {"print": printed, "clean": self.cleaning.rule if self.cleaning else ""}
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -158,7 +160,9 @@ class Pipeline:
             unreadable = item.problem and item.caption is None
             reason = RejectReason.UNREADABLE_ROW if unreadable else RejectReason.NO_IMAGE
             return reject(reason, item.problem or "no image in the row")
-        drawn = without_emoji(normalise_drawn(item.caption or ""), style.shaper.missing)
+        raw = item.caption or ""
+        cleaned = self.cleaning(raw) if self.cleaning else Cleaned(raw)
+        drawn = without_emoji(normalise_drawn(cleaned.text), style.shaper.missing)
         caption = as_typed(drawn)
         if not caption:
             return reject(RejectReason.NO_CAPTION, item.problem or "no text in the row")
@@ -186,7 +190,9 @@ class Pipeline:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
         keys = PairKeys.of(picture.content, caption, layout.caption)
         item = replace(item, image=None, picture=None)  # which may be large, and many items wait for their turn
-        return PreparedItem(item=item, keys=keys, style=style, image=picture.image, layout=layout)
+        return PreparedItem(
+            item=item, keys=keys, style=style, image=picture.image, layout=layout, cleaned=cleaned.kinds
+        )
 
     def _load(self, item: Item, style: Style) -> LoadedPicture:
         config, width = self.config, style.width
@@ -232,6 +238,7 @@ class Pipeline:
             picture=PictureKeys.of(parts.photo.pixels, difference_hash(prepared.image).tobytes()),
             source_id=prepared.item.source_id,
             caption=prepared.layout.caption,
+            cleaned=prepared.cleaned,
             photo=encode((parts.photo,)),
             images=images,
             cover_masks={mode: encode_mask(mask) for mode, mask in masks.items() if mask is not None},

@@ -98,6 +98,7 @@ class PreparedItem:
     style: Style  # layout and covers
     image: Image.Image  # VI
     layout: Layout  # the lines of the shown caption
+    cleaned: tuple[str, ...] = ()  # the kinds of what was cleaned in its caption
     # Chooses its spans anew, without refused ones; None if spans are not refused.
     replan: Callable[[Collection[Span]], tuple[Span, ...] | Reject] | None = None
 
@@ -150,6 +151,7 @@ class Pair:
     picture: PictureKeys  # those of VI
     source_id: str  # its id in the source
     caption: str  # the shown caption
+    cleaned: tuple[str, ...]  # the kinds of what was cleaned in its caption
     photo: bytes  # VI, encoded
     images: dict[Mode, PairImages[bytes]]  # the images of each mode, encoded
     cover_masks: dict[Mode, bytes]  # the mask of each mode, encoded; empty where all covers are boxes

@@ -224,6 +224,7 @@ class Build:
             files=files,
             source_rows=SourceRows(**asdict(assembly.source)),
             uncompared=assembly.refused,
+            cleaned=assembly.cleaned,
         )
         join_rejects(len(plan.tasks), work=self._work, final=self._final)
         if self._final is not self._out:  # the data first

@@ -89,6 +89,7 @@ class ShardResult:
     fingerprint: str  # the plan's
     rows: int  # pairs built; each is one row in the part of every mode
     rejected: dict[str, int]  # number of rejected pairs by reason
+    cleaned: dict[str, int]  # number of pairs by kind of what was cleaned in their captions
     source: RowCounts  # what it read
     bytes: dict[str, int]  # size of the part of each mode
     sha256: dict[str, str]  # hash of the part of each mode
@@ -232,6 +233,7 @@ def process_shard(
     items = iter_items(source, pipeline.config, task.partition, task.start, task.stop, counts=counts)
     keys: list[tuple[Any, ...]] = []
     rejected: Counter[str] = Counter()
+    cleaned: Counter[str] = Counter()
     with ExitStack() as whole:  # when this ends well, the files appear under their names
         parts = {
             mode: whole.enter_context(work.writing(PART.format(task.index, mode))) for mode in pipeline.config.modes
@@ -252,6 +254,7 @@ def process_shard(
                 keys.extend(pair.key_record for pair in pairs)
                 dropped = Counter(str(reject.reason) for reject in rejects)
                 rejected.update(dropped)
+                cleaned.update(kind for pair in pairs for kind in pair.cleaned)
                 report(len(outcomes), len(pairs), dropped)
         name = source.partitions()[task.partition].name
         counts.check(
@@ -266,6 +269,7 @@ def process_shard(
             fingerprint=plan.fingerprint,
             rows=len(keys),
             rejected=dict(sorted(rejected.items())),
+            cleaned=dict(sorted(cleaned.items())),
             source=counts,
             bytes={str(mode): part.stat().st_size for mode, part in parts.items()},
             sha256={str(mode): sha256_file(part) for mode, part in parts.items()},

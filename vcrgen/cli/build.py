@@ -82,6 +82,7 @@ def build(
     console.print_counts("rejected", manifest.rejected)
     if manifest.rejected:
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
+    console.print_counts("cleaned", manifest.cleaned)
     if manifest.uncompared:
         console.say(
             f"Near copies were not looked for in {pluralize(manifest.uncompared, 'group')} of more than {MAX_GROUP} "

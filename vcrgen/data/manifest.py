@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,7 @@ class Manifest:
         task: The task of its rows; None for Visual Caption Restoration.
         languages: Language codes of multilingual rows, in column order.
         uncompared: Groups of too many pictures that look alike, in which near copies were not looked for.
+        cleaned: Number of pairs by kind of what was cleaned in their captions, duplicates among them.
     """
 
     fingerprint: str
@@ -98,6 +99,7 @@ class Manifest:
     task: str | None = None
     languages: tuple[str, ...] = ()
     uncompared: int = 0
+    cleaned: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_task(self.task, self.languages)
@@ -155,6 +157,8 @@ def write_manifest(dataset: str | Path | Folder, manifest: Manifest) -> None:
         del values["task"], values["languages"]
     if not manifest.uncompared:
         del values["uncompared"]
+    if not manifest.cleaned:
+        del values["cleaned"]
     if manifest.source_rows is None:
         del values["source_rows"]
     open_folder(dataset).write_json(MANIFEST, values)

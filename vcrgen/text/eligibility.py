@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from vcrgen.text.ambiguous import is_ambiguous
+from vcrgen.text.markup import is_markup
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -50,8 +51,8 @@ def ineligible_reason(token: Token) -> str | None:
         token: A token of a document whose entities are set.
 
     Returns:
-        ``"space"``, ``"punct"``, ``"number"``, ``"ambiguous"`` (drawn as another text is), ``"entity:LABEL"``,
-        or None for an eligible token.
+        ``"space"``, ``"punct"``, ``"number"``, ``"markup"``, ``"ambiguous"`` (drawn as another text is),
+        ``"entity:LABEL"``, or None for an eligible token.
     """
     if token.is_space:
         return "space"
@@ -59,6 +60,8 @@ def ineligible_reason(token: Token) -> str | None:
         return "punct"
     if token.like_num or any(char.isdigit() for char in token.text):
         return "number"
+    if is_markup(token.doc.text, token.idx, token.idx + len(token)):
+        return "markup"
     if is_ambiguous(token.text, token.lang_):
         return "ambiguous"
     if token.ent_type_ in INELIGIBLE_LABELS:

@@ -17,6 +17,7 @@ from vcrgen.core.extras import needs_extra
 from vcrgen.core.resources import load_object
 from vcrgen.text.ambiguous import AMBIGUITY
 from vcrgen.text.languages import LANGUAGES, LanguageRow
+from vcrgen.text.markup import MARKUP
 from vcrgen.text.morphemes import MorphemeTokenizer
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class TextPipeline:
     @property
     def rules(self) -> str:
         """What decides which tokens may be masked, as in signatures."""
-        return f"{self.eligibility}+{AMBIGUITY}"
+        return f"{self.eligibility}+{AMBIGUITY}+{MARKUP}"
 
     @property
     def tags_nouns(self) -> bool:
