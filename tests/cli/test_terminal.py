@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcrgen.cli.terminal import draw, plain, print_parts, show_scores, show_signature
+from vcrgen.cli.score_output import show_scores, show_signature
+from vcrgen.cli.terminal import draw, plain, print_parts
 from vcrgen.report.table import Interval, Percent, PValue, Table
 from vcrgen.scorer import ScoreOptions, Session
 from vcrgen.scorer.citation import citation

@@ -157,7 +157,8 @@ def compare_saved(
 @options_of(ScoreOptions, only=("mode", "view", "split", "subset", "lang"))
 def validate(predictions: Files, data: Data, **options: Any) -> None:
     """Check files of outputs without scoring them; exit code 1 if --strict would reject one."""
-    from vcrgen.cli.terminal import print_parts, show_validation
+    from vcrgen.cli.score_output import show_validation
+    from vcrgen.cli.terminal import print_parts
     from vcrgen.scorer.run import open_session
 
     session = open_session(data, validate_options(ScoreOptions, drop_none(options)))
@@ -181,7 +182,8 @@ def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *
 
 def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_id: str) -> None:
     """Print one question's outputs with their matches."""
-    from vcrgen.cli.terminal import print_parts, show_found, show_item, show_signature
+    from vcrgen.cli.score_output import show_found, show_item, show_signature
+    from vcrgen.cli.terminal import print_parts
     from vcrgen.scorer.span_session import ScoredExample
 
     examples_found = [item for file in predictions for item in session.find_examples(file, {question_id})]
@@ -204,7 +206,8 @@ def _report(
     groups: bool,
 ) -> None:
     """Print a report, or write it to ``out``; ``written`` are the files that were written before."""
-    from vcrgen.cli.terminal import as_text, plain, print_parts, show_scores
+    from vcrgen.cli.score_output import show_scores
+    from vcrgen.cli.terminal import as_text, plain, print_parts
     from vcrgen.scorer.score_report import render
 
     if form == "text" and out is None:

@@ -1,0 +1,156 @@
+"""Scores, examples and problems of outputs on a terminal. Text from files is escaped: no markup, no control codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from vcrgen.cli.terminal import SHORT, draw, plain, unbroken
+from vcrgen.core.plurals import pluralize
+from vcrgen.data.tasks.bloom import LETTERS
+from vcrgen.data.tasks.task import MCQ_TASK, TASKS, VCR_TASK
+from vcrgen.report.document import LONG_TABLES_OMITTED
+from vcrgen.report.escape import escape_terminal
+from vcrgen.report.table import percent
+from vcrgen.scorer.citation import citation
+from vcrgen.scorer.comparison import MAX_CONCLUSIONS, Comparison, conclusions
+from vcrgen.scorer.groups import PIXEL_BITS
+from vcrgen.scorer.output_matcher import describe_problem
+from vcrgen.scorer.records import SpanMatch
+from vcrgen.scorer.results import RunResult, require_one_signature
+from vcrgen.scorer.score_report import remarks, score_document
+from vcrgen.scorer.score_tables import KEY_LETTERS, SCORES, by_title, comparison_table
+from vcrgen.scorer.session import Validation
+from vcrgen.scorer.span_session import ScoredExample
+
+if TYPE_CHECKING:
+    from vcrgen.scorer.mcq.session import ItemExample
+
+_SHORT = SHORT | {task.contrast_label: "difference" for task in TASKS.values()}
+_SHORT |= {f"sd {task.units}": "sd" for task in TASKS.values()}
+_ALWAYS = (KEY_LETTERS, by_title(PIXEL_BITS))  # breakdowns that are shown without --groups, too
+
+
+def show_scores(
+    results: Sequence[RunResult], comparisons: Sequence[Comparison], *, groups: bool
+) -> Iterator[RenderableType]:
+    """Yield a line for each run, to be pasted, and the tables of scores.
+
+    Args:
+        results: One signature for all.
+        comparisons: Of these results.
+        groups: Show the tables of scores by property, too.
+
+    Raises:
+        ScoreError: The results have different signatures.
+    """
+    require_one_signature(results)
+    for result in results:
+        yield unbroken(citation(result))
+    for result in results:
+        yield plain(f"\n{result.title}: {result.format}, language {result.lang}", "bold")
+        task = result.task
+        sections = score_document([result]).sections
+        for table in (table for section in sections for table in (*section.tables, *section.details)):
+            if table.title == SCORES:
+                note = ", as published" if task is VCR_TASK else ""
+                shares = sorted({percent(share) for cell in result.cells if (share := cell.chance_of(task))}, key=float)
+                chance = f"; chance {' to '.join(dict.fromkeys((shares[0], shares[-1])))}" if shares else ""
+                title = f"{SCORES} (sd over {task.units}{note}; intervals over {task.clusters}{chance})"
+                table = replace(table, title=title)
+            if groups or not table.title.startswith("By ") or table.title in _ALWAYS:
+                yield draw(table, {"Model", f"sd {task.clusters}", "Chance"}, short=_SHORT)
+    pairs = dict.fromkeys((item.a, item.b) for item in comparisons)
+    for a, b in pairs if len(pairs) == 1 else ():
+        yield plain(f"A = {a}, B = {b}", "bold")
+    if len(comparisons) > MAX_CONCLUSIONS:
+        yield plain(f"\n{LONG_TABLES_OMITTED}", "dim")
+    elif comparisons:
+        left_out = {"A", "B"} if len(pairs) == 1 else set()
+        yield draw(comparison_table(results[0].task, comparisons), left_out, short=_SHORT)
+    for sentence in remarks(results):
+        yield plain(f"Note: {sentence}", "yellow")
+    for sentence in conclusions(comparisons):
+        yield plain(sentence, "bold")
+    yield show_signature(results[0].signature.short, str(results[0].signature))
+
+
+def show_validation(validation: Validation) -> Iterator[RenderableType]:
+    """Yield the problems of a file."""
+    models = f", model {', '.join(validation.models)}" if validation.models else ""
+    yield plain(f"{validation.name}: {pluralize(validation.outputs, 'output')}, format {validation.format}{models}.")
+    if validation.subset:
+        yield plain(
+            f"  Only the subset {validation.subset} is looked at: {pluralize(validation.questions, 'question')}."
+        )
+    for (variant, view), count in validation.cells.items():
+        asked = validation.requested[variant, view]
+        yield plain(f"  {view.label}, {variant}: outputs for {count} of {pluralize(asked, 'question')}.")
+    for kind, (count, places) in validation.problems.items():
+        first = f" First: {', '.join(places)}." if places else ""
+        yield plain(f"  {describe_problem(kind, count)}.{first}", "yellow")
+    yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
+
+
+def show_found(example: ScoredExample) -> Iterator[RenderableType]:
+    """Yield an example with its matches, highlighted in the output."""
+    yield plain(f"{example.question_id}  ({example.view.label}, mode {example.mode})", "bold")
+    for number, match in enumerate(example.matches, start=1):
+        yield _explained(number, match)
+        if example.output is not None:
+            yield _highlighted(example.output, match)
+
+
+def show_item(example: ItemExample) -> Iterator[RenderableType]:
+    """Yield an MCQ item: question, options, outputs, and scores."""
+    item, result = example.item, example.result
+    question = item.questions[example.lang]
+    yield plain(f"{item.question_id}  ({example.view.label}, {example.lang})  {item.path}", "bold")
+    yield plain(question.text)
+    for number, option in enumerate(question.options):
+        marks = ((item.answer, "right"), (item.trap, "trap"), (result.choice, "chosen"))
+        notes = ", ".join(word for place, word in marks if place == number)
+        yield plain(f"  {LETTERS[number]}  {option}{f'  ({notes})' if notes else ''}")
+    for response in example.responses:
+        if response.output is not None:
+            rotation = f" (rotation {response.rotation})" if response.rotation else ""
+            yield plain(f"  output{rotation}: {response.output}")
+        for name, figures in (("log-probability a token", response.logprobs), ("labels", response.label_logprobs)):
+            if figures is not None:
+                means = (sum(value) / len(value) if isinstance(value, tuple) else value for value in figures)
+                yield plain(f"  {name}: {', '.join(f'{mean:.3f}' for mean in means)}")
+    scores = zip(MCQ_TASK.metrics, result.scores, strict=True)
+    figures_of_item = ", ".join(f"{name} {percent(score)}" for name, score in scores if score == score)  # but NaN
+    yield plain(f"  outcome: {result.outcome}\n  {figures_of_item}")
+
+
+def show_signature(short: str, signature: str) -> RenderableType:
+    """A signature as one line for any terminal.
+
+    Args:
+        short: Its short form, or an empty text.
+        signature: All of it.
+    """
+    return unbroken(f"Signature{f' {short}' if short else ''}: {signature}", "dim")
+
+
+def _explained(number: int, match: SpanMatch) -> Text:
+    scores = ", ".join(f"{name} {percent(value)}" for name, value in match.as_dict().items())
+    distance = f", distance {match.distance}" if match.distance is not None else ""
+    where = f" at {match.start}-{match.end}" if match.start >= 0 else ""
+    nearest = f"\n  nearest: {match.ngram}{where}{distance}" if match.ngram else "\n  nearest: none"
+    return plain(f"Span {number}: {match.answer}\n  outcome: {match.outcome.value}{nearest}\n  {scores}")
+
+
+def _highlighted(output: str, match: SpanMatch) -> Text:
+    text = Text("  output: ", style="dim")
+    if match.start < 0:
+        return text.append(escape_terminal(output), style="default")
+    text.append(escape_terminal(output[: match.start]), style="default")
+    matched = escape_terminal(output[match.start : match.end])
+    text.append(f"[{matched}]", style="bold green" if match.exact else "bold yellow")
+    return text.append(escape_terminal(output[match.end :]), style="default")
