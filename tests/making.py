@@ -19,6 +19,13 @@ def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
     return buffer.getvalue()
 
 
+def two_coloured(size: tuple[int, int], color: str | tuple[int, int, int]) -> Image.Image:
+    """A picture of a colour with a white corner; without it, it would be blank."""
+    image = Image.new("RGB", size, color)
+    image.paste("white", (0, 0, size[0] // 2, size[1] // 2))
+    return image
+
+
 def pixels(data: bytes, mode: str = "RGB") -> Any:
     """The pixels of an image file."""
     return np.asarray(Image.open(io.BytesIO(data)).convert(mode))

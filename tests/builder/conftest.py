@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from tests.making import encoded, files_of
+from tests.making import encoded, files_of, two_coloured
 
 Tree = Callable[[Path], dict[str, str]]
 
@@ -22,7 +22,7 @@ def tree() -> Tree:
 
 
 def jpeg(color: str, size: tuple[int, int] = (64, 48)) -> bytes:
-    return encoded(Image.new("RGB", size, color), "JPEG")
+    return encoded(two_coloured(size, color), "JPEG")
 
 
 class Stop(Exception):
@@ -61,6 +61,7 @@ def write_pairs(file: Path) -> Path:
         ("truncated", jpeg("red", (640, 480))[:400], good),
         ("tiny", jpeg("red", (8, 8)), good),
         ("tall", jpeg("red", (30, 600)), good),
+        ("blank", encoded(Image.new("RGB", (64, 48), "red"), "JPEG"), good),
         ("no-glyph", jpeg("red"), f"\U000131a0 {good}"),
         ("no-ngram", jpeg("red"), "Paris, Rome, London, Oslo, Madrid"),
         ("greek", jpeg("green"), "ένα παλιό λιμάνι με βάρκες και γλάρους"),

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from tests.making import pixels, rows_of
+from tests.making import pixels, rows_of, two_coloured
 from vcrgen.builder.compose import has_uncovered_span
 from vcrgen.builder.run import build
 from vcrgen.builder.transform import RejectedPairError, VCRTransform
@@ -96,7 +95,7 @@ def test_a_build_gives_what_its_options_say_whatever_came_before(tmp_path: Path)
 
 def test_more_than_fit_set_the_pair_aside() -> None:
     pair = sample_pair("en", 3)
-    flat = Image.new("RGB", (300, 40), "gray")
+    flat = two_coloured((300, 40), "gray")
     with pytest.raises(RejectedPairError) as error:
         VCRTransform(cover="dropout", distractors=20)({"image": flat, "caption": pair.caption})
     assert error.value.reject.reason is RejectReason.NO_ROOM

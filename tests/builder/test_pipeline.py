@@ -2,8 +2,8 @@ from collections.abc import Sequence
 from io import BytesIO
 
 import pytest
-from PIL import Image
 
+from tests.making import two_coloured
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
@@ -17,7 +17,7 @@ SONG, HEI, FALLBACK = "AR PL SungtiL GB", "WenQuanYi Micro Hei", "Droid Sans Fal
 
 def png() -> bytes:
     data = BytesIO()
-    Image.new("RGB", (300, 60)).save(data, "png")
+    two_coloured((300, 60), "black").save(data, "png")
     return data.getvalue()
 
 

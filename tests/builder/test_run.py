@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from tests.builder.conftest import Stop, stops
-from tests.making import encoded, rows_of
+from tests.making import encoded, rows_of, two_coloured
 from tests.standing import stands_at
 from vcrgen.builder import run, shards
 from vcrgen.builder.options import load_build_config
@@ -69,6 +69,7 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
         "truncated": RejectReason.TRUNCATED,
         "tiny": RejectReason.TINY,
         "tall": RejectReason.TOO_TALL,
+        "blank": RejectReason.BLANK,
         "no-glyph": RejectReason.NO_GLYPH,
         "no-ngram": RejectReason.NO_NGRAM,
         "copy": RejectReason.DUPLICATE,
@@ -77,11 +78,11 @@ def test_every_drop_has_its_reason(pairs_file: Path, tmp_path: Path) -> None:
     assert {line["source_id"]: line["reason"] for line in lines} == expected
     assert all(line["detail"] for line in lines)
     assert result.manifest.rejected == dict(sorted(Counter(map(str, expected.values())).items()))
-    assert (result.manifest.read, result.manifest.pairs) == (14, 2)
+    assert (result.manifest.read, result.manifest.pairs) == (15, 2)
 
 
 def test_an_emoji_without_a_glyph_costs_no_pair(tmp_path: Path) -> None:
-    file, image = tmp_path / "pairs.parquet", encoded(Image.new("RGB", (300, 200), (90, 140, 200)))
+    file, image = tmp_path / "pairs.parquet", encoded(two_coloured((300, 200), (90, 140, 200)))
     caption = (
         "Children play on a wide green meadow beside the old wooden mill \U0001f389 and laugh at a dog \U0001fae0."
     )

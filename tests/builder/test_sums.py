@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
-from tests.making import encoded
+from tests.making import encoded, two_coloured
 from vcrgen.builder import run as runs
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.run import WORK, build
@@ -33,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
     """Pictures 0.png to 5.png."""
     for number in range(6):
         shade = random.Random(number).randrange(256)
-        (tmp_path / f"{number}.png").write_bytes(encoded(Image.new("RGB", (60, 40), (shade, 40 * number, 9))))
+        (tmp_path / f"{number}.png").write_bytes(encoded(two_coloured((60, 40), (shade, 40 * number, 9))))
     return tmp_path
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
+from tests.making import two_coloured
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import Pair
 from vcrgen.builder.run import build
@@ -19,7 +20,7 @@ from vcrgen.data.tasks.vcr import VCR
 from vcrgen.samples import sample_pair
 
 CAPTION = "The old man was reading a long book there before the evening came."
-IMAGE = Image.new("RGB", (64, 48), "red")
+IMAGE = two_coloured((64, 48), "red")
 
 
 def test_adds_the_columns_of_a_dataset() -> None:
@@ -92,6 +93,16 @@ def test_a_decoded_picture_is_known_by_its_pixels_and_not_encoded(monkeypatch: p
     assert shade["image"].size == rows[0]["image"].size
 
 
+def test_the_photo_of_a_phone_is_upright(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    file = tmp_path / "phone.jpg"
+    two_coloured((400, 300), "red").save(file, exif=exif, quality=95)
+    decoded, encoded = (VCRTransform()({"image": image, "caption": CAPTION}) for image in (Image.open(file), file))
+    assert decoded["image"].size == (300, 400) and decoded["image"].tobytes() == encoded["image"].tobytes()
+    assert decoded["image"].getpixel((280, 20)) == decoded["image"].getpixel((160, 190)) != (254, 0, 0)
+
+
 def test_given_texts_are_covered() -> None:
     row = VCRTransform()({"image": IMAGE, "caption": CAPTION, "crossed_text": ["long book", "old man"]})
     assert row["crossed_text"] == ["old man", "long book"]
@@ -127,6 +138,7 @@ def test_given_texts_may_be_of_a_short_caption() -> None:
         ({"image": IMAGE, "caption": CAPTION, "crossed_text": ["not there"]}, RejectReason.ANSWER_NOT_SHOWN),
         ({"image": IMAGE, "caption": CAPTION, "crossed_text": "old"}, RejectReason.ANSWER_NOT_SHOWN),
         ({"image": IMAGE, "caption": CAPTION, "crossed_text": [7]}, RejectReason.ANSWER_NOT_SHOWN),
+        ({"image": Image.new("RGBA", (64, 48), (255, 255, 255, 0)), "caption": CAPTION}, RejectReason.BLANK),
         ({"image": IMAGE, "caption": None}, RejectReason.NO_CAPTION),
         ({"image": IMAGE, "caption": float("nan")}, RejectReason.NO_CAPTION),
         ({"image": IMAGE, "caption": 12}, RejectReason.NO_CAPTION),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from tests.making import encoded, two_coloured
 from vcrgen.builder.options import load_build_config
 from vcrgen.core.records import Item, Reject, Span
 from vcrgen.hidden.forms import MAX_RATIO, MIN_LETTER_INK, FormBuilder, FormItem, PlannedItem
@@ -165,11 +166,8 @@ def test_rejected_items(changes: dict[str, Any], reason: str) -> None:
 
 
 def test_a_picture_too_tall_is_rejected() -> None:
-    import io
-
-    buffer = io.BytesIO()
-    Image.new("RGB", (40, 118), "green").save(buffer, "PNG")
-    rejected = forms_of(maker(), item(3, image=buffer.getvalue()), 1)
+    tall = encoded(two_coloured((40, 118), "green"))
+    rejected = forms_of(maker(), item(3, image=tall), 1)
     assert isinstance(rejected, Reject) and rejected.reason == "too_tall"
 
 

@@ -1,16 +1,19 @@
-"""Decoding of images (VI): eight-bit RGB pixels of one width, upright, on white."""
+"""Decoding of images (VI): eight-bit sRGB pixels of one width, upright, on white."""
 
 import io
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image, ImageCms, ImageOps
 
 from vcrgen.core.errors import ImageProblem
 from vcrgen.core.records import RejectReason
 
+# Name and version, for fingerprints, of what decides the pixels of VI, and of rejects.
+RULE = "pictures-2"
 Image.init()
 # Raster formats that this Pillow decodes without starting another program (as for EPS).
 FORMATS = tuple(
@@ -19,6 +22,11 @@ FORMATS = tuple(
 LEAST_HEIGHT = 16  # pixels of what a flat image becomes, or `min_side` if that is less
 GRAY_LEVELS = (255, 1023, 4095, 65535)  # the largest value of 8, 10, 12 and 16 bits
 WIDE_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
+PROFILE_MODES = {"RGB": "RGB", "GRAY": "L", "CMYK": "CMYK"}  # colour spaces of ICC profiles, as Pillow calls them
+MAX_PROFILE_BYTES = 4 << 20  # those of presses have up to 2 MiB
+MAX_TRAILER = 1024  # bytes that may stand behind the end of a whole file
+SRGB_MARGIN = 2  # of 255: profiles that change colours by no more are sRGB
+BLANK_RANGE = 8  # of 255, in every channel: JPEG changes a single colour by less
 # What decoders raise on damaged and hostile files.
 DECODER_ERRORS = (
     EOFError,
@@ -41,8 +49,8 @@ HASH_MARGIN = 3
 def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_height: int) -> Image.Image:
     """Decode an image and resize it to a width.
 
-    EXIF orientation is applied, gray of 16 or 32 bits is scaled to eight, CMYK and palettes become RGB, alpha is laid
-    on white; of an animation the first frame is taken.
+    EXIF orientation is applied, gray of 16 or 32 bits is scaled to eight, CMYK and palettes become RGB, colours of a
+    profile become sRGB, alpha is laid on white; of an animation the first frame is taken.
 
     Args:
         data: The encoded image.
@@ -63,7 +71,7 @@ def load_image(data: bytes, *, width: int, max_pixels: int, min_side: int, max_h
             image.load()
             image = _upright(image)
             size = _scaled_size(image, width, min_side, max_height)
-            return _scaled(_to_rgb(image), size)
+            return _shown(image, size)
         except DECODER_ERRORS as error:
             raise _problem_of(error, image) from None
 
@@ -90,8 +98,9 @@ def fit_picture(picture: Image.Image, *, width: int, max_pixels: int, min_side: 
             upright = _upright(picture)
             size = _scaled_size(upright, width, min_side, max_height)
             rgb = _to_rgb(upright)
-            content = b"RGB pixels %dx%d\0" % rgb.size + rgb.tobytes()
-            return LoadedPicture(image=_scaled(rgb, size), content=content)
+            profile = upright.info.get("icc_profile", b"") if _to_srgb(upright) else b""
+            content = b"RGB pixels %dx%d\0" % rgb.size + rgb.tobytes() + profile
+            return LoadedPicture(image=_shown(upright, size), content=content)
         except DECODER_ERRORS as error:
             raise _problem_of(error, picture) from None
 
@@ -106,8 +115,54 @@ def _scaled_size(image: Image.Image, width: int, min_side: int, max_height: int)
     return width, height
 
 
-def _scaled(rgb: Image.Image, size: tuple[int, int]) -> Image.Image:
-    return rgb if rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+def _shown(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Return a decoded picture in RGB at a size, its colours in sRGB: converted last, as few pixels cost little."""
+    transform = _to_srgb(image)
+    if transform is None:
+        return _scaled(_to_rgb(image), size)
+    scaled = _scaled(image if image.mode == "CMYK" else _to_rgb(image), size)
+    mode = str(transform.input_mode)
+    return ImageCms.applyTransform(scaled if scaled.mode == mode else scaled.convert(mode), transform) or scaled
+
+
+def _scaled(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    return image if image.size == size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _to_srgb(image: Image.Image) -> ImageCms.ImageCmsTransform | None:
+    """Return the conversion from a picture's colour profile, if it has a usable one that is not sRGB."""
+    profile = image.info.get("icc_profile")
+    if not isinstance(profile, bytes) or not 0 < len(profile) <= MAX_PROFILE_BYTES:
+        return None
+    transform = _profile_transform(profile)
+    # A profile of other channels than the picture's is a mistake.
+    return None if transform is None or (transform.input_mode == "CMYK") != (image.mode == "CMYK") else transform
+
+
+@lru_cache(maxsize=16)
+def _profile_transform(profile: bytes) -> ImageCms.ImageCmsTransform | None:
+    """Return the conversion of an ICC profile to sRGB; None for sRGB, damaged profiles and those of other kinds."""
+    try:
+        opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        mode = PROFILE_MODES.get(opened.profile.xcolor_space.strip())
+        if mode is None:
+            return None
+        transform = ImageCms.buildTransform(opened, ImageCms.createProfile("sRGB"), mode, "RGB")
+        if mode == "CMYK":
+            return transform
+        levels = np.linspace(0, 255, 6).astype(np.uint8)
+        colours = np.stack(np.meshgrid(levels, levels, levels), axis=-1).reshape(1, -1, 3)
+        colours = colours if mode == "RGB" else levels[None, :, None].repeat(3, axis=2)
+        converted = ImageCms.applyTransform(Image.fromarray(colours).convert(mode), transform)
+    except (ImageCms.PyCMSError, OSError, ValueError, TypeError, MemoryError):
+        return None
+    moved = np.abs(np.asarray(converted).astype(int) - colours)
+    return transform if moved.max() > SRGB_MARGIN else None
+
+
+def is_blank(image: Image.Image) -> bool:
+    """Return True if nothing can be seen in an RGB picture: all of it has one colour, or nearly so."""
+    return all(isinstance(band, tuple) and band[1] - band[0] <= BLANK_RANGE for band in image.getextrema())
 
 
 def _problem_of(error: BaseException, image: Image.Image) -> ImageProblem:
@@ -135,8 +190,8 @@ def _open(data: bytes, max_pixels: int, min_side: int) -> Image.Image:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise ImageProblem(RejectReason.OVERSIZED, _first_line(error)) from None
-    except Exception:  # decoders raise anything on hostile headers
-        raise ImageProblem(*_header_problem(data)) from None
+    except Exception as error:  # decoders raise anything on hostile headers
+        raise ImageProblem(*_header_problem(data, error)) from None
     _check_size(image, max_pixels, min_side)
     return image
 
@@ -148,12 +203,17 @@ def _check_size(image: Image.Image, max_pixels: int, min_side: int) -> None:
         raise ImageProblem(RejectReason.TINY, f"{image.width}x{image.height} pixels; at least {min_side} a side")
 
 
-def _header_problem(data: bytes) -> tuple[RejectReason, str]:
+def _header_problem(data: bytes, error: Exception) -> tuple[RejectReason, str]:
     """Return the reject reason for a header that Pillow cannot read."""
     if data[:6] in (b"GIF87a", b"GIF89a"):
         return RejectReason.NO_FRAME, "the GIF file has no frame"
-    if data[:8] == b"\x89PNG\r\n\x1a\n" or data[:3] == b"\xff\xd8\xff":
-        return RejectReason.TRUNCATED, "the file ends in its header"
+    if "MAX_TEXT" in str(error):
+        return RejectReason.UNDECODABLE, "the texts or the colour profile in the PNG file are larger than Pillow reads"
+    for start, end in ((b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"), (b"\xff\xd8\xff", b"\xff\xd9")):
+        if data.startswith(start):
+            whole = end in data[-MAX_TRAILER:]
+            reason = RejectReason.UNDECODABLE if whole else RejectReason.TRUNCATED
+            return reason, "the header is damaged" if whole else "the file ends in its header"
     return RejectReason.UNDECODABLE, f"not an image of a known format ({', '.join(FORMATS)})"
 
 
@@ -168,6 +228,10 @@ def _upright(image: Image.Image) -> Image.Image:
 def _to_rgb(image: Image.Image) -> Image.Image:
     if image.mode in WIDE_GRAY:
         return _scale_gray(image).convert("RGB")
+    transparent = image.info.get("transparency")
+    if image.mode == "RGB" and isinstance(transparent, tuple) and max(transparent) > 255:
+        image = image.copy()
+        image.info["transparency"] = tuple(level >> 8 for level in transparent)  # of 16 bits, as the pixels were
     if image.has_transparency_data:
         rgba = image.convert("RGBA")
         canvas = Image.new("RGBA", rgba.size, "white")
@@ -182,12 +246,16 @@ def _scale_gray(image: Image.Image) -> Image.Image:
     """
     values = np.asarray(image).astype(np.float64)
     values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-    high = values.max(initial=0.0)
+    level = image.info.get("transparency")
+    transparent = values == level if isinstance(level, int) else np.zeros(values.shape, dtype=bool)
+    high = values.max(initial=0.0, where=~transparent)
     if image.mode == "F":
         scale = 255.0 if high <= 1 else 1.0 if high <= 255 else 255.0 / high
     else:
         scale = 255.0 / next((level for level in GRAY_LEVELS if high <= level), high)
-    return Image.fromarray(np.clip(np.rint(values * scale), 0, 255).astype(np.uint8))
+    scaled = np.clip(np.rint(values * scale), 0, 255).astype(np.uint8)
+    scaled[transparent] = 255
+    return Image.fromarray(scaled)
 
 
 def _first_line(error: BaseException) -> str:

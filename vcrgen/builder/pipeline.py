@@ -16,7 +16,7 @@ from vcrgen.builder.compose import MAX_VISIBLE, Degradation, compose_images, dra
 from vcrgen.builder.distract import place_distractors
 from vcrgen.builder.encode import encode_image, encode_mask
 from vcrgen.builder.filters import CensorList
-from vcrgen.builder.images import LoadedPicture, difference_hash, fit_picture, load_image
+from vcrgen.builder.images import LoadedPicture, difference_hash, fit_picture, is_blank, load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, PictureKeys, Places, PreparedItem
@@ -185,6 +185,8 @@ class Pipeline:
             picture = self._load(item, style)
         except ImageProblem as problem:
             return reject(problem.reason, problem.detail)
+        if is_blank(picture.image):
+            return reject(RejectReason.BLANK, "the picture has a single colour, so that nothing can be seen in it")
         height = picture.image.height + layout.height + 1
         if height > style.max_height:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")

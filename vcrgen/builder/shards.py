@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 from PIL import features
 
 from vcrgen.builder.engines.base import Report
+from vcrgen.builder.images import RULE as PICTURE_RULE
 from vcrgen.builder.options import SPLIT_FIELDS, BuildConfig
 from vcrgen.builder.pipeline import Pipeline, batched
 from vcrgen.builder.records import KEY_DTYPE, Pair
@@ -113,6 +114,7 @@ def make_plan(config: BuildConfig, partitions: list[Partition], *, signature: Si
     facts |= {
         "freetype": process_facts["freetype"],
         "machine": process_facts["machine"],
+        "pictures": process_facts["pictures"],
         "files of the source": hash_of(inputs),
     }
     known = {name: value for name, value in facts.items() if name not in SPLIT_FIELDS}  # to the parts
@@ -154,8 +156,9 @@ def environment() -> dict[str, Any]:
     return {
         "versions": byte_versions(),
         "freetype": features.version("freetype2"),
-        "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff")},
+        "codecs": {name: features.version(name) for name in ("jpg", "libjpeg_turbo", "webp", "libtiff", "littlecms2")},
         "machine": platform.machine(),
+        "pictures": PICTURE_RULE,
     }
 
 

@@ -138,6 +138,7 @@ class RejectReason(StrEnum):
     OVERSIZED = "oversized_image"
     TINY = "tiny_image"
     TOO_TALL = "too_tall"
+    BLANK = "blank"
     NO_NGRAM = "no_maskable_ngram"
     COVER_MISSED = "cover_missed_the_text"
     SETTLED = "settled_by_pixels"

@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
-from tests.making import encoded, tar_of
+from tests.making import encoded, tar_of, two_coloured
 from vcrgen.builder.run import build
 from vcrgen.samples.pairs import caption
 
@@ -82,7 +81,7 @@ SMALL = {"limit": 5, "width": 160, "font_size": 12}
 
 
 def picture(number: int) -> bytes:
-    return encoded(Image.new("RGB", (64, 40 + number), (number, 255 - number, 3 * number)), "JPEG")
+    return encoded(two_coloured((64, 40 + number), (number, 255 - number, 3 * number)), "JPEG")
 
 
 def parquet(*numbers: int) -> bytes:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
-from tests.making import encoded
+from tests.making import encoded, two_coloured
 from vcrgen.samples.pairs import caption
 
 SIZES = (23, 9, 14)
@@ -15,7 +14,7 @@ BAD = {4: "no_caption", 11: "undecodable_image", 16: "no_maskable_ngram", 29: "u
 
 
 def picture(number: int) -> bytes:
-    return encoded(Image.new("RGB", (48, 20 + number % 7), (number, 255 - number, 3 * number % 256)), "JPEG")
+    return encoded(two_coloured((48, 20 + number % 7), (number, 255 - number, 3 * number % 256)), "JPEG")
 
 
 @pytest.fixture(scope="session")
