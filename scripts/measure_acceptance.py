@@ -40,6 +40,7 @@ from vcrgen.pixels.ngrams import ReferenceTexts
 from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
+from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span, with_seed
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import WHITE
@@ -234,7 +235,7 @@ def rivals(
             lines.append(separator.join(drawn))
         text = separator.join(lines)
         caption = prepared.layout.text[: span.start] + text + prepared.layout.text[span.end :]
-        unit = "word" if separator else "character"
+        unit = LANGUAGES[templates.lexicon.lang].break_unit
         layout = layout_caption(caption, style.shaper, width=style.width, max_lines=99, break_unit=unit)
         other = Span(start=span.start, end=span.start + len(text), text=text, tokens=tuple(text.split()))
         if text != span.text and len(layout.lines) == len(prepared.layout.lines):

@@ -545,8 +545,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "text",
         "an empty glyph is a glyph",
-        "if not ink.any() and not _BLANK.match(character):",
-        "if False:",
+        "if glyph.ink.any() or _BLANK.match(character):",
+        "if True:",
         "tests/typeset/test_fonts.py",
     ),
     M(
@@ -647,6 +647,20 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "layout",
+        "a line may begin with a bracket of the word before it",
+        "| (?<=[AaN])(?=O) | (?<=P)(?=[AaN])",
+        "| (?<=P)(?=[AaN])",
+        "tests/typeset/test_layout.py",
+    ),
+    M(
+        "layout",
+        "new Chinese lines are those of VCR-WIKI",
+        "return self.language.break_unit if native else self.language.wiki_break_unit",
+        "return self.language.wiki_break_unit",
+        "tests/builder/test_pipeline.py",
+    ),
+    M(
+        "layout",
         "a line may end at a no-break space",
         'rf"(?:[\\S{NO_BREAK_SPACES}]| (?={WORD_JOINER}))+"',
         'r"\\S+"',
@@ -691,9 +705,16 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "fonts",
         "no ink right of the advance",
-        "right = max(advance, round(face.font.getbbox(character)[2]))",
+        "right = max(advance, round(font.getbbox(character)[2]))",
         "right = advance",
         "lines",
+    ),
+    M(
+        "fonts",
+        "a kana and its mark take two ems",
+        "return [part for pair in parts for part in ([pair] if self.chain.glyph(pair) else pair)]",
+        "return text",
+        "tests/typeset/test_basic.py",
     ),
     M("fonts", "another digest of fonts", '"".join(faces).encode()', '"|".join(faces).encode()', "signatures"),
     M(
@@ -846,8 +867,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "calibrate",
         "longer windows",
-        'WINDOW = {"word": 5, "character": 8,',
-        'WINDOW = {"word": 6, "character": 8,',
+        'WINDOW = {"word": 5, "character": 8}',
+        'WINDOW = {"word": 6, "character": 8}',
         "calibration",
     ),
     M("calibrate", "other percentiles", "[5, 50, 95]).tolist()", "[10, 50, 90]).tolist()", "calibration"),

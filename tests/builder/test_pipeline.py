@@ -7,7 +7,7 @@ from tests.making import two_coloured
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.records import PreparedItem
-from vcrgen.core.records import Item
+from vcrgen.core.records import Item, Reject
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.coverage import font_coverage
 from vcrgen.typeset.style import make_style
@@ -21,8 +21,8 @@ def png() -> bytes:
     return data.getvalue()
 
 
-def prepare(caption: str, *, lang: str) -> PreparedItem:
-    pipeline = Pipeline(BuildConfig(lang=lang))
+def prepare(caption: str, *, lang: str, **options: str) -> PreparedItem:
+    pipeline = Pipeline(BuildConfig(lang=lang, **options))
     prepared = pipeline.prepare(Item(source_id="1", image=png(), caption=caption), pipeline.style)
     assert isinstance(prepared, PreparedItem)
     return prepared
@@ -69,3 +69,49 @@ def test_covers_leave_the_ink_that_the_language_asks_for_in_every_face() -> None
     song, hei = (prepare(caption, lang="zh").style for caption in ("一座木桥横跨小河。", "一座木橋橫跨小河。"))
     assert (song.calibrations, hei.calibrations) == (styles[0].calibrations, styles[1].calibrations)
     assert song.calibrations != hei.calibrations
+
+
+@pytest.mark.parametrize(
+    ("lang", "options", "lines"),
+    [
+        ("zh", {}, ["一座木桥横跨在小河上面桥边有", "鸭。春天的河上是一座石桥和", "Evolution的书"]),
+        (
+            "zh",
+            {"line_breaks": "vcr-wiki"},
+            ["一座木桥横跨在小河上面桥边有鸭", "。春天的河上是一座石桥和Evolut", "ion的书"],
+        ),
+    ],
+)
+def test_lines_are_native_or_those_of_vcr_wiki(lang: str, options: dict[str, str], lines: list[str]) -> None:
+    layout = prepare("一座木桥横跨在小河上面桥边有鸭。春天的河上是一座石桥和Evolution的书", lang=lang, **options).layout
+    assert [layout.text[line.start : line.end] for line in layout.lines] == lines
+
+
+def test_the_signature_names_lines_that_are_not_native() -> None:
+    breaks = [
+        Pipeline(BuildConfig(lang=lang, line_breaks=name)).signature.facts.get("breaks")
+        for lang in ("en", "zh")
+        for name in ("native", "vcr-wiki")
+    ]
+    assert breaks == [None, None, None, "vcr-wiki"]
+
+
+@pytest.mark.parametrize(
+    ("caption", "shown"),
+    [
+        ("東京都葛\U000e0100飾区東立石四丁目児童遊園。", "東京都葛飾区東立石四丁目児童遊園。"),
+        ("鉄道記念館正面玄関前広場", "鉄道記念館正面玄関前広場"),
+        ("アイヌ語のイタㇰ゚とㇷ゚という文字。", "アイヌ語のイタㇰ゚とㇷ゚という文字。"),
+    ],
+)
+def test_japanese_of_any_of_its_characters_is_drawn(caption: str, shown: str) -> None:
+    assert prepare(caption, lang="ja").layout.caption == shown
+
+
+def test_a_japanese_caption_of_other_characters_is_rejected() -> None:
+    pipeline = Pipeline(BuildConfig(lang="ja"))
+    reasons = [
+        pipeline.prepare(Item(source_id="1", image=png(), caption=caption), pipeline.style)
+        for caption in ("The old harbour at night", "这张老照片里有一座木桥")
+    ]
+    assert [reject.reason for reject in reasons if isinstance(reject, Reject)] == ["other_script", "no_glyph"]

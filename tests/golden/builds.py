@@ -194,7 +194,7 @@ def masks(bench: Bench, lang: str) -> Any:
 
 @for_languages("lines", *INK)
 def line_breaks(bench: Bench, lang: str) -> Any:
-    """Ends of the lines of all captions, in many widths, fonts and sizes."""
+    """Ends of the lines of all captions as in VCR-WIKI, in many widths, fonts and sizes."""
     from dataclasses import replace
 
     from vcrgen.builder.options import BuildConfig
@@ -206,7 +206,7 @@ def line_breaks(bench: Bench, lang: str) -> Any:
     items = [replace(item, image=flat) for item in items_of(lang, range(20))]
     found: dict[str, str] = {}
     for font, size in (*((font, 20) for font in fonts), (fonts[0], 25), (fonts[0], 33)):
-        config = BuildConfig(lang=lang, font=Path(font), font_size=size, max_height=4000)
+        config = BuildConfig(lang=lang, font=Path(font), font_size=size, max_height=4000, line_breaks="vcr-wiki")
         pipeline = Pipeline(config)
         for width in range(12 * size, 18 * size, size // 2):
             ends = []

@@ -71,7 +71,8 @@ def test_guessing_by_script(texts: list[str], code: str) -> None:
         ("zh", "the old harbour", False),
         ("ja", "古い港", True),
         ("ja", "コーヒー", True),
-        ("ja", "古老的港口", False),  # no Japanese text is without kana but a short one
+        ("ja", "東京駅前広場", True),
+        ("ja", "The old harbour", False),
         ("ko", "낡은 등대", True),
         ("ko", "古い港", False),
     ],

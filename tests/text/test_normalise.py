@@ -28,6 +28,10 @@ from vcrgen.text.normalise import as_typed, lookup_key, normalise_caption, norma
         ("\u0915\u094d\u200c\u0937", "\u0915\u094d\u200c\u0937"),
         ("\u064e\u200c\u0628", "\u064e\u200c\u0628"),  # after a mark, whose script is that of its letter
         ("Auf\u200clage", "Auflage"),
+        ("葛\U000e0100飾", "葛飾"),  # a variant, which is drawn as the character itself
+        ("漢\ufe00字", "漢字"),
+        ("e\ufe01\u0301", "é"),
+        ("❤\ufe0f", "❤"),
         ("一\u200d二", "一二"),
         ("\U0001f468\u200d\U0001f469", "\U0001f468\U0001f469"),
         ("o\ufb03ce", "office"),

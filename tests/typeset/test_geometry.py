@@ -30,7 +30,7 @@ def test_strips_are_those_of_vcr_wiki(lang: str, mode: Mode, wiki_dir: Path) -> 
     assert len(cases) == 40
     for case in cases:
         text = row.joiner.join(case["lines"])
-        layout = layout_caption(text, style.shaper, width=case["width"], max_lines=5, break_unit=row.break_unit)
+        layout = layout_caption(text, style.shaper, width=case["width"], max_lines=5, break_unit=row.wiki_break_unit)
         assert [text[line.start : line.end] for line in layout.lines] == case["lines"], case["id"]
 
         public = np.asarray(Image.open(wiki_dir / "strips" / f"{case['id']}-{mode}.png").convert("L"))

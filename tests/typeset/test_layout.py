@@ -60,7 +60,14 @@ def lines_of(text: str, lang: str) -> list[str]:
             ["all\u00a0words\u00a0of\u00a0this\u00a0text\u00a0stand\u00a0on\u00a0one", "line"],
         ),
         ("en", "a\u00a0" + "W" * 20, ["a\u00a0" + "W" * 14, "W" * 6]),
-        ("zh", "图" * 14 + "10\u00a0图", ["图" * 14 + "1", "0\u00a0图"]),
+        ("zh", "图" * 14 + "1\u00a0图", ["图" * 14, "1\u00a0图"]),
+        ("zh", "图" * 15 + "，图", ["图" * 14, "图，图"]),
+        ("zh", "图" * 14 + "“图”", ["图" * 14, "“图”"]),
+        ("zh", "图" * 14 + "——图", ["图" * 14, "——图"]),
+        ("zh", "图" * 12 + "Evolution是", ["图" * 12, "Evolution是"]),
+        ("zh", "图" * 10 + "Evolution an", ["图" * 10 + "Evolution", "an"]),
+        ("ja", "あ" * 11 + "execve(2)は", ["あ" * 11, "execve(2)は"]),
+        ("ja", "あ" * 13 + "“図”は", ["あ" * 13, "“図”は"]),
         ("ja", "あ" * 14 + "図\u2060書", ["あ" * 14, "図書"]),
         ("ko", "낡은 등대 아래 잔잔한 바다에 고깃배가 떠 있다.", ["낡은 등대 아래 잔잔한 바다에", "고깃배가 떠 있다."]),
     ],
@@ -87,8 +94,9 @@ def test_chinese_lines_are_greedy(text: str) -> None:
     check_greedy(text, "zh")
 
 
-MARKS = "、。，．・：；？！゛゜ー々ゝ〜…‥%％℃¥￥（）「」『』【】《》()[]’”!?.,:;/-–—"
-JA_TEXT = st.text(alphabet="あいっャーアン漢字国12aB " + MARKS, min_size=1, max_size=40)
+CLOSING = "、。，．：；？！゛゜ー々ゝ〜…‥%℃）」』】》)]”’!?.,:;"
+OPENING = "（「『【《([“‘"
+JA_TEXT = st.text(alphabet="あいっャーアン漢字国12aB /-–—・" + CLOSING + OPENING, min_size=1, max_size=40)
 
 
 @given(JA_TEXT)
@@ -97,22 +105,70 @@ def test_japanese_lines_are_greedy(text: str) -> None:
     check_greedy(" ".join(text.split()) or "あ", "ja")
 
 
-JA_PIECES = [
-    *("古い", "「灯台」", "コーヒー・ショップ", "3.5%", "¥1,200", "第3回", "（Tokyo）"),
-    *("、", "。", "10:30", "Wi-Fi", "…", "っ", "and"),
+@pytest.mark.parametrize("lang", ["ja", "zh"])
+@given(text=JA_TEXT)
+@example(text="a(2)「あ")
+def test_no_line_begins_with_a_closing_mark_or_ends_with_an_opening_one(lang: str, text: str) -> None:
+    text = " ".join(text.split()) or "あ"
+    if any(ink_width(text[start:end], SHAPERS[lang]) > 300 for start, end in line_units(text, "uax14")):
+        return  # marks alone that are wider than a line
+    for line, following in pairwise(lines_of(text, lang)):
+        assert line[-1] not in OPENING + " " and following[0] not in CLOSING + " "
+
+
+PIECES = [
+    *(
+        "古い",
+        "「灯台」",
+        "コーヒー・ショップ",
+        "3.5%",
+        "¥1,200",
+        "第3回",
+        "（Tokyo）",
+        "execve(2)",
+        "(a)b",
+        "他说",
+        "“你好”",
+    ),
+    *(
+        "、",
+        "。",
+        "10:30",
+        "Wi-Fi",
+        "…",
+        "っ",
+        "and",
+        "——",
+        "‘a’",
+        "«b»",
+        '"',
+        "$",
+        "℃",
+        "é́",
+        "a\u2060",
+        "\u00a0",
+        "\u2010",
+    ),
+    *("👍🏽", "🇯🇵🇫🇷", "한국", "각ㄱ", ".5", "-5", "-b", "\ufffc"),
 ]
 
 
-@given(st.lists(st.sampled_from(JA_PIECES), max_size=12), st.sampled_from(["", " "]))
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["", " "]))
 @example(["¥1,200", "、", "¥1,200"], "")  # what closes a number ties it to a sign of money
 @example(["3.5%", "、", "%"], "")
 def test_texts_break_where_uax_14_says(pieces: list[str], between: str) -> None:
-    check_breaks(between.join(pieces))
+    check_breaks(normalise_drawn(between.join(pieces)))
+
+
+@given(st.text("aé1漢っ가ㄱ—-–、。％%￥¥（）()「」“”‘’«»\"'/~々…,.:;?!\u0301\u200d\u00a0\u2060\u2010 ", max_size=12))
+def test_any_characters_break_where_uax_14_says(text: str) -> None:
+    check_breaks(text.strip(" "))
 
 
 def test_captions_break_where_uax_14_says() -> None:
-    for index in range(300):
+    for index in range(60):
         check_breaks(caption("ja", index))
+        check_breaks(caption("zh", index))
 
 
 @given(st.text(f"ab {NO_BREAK_SPACES}{WORD_JOINER}").map(normalise_drawn).filter(len))
@@ -142,7 +198,7 @@ def test_no_break_spaces_are_drawn_in_every_language(lang: str, space: str) -> N
 
 def check_breaks(text: str) -> None:
     units = [text[start:end] for start, end in line_units(text, "uax14")]
-    assert units == [unit.rstrip() for unit in line_break_units(text)]
+    assert units == [unit.rstrip(" ") for unit in line_break_units(text)]
 
 
 def check_greedy(text: str, lang: str) -> None:
@@ -154,7 +210,7 @@ def check_greedy(text: str, lang: str) -> None:
         assert ink_width(shown, shaper) <= 300
         if following is not None:
             gap = layout.text[line.end : following.start]
-            assert gap in ("", "" if row.break_unit == "character" else " ")  # a space where a line ends is not drawn
+            assert gap in ("", " ")  # a space where a line ends is not drawn
             unit = layout.text[following.start : following.end].split(" ")[0] if lang == "en" and gap else "?"
             if unit != "?":
                 assert ink_width(shown + gap + unit, shaper) > 300  # it did not fit on the line before

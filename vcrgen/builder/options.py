@@ -82,6 +82,11 @@ class BuildConfig(SourceOptions):
     font: Path | None = option(None, "Font file, or a name that `vcrgen fonts` lists.", panel=PANEL_IMAGES)
     font_size: int = option(20, "Font size in pixels.", ge=6, le=400, panel=PANEL_IMAGES)
     max_lines: int = option(5, "Captions are shortened to this many rendered lines.", ge=1, le=100, panel=PANEL_IMAGES)
+    line_breaks: Literal["native", "vcr-wiki"] = option(
+        "native",
+        "Where lines end: as readers of the language expect, or as in VCR-WIKI, in Chinese between any two characters.",
+        panel=PANEL_IMAGES,
+    )
     max_height: int = option(900, "Higher stacked images are rejected, in pixels.", ge=64, le=16384, panel=PANEL_IMAGES)
     min_side: int = option(16, "Images with a shorter side are rejected, in pixels.", ge=1, panel=PANEL_IMAGES)
     max_pixels: int = option(89_478_485, "Images of more pixels are rejected undecoded.", ge=1, panel=PANEL_IMAGES)

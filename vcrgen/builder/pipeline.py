@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 # Name and version, for signatures, of the layout rules: line breaks, the choice of the first face, and rejects for
 # another script, stacked marks or missing glyphs.
-LAYOUT_RULES = "rules-5"
+LAYOUT_RULES = "rules-7"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 
@@ -94,6 +94,11 @@ class Pipeline:
         face = chain.first_with(self.language.letters_of_script(caption)) if self.language.one_face else 0
         return self._style_led_by(face) if face else style
 
+    @property
+    def _break_unit(self) -> str:
+        native = self.config.line_breaks == "native"
+        return self.language.break_unit if native else self.language.wiki_break_unit
+
     @cached_property
     def signature(self) -> Signature:
         """The signature of this pipeline's datasets."""
@@ -103,6 +108,7 @@ class Pipeline:
         printed = f"{config.paper},{config.ink_colour}" if config.is_printed else ""
         optional = {"bits": accepted, "distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
         optional |= {"print": printed, "clean": self.cleaning.rule if self.cleaning else ""}
+        optional["breaks"] = "" if self._break_unit == language.break_unit else config.line_breaks
         return Signature(
             {
                 "vcrgen": version("vcrgen"),
@@ -176,8 +182,9 @@ class Pipeline:
         if any(end - start > MAX_CLUSTER for start, end in clusters(caption)):
             return reject(RejectReason.STACKED_MARKS, f"a letter has more than {MAX_CLUSTER} marks")
         style = self._style_of(caption, style)
-        unit = self.language.break_unit
-        layout = layout_caption(drawn, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=unit)
+        layout = layout_caption(
+            drawn, style.shaper, width=style.width, max_lines=config.max_lines, break_unit=self._break_unit
+        )
         if missing := style.shaper.missing(layout.text):
             codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")

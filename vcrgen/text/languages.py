@@ -37,8 +37,8 @@ class LanguageRow:
             languages, and which fonts can set it.
         other_scripts: The other scripts of one text, as in Japanese; ``script`` is then the one that no other language
             has.
-        break_unit: Unit without line breaks: ``"word"`` (between spaces), ``"character"``, or ``"uax14"``, a character
-            with the marks that UAX #14 ties to it: no line begins with a closing one.
+        break_unit: Unit without line breaks: ``"word"`` (between spaces), or ``"uax14"``, a character with the marks
+            that UAX #14 ties to it: no line begins with a closing one.
         word_boundaries: Words are delimited by spaces. A span has to begin and end where a written word does, and a
             sensitive term is matched as a whole word.
         particles: Particles are written to the end of words, so a sensitive term is matched inside words as well.
@@ -59,7 +59,7 @@ class LanguageRow:
     shaper: str = "basic"  # a key of ``typeset.style.SHAPERS``; the basic one sets one glyph a character
     cursive: bool = False  # the letters of a word are joined, so no letter is read by itself
     joiner: str  # between two units of a line and between two lines
-    break_unit: Literal["word", "character", "uax14"]
+    break_unit: Literal["word", "uax14"]
     word_boundaries: bool
     particles: bool = False
     sentence_enders: tuple[str, ...]
@@ -89,6 +89,11 @@ class LanguageRow:
         between = min(max(mode.ink, low), high) - low
         return CoverTarget(visible=mode.ink, above=(over - below) / (high - low) * between + below)
 
+    @property
+    def wiki_break_unit(self) -> str:
+        """The unit that VCR-WIKI has for `break_unit`: ``"word"``, or ``"character"``, also before closing marks."""
+        return "word" if self.word_boundaries else "character"
+
     def count_units(self, text: str) -> int:
         """Return the number of words, or of characters without white space, as lines break between them."""
         words = text.split()
@@ -114,9 +119,8 @@ class LanguageRow:
         return {letter for letter in {*text} if letter.isalpha() and script_of(letter) in self.scripts}
 
     def accepts_script_of(self, text: str) -> bool:
-        """Return true if a text has a letter of the language's own scripts, or no letter at all."""
-        letters, own = list(filter(str.isalpha, text)), self.own_scripts
-        return not letters or any(script_of(letter) in own for letter in letters)
+        """Return true if a text has a letter of the language's scripts, or no letter at all."""
+        return bool(self.letters_of_script(text)) or not any(map(str.isalpha, text))
 
 
 def _read_rows() -> dict[str, LanguageRow]:

@@ -1,17 +1,23 @@
-"""One glyph a character, from left to right: Pillow's BASIC layout."""
+"""One glyph a character, from left to right: Pillow's BASIC layout.
 
+Only a kana and its voicing mark are one glyph, where Unicode has no character of both and the first face has the glyph.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import version
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.typeset.fonts import FontChain
+from vcrgen.typeset.fonts import VOICING_MARKS, FontChain
 from vcrgen.typeset.records import PlacedGlyph
 from vcrgen.typeset.shaping import GlyphCounts, Shaper
 
+_VOICED = re.compile(f".[{VOICING_MARKS}]", re.DOTALL)
 MAX_EXTENTS = 100_000  # words whose widths are cached
 _PLACE = partial(tuple.__new__, PlacedGlyph)  # half the time of PlacedGlyph(...), of which a build makes millions
 
@@ -35,11 +41,20 @@ class BasicShaper(Shaper):
         """As `Shaper.shape`: one glyph a character."""
         placed = []
         pen = 0
-        for next_position, glyph in enumerate(map(self.chain.glyph, text[start:end]), start + 1):
+        parts = self._split(text[start:end])
+        ends = accumulate(map(len, parts), initial=start)
+        for (first, last), glyph in zip(pairwise(ends), map(self.chain.glyph, parts), strict=True):
             if glyph is not None:
-                placed.append((next_position - 1, next_position, pen, glyph))
+                placed.append((first, last, pen, glyph))
                 pen += glyph.advance
         return tuple(map(_PLACE, placed))
+
+    def _split(self, text: str) -> Sequence[str]:
+        """Return the parts of a text that have one glyph each: its characters, mostly."""
+        if not _VOICED.search(text):
+            return text
+        parts = re.findall(f".[{VOICING_MARKS}]|.", text, re.DOTALL)
+        return [part for pair in parts for part in ([pair] if self.chain.glyph(pair) else pair)]
 
     def count_glyphs(self, texts: Sequence[str]) -> GlyphCounts:
         """As `Shaper.count_glyphs`: the characters of texts are counted once for all fonts."""
@@ -67,19 +82,21 @@ class BasicShaper(Shaper):
 
     def missing(self, text: str) -> list[str]:
         """As `Shaper.missing`."""
-        return [character for character in dict.fromkeys(text) if self.chain.glyph(character) is None]
+        lacking = [part for part in self._split(text) if self.chain.glyph(part) is None]
+        return list(dict.fromkeys(lacking))
 
     def advance(self, text: str) -> int:
         """Return the advance of ``text`` in pixels; a character without a glyph counts 0."""
-        return sum(glyph.advance for glyph in map(self.chain.glyph, text) if glyph)
+        return sum(glyph.advance for glyph in map(self.chain.glyph, self._split(text)) if glyph)
 
     def extent(self, text: str) -> tuple[int, int]:
         """Return the advance of ``text``, and the right end of its ink, in pixels; cached, so meant for words."""
         if text not in self._extents:
             if len(self._extents) >= MAX_EXTENTS:
                 self._extents.clear()
-            last = self.chain.glyph(text[-1]) if text else None
-            before = self.advance(text[:-1])
+            *parts, last_part = self._split(text) or [""]
+            last = self.chain.glyph(last_part) if last_part else None
+            before = self.advance("".join(parts))
             self._extents[text] = (before + last.advance, before + last.right) if last else (before, before)
         return self._extents[text]
 

@@ -4,11 +4,13 @@ import contextlib
 import difflib
 import hashlib
 import os
+import struct
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,10 @@ from vcrgen.text.normalise import NO_BREAK_SPACES, SHAPED_SCRIPTS
 from vcrgen.typeset.records import Glyph
 
 MAX_FONT_BYTES = 128 << 20
+VOICING_MARKS = "\u3099\u309a"  # that are combined with the kana before them
+PRIVATE_USE = 0xE000
+UNREADABLE = (LookupError, ValueError, TypeError, AttributeError, AssertionError, struct.error)
+"""What fontTools raises besides errors of its own."""
 # Letters and marks that are joined or stacked, or read from right to left.
 _SHAPED = "".join(rf"\p{{Script={script}}}" for script in SHAPED_SCRIPTS)
 _NOT_BY_ITSELF = regex.compile(rf"(?V1)[[\p{{L}}\p{{M}}]&&[\p{{Bidi_Class=R}}\p{{Bidi_Class=AL}}{_SHAPED}]]")
@@ -172,6 +178,7 @@ class Face:
 
     Attributes:
         path: The font file.
+        size: Font size in pixels.
         index: Index of the face in a collection.
         font: The face for Pillow's drawing functions.
         sha256: Hash of the file's bytes.
@@ -186,6 +193,7 @@ class Face:
             why = error.strerror or "it is not a font that FreeType can open"
             raise FontError(f"The font {path} cannot be used: {why}.") from None
         self.path = path
+        self.size = size
         self.index = index
         self.sha256 = _hash(path)
 
@@ -203,6 +211,13 @@ class Face:
         """
         return _characters(self.path, self.index, self.sha256)
 
+    @cached_property
+    def combined(self) -> tuple[Mapping[str, str], ImageFont.FreeTypeFont | None]:
+        """Kana with a voicing mark that are one glyph, each as its character in a font, and that font."""
+        data, characters = _combined_kana(self.path, self.index, self.sha256)
+        font = ImageFont.truetype(BytesIO(data), self.size, layout_engine=ImageFont.Layout.BASIC) if data else None
+        return characters, font
+
     def drawn_space(self, character: str) -> str:
         """Return the plain space for a no-break one that the face lacks, and any other character itself."""
         return " " if character in NO_BREAK_SPACES and ord(character) not in self.characters else character
@@ -218,6 +233,52 @@ def _characters(path: Path, index: int, sha256: str) -> frozenset[int]:
             return frozenset(font.getBestCmap() or ())
     except (TTLibError, KeyError, ValueError, AssertionError) as error:
         raise FontError(f"The character map of the font {path} cannot be read: {error}.") from None
+
+
+@lru_cache(maxsize=64)
+def _combined_kana(path: Path, index: int, sha256: str) -> tuple[bytes, dict[str, str]]:
+    """Return a font with the glyphs of kana and marks that a face combines (its rules ``ccmp``), and their characters.
+
+    Pillow draws no glyph without a character, so in that font they have private ones.
+    """
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont, TTLibError
+    from fontTools.ttLib.tables._c_m_a_p import CmapSubtable
+
+    try:
+        with TTFont(path, lazy=True, fontNumber=index) as font:
+            glyphs = dict(_combinations(font))
+            characters = {text: chr(PRIVATE_USE + number) for number, text in enumerate(sorted(glyphs))}
+            table = CmapSubtable.newSubtable(4)
+            table.platformID, table.platEncID, table.language = 3, 1, 0
+            table.cmap = {ord(characters[text]): name for text, name in glyphs.items()}
+            font["cmap"].tables = [table]
+            del font["GSUB"]  # quicker
+            subsetter = Subsetter(Options(notdef_outline=True))
+            subsetter.populate(unicodes=list(table.cmap))
+            subsetter.subset(font)
+            font.save(data := BytesIO())
+    except (*UNREADABLE, TTLibError, Subsetter.SubsettingError):
+        return b"", {}  # the face combines none, or by rules that cannot be read
+    return (data.getvalue(), characters) if glyphs else (b"", {})
+
+
+def _combinations(font: Any) -> Iterator[tuple[str, str]]:
+    """Yield kana with a mark and the name of the glyph for both, by the rules ``ccmp`` of an opened font."""
+    character_of = {name: chr(code) for code, name in font.getBestCmap().items()}
+    marks = {name for name, character in character_of.items() if character in VOICING_MARKS}
+    rules = font["GSUB"].table
+    numbers = {
+        number
+        for record in rules.FeatureList.FeatureRecord
+        if record.FeatureTag == "ccmp"
+        for number in record.Feature.LookupListIndex
+    }
+    for subtable in (subtable for number in sorted(numbers) for subtable in rules.LookupList.Lookup[number].SubTable):
+        for first, ligatures in getattr(getattr(subtable, "ExtSubTable", subtable), "ligatures", {}).items():
+            for ligature in ligatures:
+                if first in character_of and len(ligature.Component) == 1 and ligature.Component[0] in marks:
+                    yield character_of[first] + character_of[ligature.Component[0]], ligature.LigGlyph
 
 
 def line_height(size: int) -> int:
@@ -237,8 +298,9 @@ class FontChain:
         size: Font size in pixels.
         line_height: Pixels between two baselines: 1.1 times the size.
         baseline: Pixels from the top of a line to its baseline.
-        glyph: Function from a character to its isolated glyph; None if no face has it, or if it is a letter that is
-            joined or stacked, or read from right to left. No-break spaces that the first face lacks are its plain ones.
+        glyph: Function from a character, or a kana and a voicing mark that the first face combines, to its isolated
+            glyph; None if no face has it, or if it is a letter that is joined or stacked, or read from right to left.
+            No-break spaces that the first face lacks are its plain ones.
 
     Raises:
         FontError: A file cannot be used.
@@ -272,17 +334,25 @@ class FontChain:
         return FontChain([(face.path, face.index) for face in faces], size=self.size)
 
     def _draw(self, character: str) -> Glyph | None:
+        if len(character) > 1:
+            characters, font = self.faces[0].combined
+            return _draw_glyph(0, font, characters[character]) if font and character in characters else None
         character = self.faces[0].drawn_space(character)
         for index, face in enumerate(() if _NOT_BY_ITSELF.match(character) else self.faces):
             if ord(character) in face.characters:
-                advance = round(face.font.getlength(character))
-                right = max(advance, round(face.font.getbbox(character)[2]))
-                mask, (x, y) = face.font.getmask2(character, mode="L", anchor="ls")
-                ink = np.array(mask, dtype=np.uint8).reshape(mask.size[::-1])
-                if not ink.any() and not _BLANK.match(character):
-                    continue  # some faces have empty glyphs for letters that they lack
-                return Glyph(index, advance, right, ink, x, y)
+                glyph = _draw_glyph(index, face.font, character)
+                # Some faces have empty glyphs for letters that they lack.
+                if glyph.ink.any() or _BLANK.match(character):
+                    return glyph
         return None
+
+
+def _draw_glyph(face: int, font: ImageFont.FreeTypeFont, character: str) -> Glyph:
+    advance = round(font.getlength(character))
+    right = max(advance, round(font.getbbox(character)[2]))
+    mask, (x, y) = font.getmask2(character, mode="L", anchor="ls")
+    ink = np.array(mask, dtype=np.uint8).reshape(mask.size[::-1])
+    return Glyph(face, advance, right, ink, x, y)
 
 
 def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:

@@ -16,7 +16,7 @@ from vcrgen.typeset.records import Glyph
 from vcrgen.typeset.shaping import GlyphCounts, Shaper
 
 # Units of a window of the sample, about as long as a span of five tokens.
-WINDOW = {"word": 5, "character": 8, "uax14": 8}
+WINDOW = {"word": 5, "character": 8}
 MAX_WINDOWS = 512
 # Maximal share of the sample's letters that a font may lack: rare ones.
 MAX_MISSING = 0.05
@@ -46,7 +46,7 @@ def measure_sample(shaper: Shaper, language: LanguageRow, texts: Iterable[str]) 
         FontError: The first font lacks letters of the language, or draws none of them.
     """
     chain = shaper.chain
-    key = (shaper.engine, chain.digest, chain.size, language.code, language.break_unit)
+    key = (shaper.engine, chain.digest, chain.size, language.code, language.wiki_break_unit)
     return _measure(_Setting(shaper, language, tuple(texts), key))
 
 
@@ -63,7 +63,7 @@ class _Setting:
 @lru_cache(maxsize=16)  # a build makes its pipeline twice, to plan and to run
 def _measure(setting: _Setting) -> InkSample:
     shaper = setting.shaper
-    windows = _windows(setting.sample, setting.language.break_unit)
+    windows = _windows(setting.sample, setting.language.wiki_break_unit)
     found = shaper.count_glyphs(windows)
     _check_letters(shaper, setting.language, windows, found.drawn)
     above = _ink_above_each_row(shaper, found)

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate, pairwise
 
-import regex
-
 from vcrgen.text.graphemes import clusters
 from vcrgen.text.normalise import NO_BREAK_SPACES, WORD_JOINER
+from vcrgen.typeset.line_breaks import line_breaks
 from vcrgen.typeset.records import Layout, Line
 from vcrgen.typeset.shaping import Shaper, line_length
 
@@ -15,30 +14,6 @@ WORD = re.compile(r"\S+")
 # Words that no line break may part (LB11, LB12). A word joiner behind a plain space keeps the line together there.
 _UNBROKEN_WORDS = re.compile(rf"(?:[\S{NO_BREAK_SPACES}]| (?={WORD_JOINER}))+")
 _NO_BREAK = {*NO_BREAK_SPACES, WORD_JOINER}
-# Where UAX #14 lets a line end, by the line breaking classes of the characters on both sides: not after an opening
-# mark, not before a closing one, a full stop or a small kana, not inside a word of letters or a number. Left out are
-# its rules for emoji, Hangul of single letters and quotation marks beside wide characters, which stay with both
-# neighbours.
-_LETTERS = r"\p{lb=AL}\p{lb=HL}\p{lb=AI}\p{lb=CM}"
-_CLOSING = r"\p{lb=CL}\p{lb=CP}\p{lb=EX}\p{lb=IS}\p{lb=SY}"
-_BREAK = regex.compile(
-    rf"""
-    (?<=\x20)(?=\S|[{NO_BREAK_SPACES}]) (?<!\p{{lb=OP}}\x20+) (?![{_CLOSING}\p{{lb=WJ}}])
-      (?! (?<=[\p{{lb=CL}}\p{{lb=CP}}]\x20+) [\p{{lb=NS}}\p{{lb=CJ}}] )
-    | (?<=\S)(?=\S)
-    (?<! [\p{{lb=OP}}\p{{lb=QU}}\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=ZWJ}}] )
-    (?! [{_CLOSING}\p{{lb=NS}}\p{{lb=CJ}}\p{{lb=IN}}\p{{lb=BA}}\p{{lb=HY}}] )
-    (?! [\p{{lb=GL}}\p{{lb=WJ}}\p{{lb=QU}}\p{{lb=CM}}\p{{lb=ZWJ}}] )
-    (?! (?<=[{_LETTERS}\p{{lb=NU}}]) [{_LETTERS}\p{{lb=NU}}\p{{lb=PR}}\p{{lb=PO}}] )
-    (?! (?<=\p{{lb=NU}}[\p{{lb=SY}}\p{{lb=IS}}]*[\p{{lb=CL}}\p{{lb=CP}}]?) [\p{{lb=PR}}\p{{lb=PO}}] )
-    (?! (?<=[\p{{lb=PR}}\p{{lb=PO}}]) [{_LETTERS}\p{{lb=NU}}] )
-    (?! (?<=\p{{lb=PR}}) \p{{lb=ID}} )
-    (?! (?<=\p{{lb=ID}}) \p{{lb=PO}} )
-    (?! (?<=[\p{{lb=IS}}\p{{lb=SY}}\p{{lb=HY}}]) \p{{lb=NU}} )
-    (?! (?<=[\p{{lb=IS}}\p{{lb=CP}}]) [{_LETTERS}\p{{lb=NU}}] )
-    """,
-    regex.VERBOSE,
-)
 
 
 def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, break_unit: str) -> Layout:
@@ -97,7 +72,7 @@ def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:
         return list(pairwise(sorted({0, *at, len(text)})))
     if break_unit == "word":
         return [match.span() for match in _UNBROKEN_WORDS.finditer(text)]
-    at = [0, *(match.start() for match in _BREAK.finditer(text)), len(text)]
+    at = [0, *line_breaks(text), len(text)]
     return [(start, start + len(text[start:end].rstrip(" "))) for start, end in pairwise(at) if start < end]
 
 
