@@ -1,5 +1,6 @@
 """Every row and every caption of a source is a pair, rejected, or left out as the options say."""
 
+import gzip
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.making import encoded, two_coloured
+from tests.making import encoded, files_of, two_coloured
 from vcrgen.builder import run as runs
 from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.run import WORK, build
@@ -132,3 +133,16 @@ def test_every_epoch_of_a_stream_takes_the_next_caption(folder: Path) -> None:
         found.setdefault(int(example["source_id"].split("#")[1]), []).append(example["caption"])
     assert found == {n: [CAPTIONS[n:][epoch % (5 - n)] for epoch in range(5)] for n in range(5)}
     assert stream.rows_read.rows == 25 and stream.rows_read.captions == 100 == 25 + stream.rows_read.left_out
+
+
+def test_several_processes_read_compressed_captions_to_the_same_bytes(folder: Path) -> None:
+    source = Path(write(folder, OF_SEVERAL))
+    packed = source.with_name("x.jsonl.gz")
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    made = []
+    for workers in (1, 2):
+        out = folder / f"out-{workers}"
+        result = build(packed, out=out, workers=workers, mode="easy", captions="each", shard_size=2)
+        assert result.manifest.sum == "5 rows with 20 captions = 15 pairs + 5 captions left out"
+        made.append(files_of(out))
+    assert made[0] == made[1]
