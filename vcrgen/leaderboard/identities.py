@@ -30,7 +30,7 @@ def register_identity(board: Board, team: str, identity: str) -> str:
         LeaderboardError: The name is none, or taken, or they have a team.
     """
     name = check_name(team, "team")
-    with board.writing() as connection:
+    with board.writing() as connection:  # one at a time, so that two cannot take one name
         looks = {skeleton(other.casefold()) for other, _ in teams.all_teams(connection)}
         if skeleton(name.casefold()) in looks:
             raise LeaderboardError("A team has this name, or one that looks the same; choose another one.")

@@ -36,7 +36,7 @@ class TokenAuthenticator:
         Raises:
             Refusal: The token belongs to nobody.
         """
-        if owner is not None:
+        if owner is not None:  # before anything is counted: who guesses from the same address locks nobody out
             return owner
         client = client_address(request.scope)
         if self._guesses.is_full(client):

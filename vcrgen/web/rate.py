@@ -39,6 +39,7 @@ class RateLimiter:
         """Count one event of a client."""
         client = client_network(client)
         with self._lock:
+            # Whoever has many addresses must not fill the memory with them.
             if len(self._times) >= limits.MAX_CLIENTS and client not in self._times:
                 self._times.pop(next(iter(self._times)))
             self._times[client].append(time.monotonic())
