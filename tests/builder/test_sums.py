@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from vcrgen.builder.pipeline import Pipeline
 from vcrgen.builder.run import WORK, build
 from vcrgen.builder.stream import VCRStream
 from vcrgen.core.errors import SourceError
+from vcrgen.core.progress import ProgressListener
 from vcrgen.core.records import Item, Reject
 from vcrgen.data.manifest import read_manifest
 
@@ -84,6 +86,20 @@ def test_a_caption_that_begins_with_a_lone_quote(folder: Path, run: Run) -> None
     assert "Sum: 5 rows = 5 pairs\n" in out
     stream = VCRStream(folder / "x.tsv", epochs=1)
     assert len(list(stream)) == 5 == stream.rows_read.rows == stream.rows_read.captions
+
+
+def test_progress_counts_rows(folder: Path) -> None:
+    """Not captions, of which a row may have several, nor only rows that meet the conditions."""
+    done: list[int] = []
+
+    class Counting(ProgressListener):
+        def advance(self, read: int, built: int, rejected: Counter[str]) -> None:
+            done.append(read)
+
+    source = write(folder, OF_SEVERAL)
+    build(source, out=folder / "a", mode="easy", captions="each", listener=Counting())
+    build(source, out=folder / "b", mode="easy", where=("kind=a",), limit=2, listener=Counting())
+    assert sum(done) == 5 + 3
 
 
 def test_a_shard_that_loses_a_pair_fails_and_the_others_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,7 @@ def process_shard(
     keys: list[tuple[Any, ...]] = []
     rejected: Counter[str] = Counter()
     cleaned: Counter[str] = Counter()
+    reported = 0  # rows
     with ExitStack() as whole:  # when this ends well, the files appear under their names
         parts = {
             mode: whole.enter_context(work.writing(PART.format(task.index, mode))) for mode in pipeline.config.modes
@@ -258,7 +259,9 @@ def process_shard(
                 dropped = Counter(str(reject.reason) for reject in rejects)
                 rejected.update(dropped)
                 cleaned.update(kind for pair in pairs for kind in pair.cleaned)
-                report(len(outcomes), len(pairs), dropped)
+                report(counts.rows - reported, len(pairs), dropped)
+                reported = counts.rows
+        report(counts.rows - reported, 0, Counter())  # rows after the last pair that do not meet the conditions
         name = source.partitions()[task.partition].name
         counts.check(
             task.stop - task.start,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Report = Callable[[int, int, Counter[str]], None]
-"""Called with pairs read, pairs built, and rejected pairs by reason, each since the last call."""
+"""Called with rows read, pairs built, and rejected pairs by reason, each since the last call."""
 
 Worker = Callable[[Any, Report], Any]
 """Runs one task and returns its small result."""
