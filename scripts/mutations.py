@@ -1102,8 +1102,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "splits",
         "chains of near copies without an end",
-        "chained = sizes[copies] > MAX_GROUP",
-        "chained = sizes[copies] > 10 * MAX_GROUP",
+        "minlength=len(hashes))[copies] > MAX_GROUP)",
+        "minlength=len(hashes))[copies] > 10 * MAX_GROUP)",
         "tests/builder/test_splits.py",
     ),
     M(

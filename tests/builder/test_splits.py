@@ -1,4 +1,5 @@
 import io
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tests.making import encoded
+from tests.pages import Run
+from vcrgen.builder import splits
 from vcrgen.builder.images import difference_hash, load_image
 from vcrgen.builder.options import parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.run import build
 from vcrgen.builder.splits import MAX_GROUP, _components, _Edges, assign
 from vcrgen.core.errors import ConfigError
+from vcrgen.data.manifest import read_manifest
 from vcrgen.data.reader import open_dataset
 from vcrgen.data.tasks.vcr import VCR
 
@@ -156,7 +160,7 @@ def test_large_groups_of_pictures_that_look_alike_are_refused_and_counted(chaine
     size = MAX_GROUP + 10
     alike = np.stack([flipped(HASHES[0], list(range(4 * number if chained else 0))) for number in range(size)])
     result = assign(keys_of_pictures(alike), parse_splits(HALVES), seed=0)
-    assert result.refused == (1 if chained else 10)
+    assert result.refused == 1
     assert len(result.splits["test"]) == size // 2
     fewer = assign(keys_of_pictures(alike[:MAX_GROUP]), parse_splits(HALVES), seed=0)
     assert fewer.refused == 0 and not len(fewer.splits["test"])
@@ -206,15 +210,34 @@ def test_copies_of_a_picture_are_in_one_split_and_with_one_caption_one_pair(tmp_
     same = write_pairs(tmp_path / "same.parquet", [(data, captions[n // each]) for n, data in enumerate(files)])
     options = {"mode": "easy", "width": 240, "splits": HALVES}
     build(other, out=tmp_path / "a", **options)
-    splits = splits_of(tmp_path / "a")
-    assert set(splits.values()) == {"train", "test"} and len(splits) == len(files)
+    placed = splits_of(tmp_path / "a")
+    assert set(placed.values()) == {"train", "test"} and len(placed) == len(files)
     for picture in range(pictures):
-        assert len({splits[row] for row in range(picture * each, (picture + 1) * each)}) == 1
+        assert len({placed[row] for row in range(picture * each, (picture + 1) * each)}) == 1
     result = build(same, out=tmp_path / "b", **options)
     assert sorted(splits_of(tmp_path / "b")) == list(range(0, len(files), each))
     assert result.manifest.rejected == {"duplicate": len(files) - pictures}
     exact = build(same, out=tmp_path / "c", **options, near_copies="off")
     assert exact.manifest.rejected == {"duplicate": 3 * pictures}  # the files of equal pixels
+
+
+def test_refused_groups_stand_in_the_summary_and_in_the_manifest(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splits, "MAX_GROUP", 5)
+    pixels, pairs = np.array(photo(0)), []
+    for number in range(6):
+        pixels[0, number] ^= 255
+        caption = f"{number}: the old man was reading a long book there before noon."
+        pairs.append((encoded(Image.fromarray(pixels)), caption))
+    file, out = write_pairs(tmp_path / "pairs.parquet", pairs), str(tmp_path / "out")
+    code, shown, _ = run("build", str(file), "--out", out, "--mode", "easy", "--splits", HALVES)
+    told = "Near copies were not looked for in 1 group of more than 5 pictures that look alike"
+    assert code == 0 and told in " ".join(shown.split())
+    assert read_manifest(out).uncompared == 1
+    shutil.rmtree(out)
+    code, shown, _ = run("build", str(file), "--out", out, "--mode", "easy", "--splits", HALVES, "--near-copies", "off")
+    assert code == 0 and "Near copies" not in shown and read_manifest(out).uncompared == 0
 
 
 WIKI = Path(__file__).parents[2] / "../shared/data/wiki"

@@ -45,10 +45,10 @@ class _Edges:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Pictures that may be near copies, and groups that were too large to compare."""
+    """Pictures that may be copies of one another, and those that are too many to be compared."""
 
-    edges: _Edges
-    refused: int
+    near: _Edges
+    crowded: _Edges
 
 
 def assign(keys: Keys, sizes: Mapping[str, int | float | None], *, seed: int, near_copies: bool = True) -> Assignment:
@@ -135,32 +135,32 @@ def _ranked(group: Rows, pairs: Keys, seed: int) -> list[int]:
 def _number_copies(hashes: Hashes) -> tuple[Rows, int]:
     """Number pictures so that near copies have one number; also return how many groups were refused.
 
-    Groups that candidates and their chains make are refused alike if they are too large.
+    Groups are refused whether their hashes agree in a band or form a chain. Those that overlap count once.
     """
     candidates = _find_candidates(hashes)
-    copies = _components(len(hashes), candidates.edges)
-    sizes = np.bincount(copies, minlength=len(hashes))
-    chained = sizes[copies] > MAX_GROUP
-    refused = candidates.refused + int((sizes > MAX_GROUP).sum())
-    return np.where(chained, np.arange(len(hashes)), copies), refused
+    copies = _components(len(hashes), candidates.near)
+    chained = np.flatnonzero(np.bincount(copies, minlength=len(hashes))[copies] > MAX_GROUP)
+    one = np.concatenate((candidates.crowded.one, copies[chained]))
+    two = np.concatenate((candidates.crowded.two, chained))
+    refused = len(np.unique(_components(len(hashes), _Edges(one, two))[two]))
+    copies[chained] = chained
+    return copies, refused
 
 
 def _find_candidates(hashes: Hashes) -> _Candidates:
     """Find the pictures whose hashes agree in a band and differ in few bits altogether."""
     set_bits = np.unpackbits(hashes, axis=1).sum(axis=1, dtype=np.int64)
     telling = np.flatnonzero(set_bits >= LEAST_BITS)
-    edges = [np.empty((0, 2), np.int64)]
-    refused = 0
+    near, crowded = [np.empty((0, 2), np.int64)], [np.empty((0, 2), np.int64)]
     for band in range(BANDS):
         values = _band_values(hashes, band)[telling]
         order = np.argsort(values, kind="stable")
         values, pictures = values[order], telling[order]
-        _, run, lengths = np.unique(values, return_inverse=True, return_counts=True)
-        refused += int((lengths > MAX_GROUP).sum())
-        compared = (lengths[run] > 1) & (lengths[run] <= MAX_GROUP)
-        edges += _near_in_runs(pictures[compared], run[compared], hashes, set_bits)
-    one, two = np.concatenate(edges).T
-    return _Candidates(_Edges(one, two), refused)
+        _, first, run, lengths = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+        compared, refused = (lengths[run] > 1) & (lengths[run] <= MAX_GROUP), lengths[run] > MAX_GROUP
+        near += _near_in_runs(pictures[compared], run[compared], hashes, set_bits)
+        crowded.append(np.stack((pictures[first[run[refused]]], pictures[refused]), axis=1))
+    return _Candidates(_Edges(*np.concatenate(near).T), _Edges(*np.concatenate(crowded).T))
 
 
 def _near_in_runs(pictures: Rows, run: Rows, hashes: Hashes, set_bits: Rows) -> Iterator[npt.NDArray[np.int64]]:
