@@ -21,7 +21,7 @@ from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, unit_posteriors, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
-from vcrgen.typeset.cover import cell_texts, draw_covers, mark_hidden
+from vcrgen.typeset.cover import cell_texts, draw_covers, draw_layers, mark_hidden
 from vcrgen.typeset.fonts import resolve_font
 from vcrgen.typeset.render import cover_strip
 
@@ -50,11 +50,12 @@ def draw(name: str, cover: str, mode: str) -> None:
     span, chosen = next(iter(accepted.items()))
     parts = draw_parts(prepared, (span,))
     form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, chosen.draw)
-    covers = draw_covers(span, form, parts.cells[span], parts.others, np.zeros(parts.strip.shape, dtype=bool))
-    hidden = parts.others(span) > 0
+    layers = parts.layers or draw_layers(prepared.layout, parts.cells[span])
+    covers = draw_covers(form, parts.cells[span], layers, np.zeros(parts.strip.shape, dtype=bool))
+    hidden = np.zeros(parts.strip.shape, dtype=bool)
     mark_hidden(hidden, covers)
     templates = Templates(prepared.style.shaper.chain.glyph, load_lexicon("en"))
-    cells = visible_cells(parts.strip, hidden, parts.cells[span], prepared.layout.baseline)
+    cells = visible_cells(templates, parts.strip, hidden, parts.cells[span], layers, prepared.layout.baseline)
     texts = cell_texts(span, prepared.layout)
     columns = [
         [f"{templates.lexicon.units[units[place]]}  {weights[place]:.2f}" for place in np.argsort(-weights)[:SHOWN]]

@@ -41,7 +41,7 @@ from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, unit_po
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span, with_seed
+from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, draw_layers, mark_hidden, measure_span, with_seed
 from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.records import WHITE
 
@@ -113,7 +113,7 @@ def measure(
                 continue
             for span, cover in accepted.items():
                 form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw)
-                cells, ink = seen(prepared, span, form)
+                cells, ink = seen(templates, prepared, span, form)
                 if len(found) < exact:
                     reading = read_span(templates, cells, len(span.text.split()))
                     lattice.append((reading.bits, reading.text.split() == span.text.split()))
@@ -178,14 +178,17 @@ def planned(
                 yield pipeline, *outcome
 
 
-def seen(prepared: PreparedItem, span: Span, form: CoverRule) -> tuple[tuple[VisibleCell, ...], float]:
+def seen(
+    templates: Templates, prepared: PreparedItem, span: Span, form: CoverRule
+) -> tuple[tuple[VisibleCell, ...], float]:
     """Return the visible cells of a span under a cover, and its visible ink."""
     parts = draw_parts(prepared, (span,))
-    covers = draw_covers(span, form, parts.cells[span], parts.others, np.zeros(parts.strip.shape, dtype=bool))
-    hidden = parts.others(span) > 0
+    covers = draw_covers(form, parts.cells[span], parts.layers, np.zeros(parts.strip.shape, dtype=bool))
+    hidden = np.zeros(parts.strip.shape, dtype=bool)
     mark_hidden(hidden, covers)
-    cells = visible_cells(parts.strip, hidden, parts.cells[span], prepared.layout.baseline)
-    return cells, measure_span(span, parts.cells[span], covers, WHITE - parts.strip).visible_ink
+    layers = parts.layers or draw_layers(prepared.layout, parts.cells[span])
+    cells = visible_cells(templates, parts.strip, hidden, parts.cells[span], layers, prepared.layout.baseline)
+    return cells, measure_span(span, parts.cells[span], covers, WHITE - parts.strip, parts.layers).visible_ink
 
 
 def measure_leak(pipeline: Pipeline, items: Sequence[Item], count: int) -> None:
@@ -200,7 +203,8 @@ def measure_leak(pipeline: Pipeline, items: Sequence[Item], count: int) -> None:
         if isinstance(accepted, Reject) or len(gains) >= count:
             continue
         span, cover = next(iter(accepted.items()))
-        cells, _ = seen(prepared, span, pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw))
+        form = pipeline.choices(prepared.keys.pair).span_rule(rule, span, cover.draw)
+        cells, _ = seen(templates, prepared, span, form)
         texts = rivals(templates, cells, span, prepared, rng)
         own, *others = [rate(pipeline, text, rule, least) for text in [(prepared, span), *texts]]
         ratios += [math.log2(own / other) for other in others]

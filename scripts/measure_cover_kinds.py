@@ -63,7 +63,7 @@ def measure(pipeline: Pipeline, items: list[Item], ocr: OcrModel) -> Iterator[fl
 def share_read(ocr: OcrModel, prepared: PreparedItem, span: Span, form: CoverRule, lang: str) -> float:
     """Return the share of a span's characters that OCR reads in order, up to spaces and case."""
     parts = draw_parts(prepared, (span,))
-    (covered,) = cover_spans({span: form}, parts.cells, parts.strip, parts.others)
+    (covered,) = cover_spans({span: form}, parts.cells, parts.strip, parts.layers)
     strip = Image.fromarray(cover_strip(parts.strip, covered.covers)).convert("RGB")
     language = LANGUAGES[lang]
     text = reading_order(ocr.fragments(strip), language.joiner, language.direction)

@@ -52,9 +52,8 @@ def parts(pipeline: Pipeline, lang: str, pairs: int) -> Iterator[list[tuple[str,
             texts = [layout.text[max(line.start, span.start) : min(line.end, span.end)] for line in lines]
             cells = span_cells(span, layout)
             found = []
-            for text, line, cell in zip(texts, lines, cells, strict=True):
-                top = layout.lines.index(line) * layout.line_height
-                found.append((text, strip[top : top + layout.line_height, cell.x0 : cell.x1]))
+            for text, cell in zip(texts, cells, strict=True):
+                found.append((text, strip[cell.line_box.area]))
             yield found
 
 

@@ -28,7 +28,7 @@ STANDS_ON: dict[str, set[str]] = {
     "stats": set(),
     "report": {"data"},
     "builder": {"text", "typeset", "samples", "pixels", "data"},
-    "hidden": {"text", "typeset", "samples", "data", "stats", "report", "builder"},
+    "hidden": {"text", "typeset", "samples", "pixels", "data", "stats", "report", "builder"},
     "models": {"text", "pixels", "data"},
     "train": {"data", "builder", "models"},
     "scorer": {"text", "data", "stats", "report", "models"},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.making import pixels, rows_of
+from tests.pixels.whole_strip import WholeStrip
 from vcrgen.builder.acceptance import DRAWS, PLANS, Acceptance, Accepted, Threshold
 from vcrgen.builder.compose import draw_parts
 from vcrgen.builder.options import BuildConfig
@@ -23,7 +24,11 @@ from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.samples import sample_pair
-from vcrgen.typeset.cover import cell_texts, span_cells, surrounding_ink
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.cover import TEXT, cell_texts, draw_layers, span_cells
+from vcrgen.typeset.fonts import default_chain, resolve_font
+from vcrgen.typeset.layout import layout_caption
 from vcrgen.typeset.shaping import Shaper
 
 
@@ -77,18 +82,38 @@ def test_bits_are_those_of_the_written_pixels(rows: dict[str, list[dict[str, Any
         assert not isinstance(prepared, Reject) and prepared.layout.text == row["caption"]
         for told, bits in zip(row["spans"], row["pixel_bits"], strict=True):
             span = Span(start=told["start"], end=told["end"], text=told["text"], tokens=tuple(told["tokens"]))
-            hidden = mask | (surrounding_ink(span, prepared.layout) > 0)
-            seen = visible_cells(strip, hidden, span_cells(span, prepared.layout), prepared.layout.baseline)
+            cells = span_cells(span, prepared.layout)
+            layers = draw_layers(prepared.layout, cells)
+            seen = visible_cells(templates, strip, mask, cells, layers, prepared.layout.baseline)
             assert lower_bound(templates, seen, cell_texts(span, prepared.layout)) == pytest.approx(bits, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("cover", "font"), [("bars", "liberation-sans"), ("blots", "dejavu-serif"), ("bars", "open-sans")]
+)
+def test_the_whole_strip_leaves_what_is_promised(cover: str, font: str, tmp_path: Path) -> None:
+    """All pixels of the strip, also those below, above and beside the lines and pen positions, by another count."""
+    build("samples:3", out=tmp_path / "out", cover=cover, mode="bits=8", font=font, seed=5)
+    chain = default_chain(LANGUAGES["en"].fonts, size=20, first=resolve_font(font))
+    count, counted = WholeStrip(load_lexicon("en"), chain), 0
+    for row in rows_of(tmp_path / "out" / "bits-8"):
+        strip, mask = picture(row, "only_it_image_small"), picture(row, "cover_mask")[row["strip_y"] :] > 0
+        layout = layout_caption(row["caption"], BasicShaper(chain), width=300, max_lines=5, break_unit="word")
+        for span, told in zip(row["spans"], row["pixel_bits"], strict=True):
+            bits = count.bits(layout, strip, mask, span["start"], span["end"])
+            assert 8 <= told <= bits + 0.05 and bits >= 8, (span["text"], told, bits)
+            counted += 1
+    assert counted >= 3
 
 
 def test_ink_of_other_text_tells_nothing_of_a_span(pipeline: Pipeline) -> None:
     """Under it nothing is known: with such ink everywhere, all words of a width are left."""
     prepared, spans = next(found for found in pipeline.plan_items(items(6)) if not isinstance(found, Reject))
     parts, rule = draw_parts(prepared, spans), pipeline.style.calibrations[Mode("bits-4")].rule
-    inked = replace(parts, others=lambda _: np.ones(parts.strip.shape, np.uint8))
-    assert pipeline.acceptance
-    alone, among = (pipeline.acceptance.bits(spans[0], each, prepared.style.shaper, rule) for each in (parts, inked))
+    assert parts.layers
+    inked = replace(parts, layers=replace(parts.layers, layers=np.full_like(parts.layers.layers, TEXT)))
+    acceptance = Acceptance("en", 0)
+    alone, among = (acceptance.bits(spans[0], each, prepared.style.shaper, rule) for each in (parts, inked))
     assert alone is not None and among is not None and among > alone + 1
 
 
@@ -227,7 +252,7 @@ def test_a_transform_has_the_covers_of_a_build(tmp_path: Path) -> None:
 
 def test_the_signature_names_lexicon_and_threshold(pipeline: Pipeline) -> None:
     assert pipeline.signature.facts["mode"] == "bits-4+bits-8"
-    assert pipeline.signature.facts["bits"] == f"0,bound-2,ink-0.25,sigma-4,{load_lexicon('en').name}"
+    assert pipeline.signature.facts["bits"] == f"0,bound-3,ink-0.25,sigma-4,{load_lexicon('en').name}"
     plain = Pipeline(BuildConfig(cover="bars"))
     assert "bits" not in plain.signature.facts and plain.acceptance is None
 

@@ -1,6 +1,7 @@
 """The images of a pair under covers of two kinds."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from vcrgen.builder.records import PreparedItem
 from vcrgen.core.records import Item, Reject, Span
 from vcrgen.samples import sample_pair
 from vcrgen.typeset.cover import CoverRule, WhiteRows
-from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.records import Cell, Cover
 
 
 class Stripes:
@@ -23,10 +25,11 @@ class Stripes:
 
     name = "stripes"
 
-    def cover(self, cell: Box) -> Cover:
-        mask = np.zeros((cell.y1 - cell.y0, cell.x1 - cell.x0), dtype=bool)
+    def cover(self, cell: Cell) -> Cover:
+        box = cell.line_box
+        mask = np.zeros((box.y1 - box.y0, box.x1 - box.x0), dtype=bool)
         mask[:, ::3] = True
-        return Cover(box=cell, mask=mask, fill=99)
+        return Cover(box=box, mask=mask, fill=99)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,7 @@ def test_every_image_shows_the_covered_strip(
     planned: tuple[PreparedItem, tuple[Span, ...]], rule: CoverRule, strip_first: bool
 ) -> None:
     prepared, spans = planned
+    prepared = replace(prepared, style=replace(prepared.style, cover=rule.name if isinstance(rule, Stripes) else ROWS))
     parts = draw_parts(prepared, spans)
     view = compose_images(parts, dict.fromkeys(spans, rule), tuple, strip_first=strip_first)
     expected = parts.strip.copy()

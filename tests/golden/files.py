@@ -107,7 +107,7 @@ def cover_patterns(bench: Bench) -> Any:
     from vcrgen.typeset.cover import with_seed
     from vcrgen.typeset.cover_kinds import PATTERN_KINDS
     from vcrgen.typeset.fonts import default_chain
-    from vcrgen.typeset.records import Box
+    from vcrgen.typeset.records import Box, Cell
     from vcrgen.typeset.style import make_style
 
     found: dict[str, Any] = {}
@@ -116,7 +116,8 @@ def cover_patterns(bench: Bench) -> Any:
             row = LANGUAGES[lang]
             style = make_style(row, default_chain(row.fonts, size=20), width=300, max_height=900, cover=kind)
             for mode, calibration in style.calibrations.items():
-                cover = with_seed(calibration.rule, 7).cover(Box(31, 44, 170, 66))
+                place = Box(31, 44, 170, 66)
+                cover = with_seed(calibration.rule, 7).cover(Cell(place, place))
                 shade = cover.shade if isinstance(cover.shade, int) else digest(cover.shade.tobytes())
                 assert cover.mask is not None
                 found[f"{calibration.rule.name} {lang} {mode}"] = (

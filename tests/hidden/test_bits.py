@@ -1,6 +1,7 @@
 """Hidden sets under the default covers: each span leaves something to infer, and nothing is known of a form but it."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.pixels.whole_strip import WholeStrip
 from vcrgen.builder.rows import read_covers
+from vcrgen.core.errors import FontError, HiddenSetError
 from vcrgen.core.records import Mode, Span
 from vcrgen.hidden import HiddenResult
+from vcrgen.hidden.measured import measured_bits
 from vcrgen.hidden.secret import load_secret
 from vcrgen.hidden.verify import leaks, verify
 from vcrgen.models.predict.strip_attack import attack_strips
@@ -21,7 +25,7 @@ from vcrgen.pixels.posterior import lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
-from vcrgen.typeset.cover import cell_texts, mark_hidden, span_cells, surrounding_ink
+from vcrgen.typeset.cover import cell_texts, draw_layers, mark_hidden, span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import layout_caption
 
@@ -42,18 +46,20 @@ def test_every_span_leaves_the_bits_of_its_mode(by_bits: Path, answers: Answers)
         shaper = BasicShaper(FontChain([resolve_font(answer["font"])], size=answer["font_size"]))
         unit = LANGUAGES["en"].break_unit
         layout = layout_caption(answer["caption"], shaper, width=answer["width"], max_lines=5, break_unit=unit)
+        layout = layout.with_whole_letters()
         image = np.asarray(Image.open(by_bits / "public/stacked_image" / f"{answer['question_id']}.png").convert("L"))
         strip = image[answer["strip_y"] : answer["strip_y"] + answer["strip_height"]]
         templates = Templates(shaper.chain.glyph, load_lexicon("en"))
         for told in answer["spans"]:
             span = Span(start=told["start"], end=told["end"], text=told["text"], tokens=tuple(told["tokens"]))
             hidden = np.zeros(strip.shape, bool)
-            around = surrounding_ink(span, layout) > 0
-            hidden[: len(around)] = around
             mark_hidden(hidden, read_covers(told))
-            cells = visible_cells(strip, hidden, span_cells(span, layout), layout.baseline)
+            cells = span_cells(span, layout)
+            cells = visible_cells(templates, strip, hidden, cells, draw_layers(layout, cells), layout.baseline)
             bits = lower_bound(templates, cells, cell_texts(span, layout))
             assert bits == pytest.approx(told["pixel_bits"], abs=0.006) and bits >= Mode(told["cover"]).bits - 0.006
+            whole = WholeStrip(load_lexicon("en"), shaper.chain).bits(layout, strip, hidden, span.start, span.end)
+            assert whole >= bits - 0.05 and whole >= Mode(told["cover"]).bits
             assert told["visible_ink"] >= 0.24
             seen[told["cover"]] += 1
     assert set(seen) == {"bits-4", "bits-8"} and abs(seen["bits-4"] - seen["bits-8"]) <= 1
@@ -69,6 +75,39 @@ def test_the_report_and_the_checks(by_bits: Path, secret_file: Path, answers: An
     assert "cover:bits-4=bars-0.38,bits-8=bars-0.3|" in signature and load_lexicon("en").name in signature
     public = "".join(path.read_text() for path in (by_bits / "public").iterdir() if path.is_file())
     assert "pixel_bits" not in public
+
+
+def test_the_bits_are_measured_anew_in_the_public_pixels(by_bits: Path, answers: Answers) -> None:
+    """Without the builder: fewer bits than a cover promises, and ink that stands outside of a cover, are found."""
+    (check,) = (check for check in verify(by_bits) if "promise" in check.name)
+    least = min(span["pixel_bits"] for answer in answers(by_bits) for span in answer["spans"])
+    assert check.ok and check.detail.endswith(f"the least {least:.1f} bits")
+    for answer in answers(by_bits):
+        image = Image.open(by_bits / "public/stacked_image" / f"{answer['question_id']}.png").convert("L")
+        strip = np.asarray(image)[answer["strip_y"] : answer["strip_y"] + answer["strip_height"]]
+        bits = list(measured_bits(answer, strip, "en"))
+        assert bits == pytest.approx([span["pixel_bits"] for span in answer["spans"]], abs=0.006)
+        box = next(read_covers(answer["spans"][0])).box
+        shown = strip.copy()
+        shown[min(box.y1, len(strip) - 1), box.x0] ^= 255
+        with pytest.raises(HiddenSetError, match="not the text of the key"):
+            list(measured_bits(answer, shown, "en"))
+        missing = answer | {"font": "no-such-face"}
+        with pytest.raises(FontError):
+            list(measured_bits(missing, strip, "en"))
+
+
+def test_a_cover_that_leaves_less_than_it_promises_fails(by_bits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[verify.__module__]
+    monkeypatch.setattr(module, "measured_bits", lambda item, *_: (3.9 for _ in item["spans"]))
+    (failed,) = leaks(verify(by_bits))
+    assert "leaves 3.9 bits, and its cover promises" in failed.detail and "measured" not in failed.detail
+
+    def no_font(*_: object) -> None:
+        raise FontError("The font x is not on this machine.")
+
+    monkeypatch.setattr(module, "measured_bits", no_font)
+    assert [check.detail for check in verify(by_bits) if "promise" in check.name and check.ok is None]
 
 
 def test_white_rows_are_said_to_be_settled(

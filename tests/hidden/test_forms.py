@@ -189,7 +189,7 @@ def test_some_ink_of_every_letter_is_left(folder: Path, name: str, answers: Answ
                 letter = answer["caption"][at]
                 if letter.isalnum():
                     (cell,) = span_cells(Span(start=at, end=at + 1, text=letter, tokens=(letter,)), layout)
-                    before, after = (255 - image[cell.area].astype(int) for image in (whole, strip))
+                    before, after = (255 - image[cell.line_box.area].astype(int) for image in (whole, strip))
                     assert after.sum() >= MIN_LETTER_INK * before.sum() > 0
                     looked_at += 1
     assert looked_at > 20

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from vcrgen.pixels.faces import FaceFinder, _sizes
 from vcrgen.pixels.lexicon import Lexicon, load_lexicon
 from vcrgen.pixels.strips import find_covers
 from vcrgen.text.languages import LANGUAGES
-from vcrgen.typeset.cover import CoverRule, WhiteRows, cover_spans, mark_hidden, span_cells, surrounding_ink
+from vcrgen.typeset.cover import CoverRule, WhiteRows, cover_spans, draw_layers, mark_hidden, span_cells
 from vcrgen.typeset.cover_kinds import PATTERN_KINDS
 from vcrgen.typeset.fonts import FontChain, default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
@@ -73,7 +74,8 @@ def strip_under(rule: CoverRule, lang: str, texts: Sequence[str], size: int = 20
         for start in [layout.text.index(text)]
     ]
     cells = {span: span_cells(span, layout) for span in spans}
-    masked = cover_spans(dict.fromkeys(spans, rule), cells, strip, lambda span: surrounding_ink(span, layout))
+    layers = draw_layers(layout, chain.from_iterable(cells.values()))
+    masked = cover_spans(dict.fromkeys(spans, rule), cells, strip, layers)
     covers = [cover for span in masked for cover in span.covers]
     hidden = np.zeros(strip.shape, dtype=bool)
     mark_hidden(hidden, covers)

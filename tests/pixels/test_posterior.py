@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,23 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vcrgen.core.records import Span
 from vcrgen.pixels import posterior
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
-from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, visible_cells
+from vcrgen.pixels.posterior import VisibleCell, lower_bound, read_span, visible_cell
 from vcrgen.pixels.templates import STEP, Templates
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.basic import BasicShaper
+from vcrgen.typeset.cover import span_cells
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.records import Box
+from vcrgen.typeset.records import Layout, Line, Margins
 from vcrgen.typeset.render import render_strip
 
 WORDS = {"a": 5.0, "if": 3.0, "fir": 2.0, "tar": 2.0, "AV": 1.0, "rat": 2.0, "art": 1.5, "jar": 0.7}
 CHARACTERS = {"大": 3.0, "太": 2.0, "犬": 1.0, "木": 0.5, "本": 0.4}
-SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=16))
+SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=20))
 TOY = make_lexicon("toy", "en", WORDS, " ")
 TOY_ZH = make_lexicon("toy", "zh", CHARACTERS, "")
-CELL_ROWS = SHAPER.line_height
+ROOM = 6  # pixels around a line, into which ink reaches
+ROWS = 2 * SHAPER.line_height + 1 + ROOM
 
 
 @cache
@@ -34,16 +38,36 @@ def templates(lexicon: Lexicon) -> Templates:
     return Templates(SHAPER.chain.glyph, lexicon)
 
 
-def render(text: str) -> np.ndarray:
-    """Draw one line that is as wide as its pen positions."""
-    layout = layout_caption(text, SHAPER, width=2000, max_lines=1, break_unit="word")
-    return render_strip(layout)[:CELL_ROWS, : SHAPER.advance(text)]
+def render(text: str, margins: Margins) -> np.ndarray:
+    """Draw one line that is as wide as its pen positions, with margins."""
+    line = replace(layout_caption(text, SHAPER, width=2000, max_lines=1, break_unit="word").lines[0], x=ROOM)
+    strip = render_strip(layout_of(text, line))
+    first, width = SHAPER.line_height, SHAPER.advance(text)
+    rows = slice(first - margins.above, 2 * first + margins.below)
+    return strip[rows, ROOM - margins.left : ROOM + width + margins.right]
 
 
-def cell_of(text: str, hidden: np.ndarray) -> VisibleCell:
-    strip = render(text)
-    (cell,) = visible_cells(strip, hidden[:, : strip.shape[1]], [Box(0, 0, *strip.shape[::-1])], SHAPER.baseline)
-    return cell
+def layout_of(text: str, line: Line) -> Layout:
+    """A line that stands away from the edges of its strip, below an empty one."""
+    return Layout(
+        text=text,
+        lines=(replace(line, end=line.start, glyphs=()), line),
+        width=SHAPER.advance(text) + 2 * ROOM,
+        line_height=SHAPER.line_height,
+        baseline=SHAPER.baseline,
+        extra_rows=ROOM,
+    )
+
+
+def cell_of(text: str, hidden: np.ndarray, lexicon: Lexicon = TOY) -> VisibleCell:
+    """All visible pixels of a text."""
+    line = replace(layout_caption(text, SHAPER, width=2000, max_lines=1, break_unit="word").lines[0], x=ROOM)
+    layout = layout_of(text, line)
+    (cell,) = span_cells(Span(start=0, end=len(text), text=text, tokens=()), layout)
+    strip = render_strip(layout)
+    seen = visible_cell(templates(lexicon), strip, hidden[:, : strip.shape[1]], cell, SHAPER.baseline)
+    assert min(seen.margins.left, seen.margins.below) > 0 or lexicon is TOY_ZH
+    return seen
 
 
 def enumerate_texts(lexicon: Lexicon, count: int) -> dict[str, float]:
@@ -58,7 +82,7 @@ def slow_posterior(texts: Mapping[str, float], cell: VisibleCell, sigma: float) 
     weights = {}
     for text, prior in texts.items():
         if SHAPER.advance(text) == cell.width:
-            apart = (255 - render(text)).astype(int) // STEP - cell.ink.astype(int) // STEP
+            apart = (255 - render(text, cell.margins)).astype(int) // STEP - cell.ink.astype(int) // STEP
             energy = float((apart**2 * cell.visible).sum())
             weights[text] = math.log(prior) - energy / (2 * (sigma / STEP) ** 2)
     top = max(weights.values())
@@ -71,7 +95,7 @@ def entropy(distribution: Mapping[str, float]) -> float:
 
 
 def random_mask(seed: int, share: float) -> np.ndarray:
-    return np.random.default_rng(seed).random((CELL_ROWS, 400)) < share
+    return np.random.default_rng(seed).random((ROWS, 400)) < share
 
 
 @settings(max_examples=25, deadline=None)
@@ -85,7 +109,7 @@ def random_mask(seed: int, share: float) -> np.ndarray:
 def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigma) -> None:
     lexicon, count = kind
     text = lexicon.separator.join(random.choices(lexicon.units, k=count))
-    cell = cell_of(text, random_mask(seed, share))
+    cell = cell_of(text, random_mask(seed, share), lexicon)
     expected = slow_posterior(enumerate_texts(lexicon, count), cell, sigma)
     found = read_span(templates(lexicon), [cell], count, sigma)
     assert found.bits == pytest.approx(entropy(expected), abs=1e-6)
@@ -93,7 +117,7 @@ def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigm
 
 
 def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:
-    cells = [cell_of("fir a", random_mask(1, 0.99)), cell_of("tar", random_mask(2, 0.95))]
+    cells = [cell_of("fir a", random_mask(1, 0.95)), cell_of("tar", random_mask(2, 0.95))]
     texts = {}
     for count in (2, 3):
         for text, prior in enumerate_texts(TOY, count).items():
@@ -104,7 +128,7 @@ def test_texts_of_several_numbers_of_words_and_over_a_line_break() -> None:
     for parts, prior in texts.items():
         if [SHAPER.advance(part) for part in parts] == [cell.width for cell in cells]:
             apart = [
-                (255 - render(part)).astype(int) // STEP - cell.ink.astype(int) // STEP
+                (255 - render(part, cell.margins)).astype(int) // STEP - cell.ink.astype(int) // STEP
                 for part, cell in zip(parts, cells, strict=True)
             ]
             energy = sum(float((a**2 * cell.visible).sum()) for a, cell in zip(apart, cells, strict=True))
@@ -120,11 +144,11 @@ def test_more_visible_pixels_leave_fewer_bits(lexicon: Lexicon) -> None:
     """On the average over the texts: one text may become less certain, as a wrong one can look more probable."""
     texts = enumerate_texts(lexicon, 2)
     widths = {SHAPER.advance(text) for text in texts}
-    order = np.random.default_rng(5).random((CELL_ROWS, 400))
+    order = np.random.default_rng(5).random((ROWS, 400))
     left = []
     for share in (1.0, 0.99, 0.97, 0.8, 0.0):
         bits = [
-            prior * read_span(templates(lexicon), [cell_of(text, order < share)], 2, 2.0).bits
+            prior * read_span(templates(lexicon), [cell_of(text, order < share, lexicon)], 2, 2.0).bits
             for text, prior in texts.items()
         ]
         left.append(sum(bits))
@@ -156,11 +180,11 @@ def test_known_places_leave_the_entropy_of_each_word(words, seed, share, space) 
 
 
 def test_a_text_of_other_words_is_not_explained() -> None:
-    seen = np.zeros((CELL_ROWS, 400), dtype=bool)
+    seen = np.zeros((ROWS, 400), dtype=bool)
     assert read_span(templates(TOY), [cell_of("gut gut", seen)], 2).fit < posterior.LEAST_FIT
     assert read_span(templates(TOY), [cell_of("tar if", seen)], 2).fit == pytest.approx(1)
 
 
 def test_no_text_is_as_wide() -> None:
-    found = read_span(templates(TOY), [cell_of("i", np.zeros((CELL_ROWS, 400), dtype=bool))], 3)
+    found = read_span(templates(TOY), [cell_of("i", np.zeros((ROWS, 400), dtype=bool))], 3)
     assert (found.text, found.fit) == ("", 0.0) and math.isnan(found.bits)

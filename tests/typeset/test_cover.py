@@ -11,7 +11,7 @@ from vcrgen.typeset.basic import BasicShaper
 from vcrgen.typeset.cover import CoverRule, WhiteRows, is_covered, measure_span, span_cells
 from vcrgen.typeset.fonts import default_chain
 from vcrgen.typeset.layout import layout_caption
-from vcrgen.typeset.records import Box, Cover, MaskedSpan
+from vcrgen.typeset.records import Box, Cell, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 SHAPER = BasicShaper(default_chain(LANGUAGES["en"].fonts, size=20))
@@ -28,10 +28,11 @@ class Checkers:
     rows: range = range(3, 21)
     name: str = "checkers"
 
-    def cover(self, cell: Box) -> Cover:
-        height, width = len(self.rows), cell.x1 - cell.x0
+    def cover(self, cell: Cell) -> Cover:
+        place = cell.line_box
+        height, width = len(self.rows), place.x1 - place.x0
         y, x = np.indices((height, width)) // self.side
-        box = Box(x0=cell.x0, y0=cell.y0 + self.rows.start, x1=cell.x1, y1=cell.y0 + self.rows.stop)
+        box = Box(x0=place.x0, y0=place.y0 + self.rows.start, x1=place.x1, y1=place.y0 + self.rows.stop)
         return Cover(box=box, mask=(x + y) % 2 == 0, fill=self.fill)
 
 
@@ -41,8 +42,9 @@ class LeftThird:
 
     name: str = "left third"
 
-    def cover(self, cell: Box) -> Cover:
-        return Cover(box=cell._replace(x1=cell.x0 + (cell.x1 - cell.x0) // 3), fill=0)
+    def cover(self, cell: Cell) -> Cover:
+        place = cell.line_box
+        return Cover(box=place._replace(x1=place.x0 + (place.x1 - place.x0) // 3), fill=0)
 
 
 EVERY_RULE = {
@@ -95,7 +97,7 @@ def test_measured_and_drawn_is_what_the_masks_say(name: str, text: str) -> None:
         assert drawn[y, x] == hidden.get((y, x), brightness)
     before = after = 0
     above, below = [], []
-    for cell in span_cells(span, LAYOUT):
+    for cell in (cell.line_box for cell in span_cells(span, LAYOUT)):
         places = [(y, x) for y in range(cell.y0, cell.y1) for x in range(cell.x0, cell.x1)]
         before += sum(255 - int(STRIP[place]) for place in places)
         after += sum(255 - int(STRIP[place]) for place in places if place not in hidden)

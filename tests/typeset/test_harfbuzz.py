@@ -235,7 +235,7 @@ def test_cells_hold_the_ink_of_a_span_and_no_other_letter(lang: str) -> None:
     for word in text.split():
         start = text.index(word, start)
         span = Span(start=start, end=start + len(word), text=word, tokens=(word,))
-        cells = span_cells(span, layout)
+        cells = [cell.line_box for cell in span_cells(span, layout)]
         inside = {
             placed.start
             for placed in line.glyphs

@@ -206,7 +206,8 @@ def test_a_cover_hides_the_glyphs_of_its_span_and_no_other(case: Case) -> None:
     strip = render_strip(layout)
     cells = span_cells(span, layout)
     assert len(cells) == case.cells
-    assert all(left.y0 < right.y0 or left.x1 < right.x0 for left, right in pairwise(cells))
+    places = [cell.line_box for cell in cells]
+    assert all(left.y0 < right.y0 or left.x1 < right.x0 for left, right in pairwise(places))
     whole = WhiteRows(range(layout.line_height))
     covered = measure_span(span, cells, list(map(whole.cover, cells)), 255 - strip)
     drawn = cover_strip(strip, covered.covers)
@@ -242,7 +243,7 @@ def test_a_cell_is_where_its_glyphs_are(case: Case) -> None:
         for first in sorted(column for column in columns if column - 1 not in columns):
             last = next(column for column in range(first, 1000) if column + 1 not in columns)
             expected.append(Box(x0=first, y0=22 * index, x1=last + 1, y1=22 * index + 22))
-    assert span_cells(span, layout) == tuple(expected)
+    assert [cell.line_box for cell in span_cells(span, layout)] == expected
 
 
 @pytest.mark.parametrize("hide", ["ｶ", "\uff9e", "ｶ\uff9e"])
@@ -250,10 +251,10 @@ def test_a_mark_with_a_place_of_its_own_is_hidden_with_its_letter(hide: str) -> 
     shaper = BasicShaper(default_chain(LANGUAGES["zh"].fonts, size=20))
     layout = layout_caption("図ｶ\uff9e図", shaper, width=80, max_lines=1, break_unit="character")
     start = layout.text.index(hide)
-    cell = span_cells(Span(start=start, end=start + len(hide), text=hide, tokens=()), layout)
+    (cell,) = span_cells(Span(start=start, end=start + len(hide), text=hide, tokens=()), layout)
     left, letter, mark = (shaper.advance(character) for character in "図ｶ\uff9e")
     assert mark > 0
-    assert cell == (Box(x0=left, y0=0, x1=left + letter + mark, y1=22),)
+    assert cell.line_box == Box(x0=left, y0=0, x1=left + letter + mark, y1=22)
 
 
 def test_lines_are_greedy_where_widths_do_not_add_up() -> None:
@@ -279,8 +280,8 @@ def test_what_does_not_fit_into_the_strip_is_cut_off(direction: str) -> None:
     layout = layout_caption(f"{KI}{KI}", BlockShaper(CHAIN, direction), width=6, max_lines=5, break_unit="character")
     strip = render_strip(layout)
     assert len(layout.lines) == 2 and strip.shape == (45, 6) and (strip < 255).any()
-    cells = span_cells(Span(start=0, end=2, text=KI, tokens=()), layout)
-    assert cells == (Box(x0=0, y0=0, x1=6, y1=22),)
+    (cell,) = span_cells(Span(start=0, end=2, text=KI, tokens=()), layout)
+    assert cell.line_box == cell.ink_box == Box(x0=0, y0=0, x1=6, y1=22)
 
 
 def test_characters_that_no_glyph_stands_for_are_missing() -> None:

@@ -17,13 +17,13 @@ from vcrgen.core.records import Span
 from vcrgen.pixels.lexicon import load_lexicon
 from vcrgen.pixels.posterior import SIGMA, lower_bound, visible_cells
 from vcrgen.pixels.templates import Templates
-from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, mark_hidden, measure_span
+from vcrgen.typeset.cover import CoverRule, cell_texts, draw_covers, draw_layers, mark_hidden, measure_span
 from vcrgen.typeset.records import WHITE
 from vcrgen.typeset.shaping import Shaper
 
 DRAWS = 40  # of a span's cover, before another span is taken
 PLANS = 4  # choices of spans, before a pair keeps those that it has
-RULE = "bound-2"  # name and version, for signatures, of the measure and of the order of draws
+RULE = "bound-3"  # name and version, for signatures, of the measure and of the order of draws
 _TYPES = 64  # fonts in one size whose templates are kept
 
 
@@ -87,11 +87,13 @@ class Acceptance:
 
     def bits(self, span: Span, parts: PairParts, shaper: Shaper, rule: CoverRule) -> float | None:
         """Return the bits that a cover leaves of a span at least; None if it leaves too little ink."""
-        cells, strip = parts.cells[span], parts.strip
-        covers = draw_covers(span, rule, cells, parts.others, np.zeros(strip.shape, dtype=bool))
-        if measure_span(span, cells, covers, WHITE - strip).visible_ink < self._least_ink:
+        cells, strip, layout = parts.cells[span], parts.strip, parts.layout
+        covers = draw_covers(rule, cells, parts.layers, np.zeros(strip.shape, dtype=bool))
+        if measure_span(span, cells, covers, WHITE - strip, parts.layers).visible_ink < self._least_ink:
             return None
-        hidden = parts.others(span) > 0
-        mark_hidden(hidden, covers)
-        seen = visible_cells(strip, hidden, cells, parts.layout.baseline)
-        return lower_bound(self._templates(shaper), seen, cell_texts(span, parts.layout))
+        covered = np.zeros(strip.shape, dtype=bool)
+        mark_hidden(covered, covers)
+        layers = parts.layers or draw_layers(layout, cells)
+        templates = self._templates(shaper)
+        seen = visible_cells(templates, strip, covered, cells, layers, layout.baseline)
+        return lower_bound(templates, seen, cell_texts(span, layout))

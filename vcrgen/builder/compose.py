@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from vcrgen.builder.bands import Band, Pixels, stack_bands, white_band
 from vcrgen.builder.records import Mask, PairChoices, PairImages, PairParts, Places, PreparedItem
 from vcrgen.core.records import Span
-from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, mark_hidden, span_cells, surrounding_ink
+from vcrgen.typeset.cover import CoverRule, clip_cover, cover_spans, draw_layers, mark_hidden, span_cells
+from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.degrade import degrade, warp_mask
-from vcrgen.typeset.records import WHITE, Box, Cover, MaskedSpan
+from vcrgen.typeset.records import WHITE, Box, Cell, Cover, MaskedSpan
 from vcrgen.typeset.render import cover_strip, render_strip
 
 T = TypeVar("T")
@@ -41,12 +42,15 @@ class Degradation:
 
 def draw_parts(prepared: PreparedItem, spans: Iterable[Span]) -> PairParts:
     """Draw the parts of a pair's images that do not depend on the covers."""
+    layout = prepared.layout
+    cells = {span: span_cells(span, layout) for span in spans}
+    layers = None if prepared.style.cover == ROWS else draw_layers(layout, chain.from_iterable(cells.values()))
     return PairParts(
         photo=Band(np.asarray(prepared.image)),
-        strip=render_strip(prepared.layout),
-        layout=prepared.layout,
-        others=cache(partial(surrounding_ink, layout=prepared.layout)),
-        cells={span: span_cells(span, prepared.layout) for span in spans},
+        strip=render_strip(layout) if layers is None else WHITE - layers.ink,
+        layout=layout,
+        cells=cells,
+        layers=layers,
     )
 
 
@@ -71,7 +75,7 @@ def compose_images(
         degradation: Worsens each finished image before it is encoded.
         with_mask: There is a mask of covers that are boxes, too.
     """
-    spans = cover_spans(rules, parts.cells, parts.strip, parts.others)
+    spans = cover_spans(rules, parts.cells, parts.strip, parts.layers)
     covers = [cover for span in spans for cover in span.covers]
     on_photo, on_paper = _distract(distractors, parts, covers) if any(distractors) else ([], [])
     photo = Band(cover_strip(parts.photo.pixels, on_photo)) if on_photo else parts.photo
@@ -122,7 +126,7 @@ def _distract(
     drawn: tuple[list[Cover], list[Cover]] = ([], [])
     for places, occupied, made in zip(distractors, (photo, paper), drawn, strict=True):
         for cell, rule in places:
-            cover = rule.cover(cell)
+            cover = rule.cover(Cell(cell, cell))
             made.append(cover if cover.mask is None else clip_cover(cover, occupied))
             mark_hidden(occupied, made[-1:])
     return drawn

@@ -23,7 +23,7 @@ def place_distractors(
         Places on VI and places on the strip, in pixels of each; None if so many do not fit.
     """
     line = parts.layout.line_height
-    widths = [cell.x1 - cell.x0 for cells in parts.cells.values() for cell in cells]
+    widths = [cell.line_box.x1 - cell.line_box.x0 for cells in parts.cells.values() for cell in cells]
     photo: list[Box] = []
     strip: list[Box] = []
     paper = _blank_paper(parts) if on_paper else []
@@ -45,7 +45,7 @@ def _blank_paper(parts: PairParts) -> list[Box]:
     layout, line = parts.layout, parts.layout.line_height
     regions = []
     for number, row in enumerate(layout.lines):
-        gap, top = round(MIN_DISTANCE * line), number * line
+        gap, top = round(MIN_DISTANCE * line), layout.top_of(number)
         for x0, x1 in ((0, row.x - gap), (row.x + line_length(row.glyphs) + gap, layout.width)):
             if x1 - x0 >= MIN_PAPER * line:
                 regions.append(Box(x0, top, x1, top + line))

@@ -32,7 +32,7 @@ from vcrgen.text.mask_kinds import MASK_KINDS
 from vcrgen.text.normalise import NORMALISATION, as_typed, normalise_drawn, without_emoji
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.typeset.cover import CoverRule
-from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.cover_kinds import PATTERN_RULES, ROWS
 from vcrgen.typeset.degradation_kinds import parse_degradations
 from vcrgen.typeset.fonts import default_chain, resolve_font
 from vcrgen.typeset.layout import layout_caption
@@ -109,6 +109,7 @@ class Pipeline:
         optional = {"bits": accepted, "distractors": str(config.distractors or ""), "degrade": config.degrade or ""}
         optional |= {"print": printed, "clean": self.cleaning.rule if self.cleaning else ""}
         optional["breaks"] = "" if self._break_unit == language.break_unit else config.line_breaks
+        optional["drawing"] = PATTERN_RULES if config.cover != ROWS else ""
         return Signature(
             {
                 "vcrgen": version("vcrgen"),

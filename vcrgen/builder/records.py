@@ -13,8 +13,8 @@ from PIL import Image
 from vcrgen.builder.bands import Band, Pixels
 from vcrgen.core.records import Item, Mode, Reject, Span
 from vcrgen.core.rng import rng_for
-from vcrgen.typeset.cover import CoverRule, with_seed
-from vcrgen.typeset.records import Box, GlyphBox, Layout, MaskedSpan
+from vcrgen.typeset.cover import CoverRule, InkLayers, with_seed
+from vcrgen.typeset.records import Box, Cell, GlyphBox, Layout, MaskedSpan
 from vcrgen.typeset.style import Style
 
 T = TypeVar("T")
@@ -110,8 +110,8 @@ class PairParts:
     photo: Band  # VI
     strip: Pixels  # the uncovered strip: brightness, shape (height, width), 255 = white
     layout: Layout  # lines of the strip
-    others: Callable[[Span], Pixels]  # darkness of the text around a span; every mode asks for it
-    cells: Mapping[Span, tuple[Box, ...]]  # the spans in reading order, each with the places of the strip that show it
+    cells: Mapping[Span, tuple[Cell, ...]]  # the spans in reading order, each with the places of the strip that show it
+    layers: InkLayers | None  # whose ink the strip shows; None under white rows, whose strip may mix it as VCR-WIKI's
     printed: Pixels | None = None  # the strip as it is printed, RGB; None for black on white
 
 

@@ -19,7 +19,7 @@ from vcrgen.data.canary import LINE
 from vcrgen.hidden.design import MAX_EMS, MIN_WIDTH, ItemDesign, draw_cover_modes, draw_design
 from vcrgen.hidden.secret import Secret
 from vcrgen.text.graphemes import clusters
-from vcrgen.typeset.cover import CoverRule, Gray, measure_span, span_cells, with_seed
+from vcrgen.typeset.cover import CoverRule, Gray, draw_layers, measure_span, span_cells, with_seed
 from vcrgen.typeset.cover_kinds import ROWS
 from vcrgen.typeset.fonts import FontChain, resolve_font
 from vcrgen.typeset.layout import WORD
@@ -231,6 +231,8 @@ class FormBuilder:
             "strip_y": images.strip_y,
             "only_it_strip_y": images.only_it_strip_y,
             "strip_height": prepared.layout.height,
+            "drawn": prepared.layout.text,
+            "lines": [[line.start, line.end] for line in prepared.layout.lines],
             "spans": [
                 span_row(one) | {"cover": str(modes[one.span])} | planned.covers[one.span].row(modes[one.span])
                 for one in images.spans
@@ -242,8 +244,9 @@ class FormBuilder:
 def _visible(span: Span, prepared: PreparedItem, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:
     """Return the visible ink of a span under the cover of each mode; ``ink`` is the darkness of the strip."""
     cells = span_cells(span, prepared.layout)
+    layers = None if prepared.style.cover == ROWS else draw_layers(prepared.layout, cells)
     covers_by_mode = ([rule.cover(cell) for cell in cells] for rule in rules.values())
-    return [measure_span(span, cells, covers, ink).visible_ink for covers in covers_by_mode]
+    return [measure_span(span, cells, covers, ink, layers).visible_ink for covers in covers_by_mode]
 
 
 def _shows_each_letter(

@@ -42,7 +42,7 @@ from vcrgen.hidden.similarity import similarity_report
 from vcrgen.hidden.splits import draw_splits
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import NORMALISATION
-from vcrgen.typeset.cover_kinds import ROWS
+from vcrgen.typeset.cover_kinds import PATTERN_RULES, ROWS
 from vcrgen.typeset.fonts import Face, font_registry, resolve_font, text_faces
 
 WORK = ".vcrgen-hidden"
@@ -312,7 +312,8 @@ class _Run:
             "fonts": hashlib.sha256(fonts.encode()).hexdigest()[:12],
             "lines": str(config.max_lines),
         }
-        return Signature(facts | ({"bits": acceptance.name} if acceptance else {}))
+        facts |= {"bits": acceptance.name} if acceptance else {}
+        return Signature(facts | ({"drawing": PATTERN_RULES} if config.cover != ROWS else {}))
 
     def _make_facts(self) -> dict[str, Any]:
         """Everything that decides the bytes, by name, except for the secret."""

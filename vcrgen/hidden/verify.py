@@ -17,8 +17,10 @@ import numpy as np
 
 from vcrgen.builder.encode import PNG_SIGNATURE
 from vcrgen.builder.rows import read_covers
-from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.errors import FontError, HiddenSetError
 from vcrgen.core.files import indented_json, sha256_file
+from vcrgen.core.plurals import pluralize
+from vcrgen.core.records import Mode
 from vcrgen.data.canary import is_canary
 from vcrgen.data.key import FEEDBACK, HIDDEN_SPLITS, REPORT, VERSION, is_key, read_answers, read_key
 from vcrgen.data.manifest import MANIFEST, check_task
@@ -26,6 +28,7 @@ from vcrgen.data.tables import METADATA
 from vcrgen.data.tasks.bloom import MAX_OPTIONS, MIN_OPTIONS, TASK
 from vcrgen.data.tasks.croissant import CROISSANT
 from vcrgen.hidden.mcq import MCQ_FORMAT, draw_mcq_splits
+from vcrgen.hidden.measured import measured_bits
 from vcrgen.hidden.public import (
     IMAGE_FOLDERS,
     MAX_PIXELS,
@@ -101,6 +104,8 @@ def _check(name: str, look: Callable[..., str | None], *about: object) -> Check:
         detail = look(*about)
     except (CheckFailed, HiddenSetError) as fault:
         return Check(name=name, ok=False, detail=str(fault))
+    except FontError as missing:
+        return Check(name=name, ok=None, detail=str(missing))
     except OSError as error:
         return Check(name=name, ok=False, detail=f"cannot be read: {error.strerror or 'damaged'}")
     except Exception:  # parsers and decoders raise anything on hostile files
@@ -340,6 +345,28 @@ def _check_covers(public: Path, key_folder: Path) -> None:
             fail_if(not hidden, f"{place}: span {number} is not covered")
 
 
+def _check_bits(public: Path, key_folder: Path) -> str | None:
+    """Measure anew, in the public pixels of the whole strip, what covers leave that go by bits."""
+    lang = str(read_key(key_folder).language)
+    measured: list[float] = []
+    for item in sorted(read_answers(key_folder), key=lambda item: (item["font"], item["font_size"])):
+        promises = [Mode(span["cover"]).bits for span in item["spans"]]
+        if not any(promises):
+            continue
+        y, place = item["strip_y"], f"image {_public_id(item['question_id'])}"
+        stacked = read_pixels(public / image_name(IMAGE_FOLDERS[0], item["question_id"]))
+        strip = stacked[y : y + item["strip_height"], :, 0]
+        for number, (bits, promise) in enumerate(zip(measured_bits(item, strip, lang), promises, strict=True), start=1):
+            few = f"{place}: span {number} leaves {bits:.1f} bits, and its cover promises {promise}"
+            fail_if(bits < promise, few)
+            measured.append(bits)
+    return (
+        f"{pluralize(len(measured), 'span')}, the least {min(measured):.1f} bits"
+        if measured
+        else "no cover promises any"
+    )
+
+
 def _check_source(public: Path, key_folder: Path) -> str:
     """Fail for items that anybody can rebuild with this package; say so where they are built-in but private."""
     answers = list(read_answers(key_folder))
@@ -397,6 +424,7 @@ _PAIRS = _Kind(
     {
         "no answer, caption or source id in the public part": _check_pair_texts,
         "every answer covered in the pixels": _check_covers,
+        "bits that covers promise left by the whole strip": _check_bits,
     },
     lambda secret, report, answers: draw_splits(
         secret, report["form"] - 1, answers, sum(answer["part"] == FEEDBACK for answer in answers)

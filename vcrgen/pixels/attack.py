@@ -34,7 +34,7 @@ from vcrgen.pixels.strips import (
     without_noise,
 )
 from vcrgen.pixels.templates import STEP, Templates
-from vcrgen.typeset.records import Glyph
+from vcrgen.typeset.records import Glyph, Margins
 
 MIDDLE = {True: 0.37, False: 0.26}  # from the baseline to the middle of letters, of the size; True for wide ones
 PROBED = {True: 12, False: 600}  # the most frequent letters, by which a face is found; True for words
@@ -227,7 +227,8 @@ class ReadStrip:
         """The covered texts in reading order."""
         words = self.face.word_templates
         least = min(LEAST_FIT, self.fit - NOISE_MARGIN) if self.sigma > 2 * SIGMA else LEAST_FIT
-        stretches = _covered(self.lines, self.wide, words.lexicon.line_end, round(LOOSE * self.face.size))
+        sides = words.margins(self.face.line_height, self.face.baseline)
+        stretches = _covered(self.lines, self.wide, words.lexicon.line_end, sides, round(LOOSE * self.face.size))
         spans: list[ReadSpan] = []
         for stretch in stretches:
             span = _read_covered(words, self.face.character_templates, stretch, self.prior, self.sigma, least)
@@ -396,8 +397,13 @@ class _Covered:
     after: str = ""
 
 
-def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_end: str, loose: int) -> list[_Covered]:
-    """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer."""
+def _covered(
+    lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_end: str, sides: Margins, loose: int
+) -> list[_Covered]:
+    """Return the covered words of a strip; at the end of a line under a cover they may be ``loose`` columns longer.
+
+    ``sides`` says how far letters reach to the left and to the right.
+    """
     texts: list[_Covered] = []
     between = ""
     for line, reading in lines:
@@ -408,7 +414,7 @@ def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_
                 if texts:
                     texts[-1] = replace(texts[-1], after=between)
                 texts.append(_Covered([], [], between, first=not texts))
-            texts[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, loose))
+            texts[-1].cells.append(_cell(line, placed[first].begin, placed[last - 1].end, sides, loose))
             texts[-1].placed.append(placed[first:last])
             between, done = "", last
         between += _text(placed[done:]) + line_end
@@ -417,15 +423,14 @@ def _covered(lines: Sequence[tuple[CoveredLine, LineReading]], wide: bool, line_
     return texts
 
 
-def _cell(line: CoveredLine, begin: int, end: int, loose: int) -> VisibleCell:
+def _cell(line: CoveredLine, begin: int, end: int, sides: Margins, loose: int) -> VisibleCell:
     """Return the visible pixels of covered words; behind the last cover of a line their end is not seen."""
     covered = max((right for _, right in line.grey), default=0)
     open_end = begin < covered <= end and not line.ink[:, covered:].any()
     least = covered if open_end else end
     if open_end:
         end = min(covered + loose, line.ink.shape[1])
-    cell = line.cell
-    return VisibleCell(cell.ink[:, begin:end], cell.visible[:, begin:end], cell.baseline, end - least)
+    return line.cell_of(begin, end, sides, end - least)
 
 
 def _text(placed: Sequence[PlacedCharacter]) -> str:

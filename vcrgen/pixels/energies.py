@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from vcrgen.pixels.templates import STEP, Doubles, Floats, Ints, Templates
+from vcrgen.typeset.records import NO_MARGINS, Margins
 
 AHEAD = 16  # pen positions whose energies are computed with that of one, where most characters are of one width
 
@@ -18,24 +19,32 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleCell:
-    """The visible pixels of a span in one line, from its first pen position to its last one.
+    """The visible pixels of a span in one line, from its first pen position to its last one, and those around it.
 
     Attributes:
-        ink: Darkness, shape (height of a line, width); 0 where nothing is seen.
+        ink: Darkness, shape (height, width) of a line's part with ``margins``; 0 where nothing is seen.
         visible: Pixels that are seen.
-        baseline: Rows from the top to the baseline.
+        baseline: Rows from the top of ``ink`` to the baseline.
         loose: Columns at the right end that a text need not fill, where its end is not seen.
+        margins: Rows and columns around the line's part, into which its ink may reach.
     """
 
     ink: npt.NDArray[np.uint8]
     visible: Bools
     baseline: int
     loose: int = 0
+    margins: Margins = NO_MARGINS
 
     @property
     def width(self) -> int:
         """Pixels from the first pen position to the last one."""
-        return int(self.ink.shape[1])
+        return int(self.ink.shape[1]) - self.margins.left - self.margins.right
+
+    def is_whole(self, pen: int, width: int) -> bool:
+        """True if all pixels of the line are seen from a pen position on."""
+        left, above, _, below = self.margins
+        rows = slice(above, self.ink.shape[0] - below)
+        return bool(self.visible[rows, left + pen : left + pen + width].all())
 
 
 class Energies:
@@ -52,21 +61,24 @@ class Energies:
     def __init__(self, templates: Templates, cell: VisibleCell, *, ahead: bool = True) -> None:
         self.templates, self._ahead = templates, ahead
         rows, columns = templates.ink.shape[1:]
-        height, width = cell.ink.shape
+        height, width = cell.ink.shape[0], cell.width
         shape = (max(0, -templates.top - cell.baseline) + height + rows, columns + width)
         seen, ink = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
         first = max(0, -templates.top - cell.baseline)  # rows of letters above the line
-        place = slice(first, first + height), slice(-templates.left, width - templates.left)
-        seen[place] = cell.visible
-        ink[place] = (cell.ink // STEP) * cell.visible
+        # Columns of the margins into which no template reaches are left out.
+        left, right = min(cell.margins.left, -templates.left), min(cell.margins.right, columns + templates.left)
+        begin, end = -templates.left - left, width - templates.left + right
+        shown = slice(cell.margins.left - left, cell.margins.left + width + right)
+        seen[first : first + height, begin:end] = cell.visible[:, shown]
+        ink[first : first + height, begin:end] = ((cell.ink // STEP) * cell.visible)[:, shown]
         top = first + cell.baseline + templates.top
         self._seen, self._ink = (sliding_window_view(a[top : top + rows], (rows, columns))[0] for a in (seen, ink))
         self._known = np.zeros(width, dtype=bool)
         self._square_sums: dict[bytes, Floats] = {}
         self._table = np.empty((width, len(templates.ink)), dtype=np.float32)
         self._overlap_columns = templates.overlaps.square.shape[2] if templates.lexicon.pairs.size else 0
-        self.squares = np.append(0.0, np.cumsum((ink[place] ** 2).sum(axis=0, dtype=np.float64)))
-        self.pixels = np.append(0.0, np.cumsum(cell.visible.sum(axis=0, dtype=np.float64)))
+        self.squares = _sums((ink[:, begin:end] ** 2).sum(axis=0, dtype=np.float64), left, width)
+        self.pixels = _sums(seen[:, begin:end].sum(axis=0, dtype=np.float64), left, width)
 
     def glyphs(self, codes: Ints, pens: Ints) -> Doubles:
         """Return the energies of characters, each at its pen position; both of one shape."""
@@ -145,3 +157,10 @@ class Energies:
         square, linear = overlaps.square[pairs].reshape(shape), overlaps.linear[pairs].reshape(shape)
         energy: Doubles = (square @ seen).astype(np.float64) - 2.0 * (linear @ ink)
         return energy
+
+
+def _sums(columns: Doubles, left: int, width: int) -> Doubles:
+    """Return the sum up to each pen position; what columns before the first and after the last have goes with these."""
+    sums: Doubles = np.append(0.0, np.cumsum(columns)[left : left + width])
+    sums[-1] = columns.sum()
+    return sums

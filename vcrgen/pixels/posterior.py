@@ -21,7 +21,8 @@ import numpy.typing as npt
 from vcrgen.pixels.energies import Bools, Energies, VisibleCell
 from vcrgen.pixels.lexicon import Level
 from vcrgen.pixels.templates import STEP, Doubles, Ints, Templates, entropy_of
-from vcrgen.typeset.records import WHITE, Box
+from vcrgen.typeset.cover import InkLayers
+from vcrgen.typeset.records import WHITE, Box, Cell
 
 SIGMA = 4.0  # grey levels of noise, for strips that vcrgen drew: a pixel's rounding, and three letters that overlap
 # Nats by which a beginning of a unit may explain the pixels worse than white noise does; the next one where no text
@@ -32,21 +33,48 @@ LEAST_FIT = 0.98
 
 
 def visible_cells(
-    strip: npt.NDArray[np.uint8], hidden: Bools, boxes: Sequence[Box], baseline: int
+    templates: Templates,
+    strip: npt.NDArray[np.uint8],
+    hidden: Bools,
+    cells: Sequence[Cell],
+    layers: InkLayers,
+    baseline: int,
 ) -> tuple[VisibleCell, ...]:
-    """Return the visible pixels of a span.
+    """Return the visible pixels of a span's cells.
 
     Args:
+        templates: Lexicon and fonts.
         strip: Brightness of the strip, shape (height, width), covered or not.
-        hidden: Pixels that tell nothing of the span: under covers, or with ink of other text.
-        boxes: Its cells, as `vcrgen.typeset.cover.span_cells` returns them.
+        hidden: Pixels under covers.
+        cells: Its cells, as `vcrgen.typeset.cover.span_cells` returns them.
+        layers: Whose ink the strip shows; ink of other text tells nothing of the span.
         baseline: Pixels from the top of a line to its baseline.
     """
-    cells = []
-    for box in boxes:
-        visible = ~hidden[box.area]
-        cells.append(VisibleCell((WHITE - strip[box.area]) * visible, visible, baseline))
-    return tuple(cells)
+    return tuple(visible_cell(templates, strip, hidden | layers.others(cell), cell, baseline) for cell in cells)
+
+
+def visible_cell(
+    templates: Templates, strip: npt.NDArray[np.uint8], hidden: Bools, cell: Cell, baseline: int
+) -> VisibleCell:
+    """Return the visible pixels of a cell of a span: all that the ink of any text of the lexicon could reach.
+
+    Args:
+        templates: Lexicon and fonts.
+        strip: Brightness of the strip, shape (height, width), covered or not.
+        hidden: Pixels that tell nothing of the cell: under covers, or with ink of other text.
+        cell: One of `vcrgen.typeset.cover.span_cells`.
+        baseline: As in `visible_cells`.
+    """
+    x0, y0, x1, y1 = cell.line_box
+    margins = templates.margins(y1 - y0, baseline)
+    window = Box(x0 - margins.left, y0 - margins.above, x1 + margins.right, y1 + margins.below)
+    shown = window.within(strip.shape[1], strip.shape[0])
+    place = Box(shown.x0 - window.x0, shown.y0 - window.y0, shown.x1 - window.x0, shown.y1 - window.y0).area
+    shape = window.y1 - window.y0, window.x1 - window.x0
+    ink, visible = np.zeros(shape, dtype=np.uint8), np.zeros(shape, dtype=bool)
+    visible[place] = ~hidden[shown.area]
+    ink[place] = (WHITE - strip[shown.area]) * visible[place]
+    return VisibleCell(ink, visible, margins.above + baseline, margins=margins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +108,8 @@ def lower_bound(
     for cell, text in zip(cells, texts, strict=True):
         energies = Energies(templates, cell, ahead=False)
         for pen, width in _places(templates, text):
-            seen = cell.visible[:, pen : pen + width]
             units = templates.units_of_width(width)
-            if not seen.all() and len(units):
+            if not cell.is_whole(pen, width) and len(units):
                 energy = _unit_energies(templates, energies, units, pen)
                 entropy += entropy_of(templates.lexicon.log_prior[units] - energy / _scale(sigma))
     return entropy / math.log(2)
@@ -98,7 +125,7 @@ def unit_posteriors(
     energies = Energies(templates, cell, ahead=False)
     for pen, width in _places(templates, text):
         units = templates.units_of_width(width)
-        if len(units) and not cell.visible[:, pen : pen + width].all():
+        if len(units) and not cell.is_whole(pen, width):
             log_weights = templates.lexicon.log_prior[units]
             log_weights = log_weights - _unit_energies(templates, energies, units, pen) / _scale(sigma)
             weights = np.exp(log_weights - log_weights.max())

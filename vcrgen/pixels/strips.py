@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vcrgen.pixels.energies import Bools, VisibleCell
+from vcrgen.typeset.records import Margins
 
 Gray = npt.NDArray[np.uint8]
 
@@ -70,6 +71,8 @@ class CoveredLine:
         white: The white rows.
         top: First row of the line in the image; it may be negative.
         baseline: Rows from the top to the baseline.
+        surroundings: The visible pixels of the line and of the rows around it into which its letters may reach. Where
+            the next line's may stand, too, only paper is seen, as ink there is of either.
     """
 
     ink: Gray
@@ -78,6 +81,7 @@ class CoveredLine:
     white: tuple[WhiteRows, ...]
     top: int
     baseline: int
+    surroundings: VisibleCell
 
     @cached_property
     def cell(self) -> VisibleCell:
@@ -86,6 +90,29 @@ class CoveredLine:
         for rows in self.white:
             visible[rows.above : rows.below, rows.left : rows.right] = False
         return VisibleCell(self.ink * visible, visible, self.baseline)
+
+    def cell_of(self, begin: int, end: int, sides: Margins, loose: int) -> VisibleCell:
+        """Return the visible pixels of a text, and of those around it the ones into which its letters may reach.
+
+        Args:
+            begin: Its first pen position.
+            end: Its last pen position.
+            sides: How far letters reach to the left and to the right; of that, only paper is seen, as ink may be of
+                the text beside it.
+            loose: As in `VisibleCell`.
+        """
+        around = self.surroundings
+        left, right = min(sides.left, begin), min(sides.right, around.width - end)
+        columns = slice(begin - left, end + right)
+        visible = around.visible[:, columns].copy()
+        for rows in self.white:
+            first, last = (max(0, column - columns.start) for column in (rows.left, rows.right))
+            visible[around.margins.above + rows.above : around.margins.above + rows.below, first:last] = False
+        beside = np.ones(visible.shape[1], dtype=bool)
+        beside[left : left + end - begin] = False
+        visible[:, beside] &= around.ink[:, columns][:, beside] <= PAPER
+        margins = Margins(left, around.margins.above, right, around.margins.below)
+        return VisibleCell(around.ink[:, columns] * visible, visible, around.baseline, loose, margins)
 
     @property
     def stretches(self) -> list[tuple[int, int]]:
@@ -128,8 +155,37 @@ def covered_lines(
         seen[geometry.line_height - (bleed[1] if number < count - 1 else 0) :] = False
         if letters.any():
             grey, white = _columns_of(hidden, geometry), _white_rows(letters, geometry)
-            lines.append(CoveredLine(own, seen, tuple(grey), tuple(white), top, geometry.baseline))
+            around = _surroundings(ink, clean, covers, geometry, top, bleed, number > 0, number < count - 1)
+            lines.append(CoveredLine(own, seen, tuple(grey), tuple(white), top, geometry.baseline, around))
     return _with_common_rows(lines, DOUBTFUL * geometry.size)
+
+
+def _surroundings(
+    ink: Gray,
+    clean: Gray,
+    covers: Bools,
+    geometry: Geometry,
+    top: int,
+    bleed: tuple[int, int],
+    has_previous: bool,
+    has_next: bool,
+) -> VisibleCell:
+    """Return the visible pixels of a line and of the rows above and below it into which its letters may reach."""
+    below, above = bleed  # rows of a line into which its neighbours' letters reach: the previous one's reach down
+    rows = np.arange(top - above, top + geometry.line_height + below)
+    inside = (rows >= 0) & (rows < len(ink))
+    place = rows.clip(0, len(ink) - 1)
+    paper = clean[place] <= PAPER
+    visible = ~covers[place] & inside[:, None]
+    # Of the first and the last line the strip may end there, so that paper tells nothing.
+    visible[:above] &= paper[:above] if has_previous else ~paper[:above]
+    visible[above : above + below] &= paper[above : above + below] | (not has_previous)
+    last = above + geometry.line_height
+    visible[last - above : last] &= paper[last - above : last] | (not has_next)
+    visible[last:] &= paper[last:] if has_next else ~paper[last:]
+    return VisibleCell(
+        ink[place] * visible, visible, above + geometry.baseline, margins=Margins(above=above, below=below)
+    )
 
 
 def _with_common_rows(lines: Sequence[CoveredLine], doubtful: float) -> list[CoveredLine]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from vcrgen.pixels.lexicon import Lexicon
 from vcrgen.text.normalise import NO_BREAK_SPACES
-from vcrgen.typeset.records import Glyph
+from vcrgen.typeset.records import Glyph, Margins
 
 STEP = 2  # grey levels in a step of darkness
 
@@ -55,6 +55,7 @@ class Templates:
         stride: Pixels between the pen positions of a text: the advance of most characters, or 1.
         left: Least column of any ink, from the pen position; at most 0.
         top: Least row of any ink, from the baseline.
+        overhang: Most columns of any ink after the next pen position.
         ink: Darkness, shape (characters, rows, columns), from ``left`` and ``top`` on.
     """
 
@@ -71,6 +72,7 @@ class Templates:
         self.stride = int(usual.argmax()) if 2 * usual.max() > len(drawn) else 1
         self.left = min([0, *(glyph.x for glyph in glyphs)])
         self.top = min([0, *(glyph.y for glyph in glyphs)])
+        self.overhang = max([0, *(glyph.x + glyph.ink.shape[1] - glyph.advance for glyph in glyphs)])
         right = max([1, *self.advance, *(glyph.x + glyph.ink.shape[1] for glyph in glyphs)])
         bottom = max([1, *(glyph.y + glyph.ink.shape[0] for glyph in glyphs)])
         self.ink = np.zeros((len(drawn), bottom - self.top, right - self.left), dtype=np.uint8)
@@ -83,6 +85,11 @@ class Templates:
         if rows and columns:
             y, x = glyph.y - self.top, glyph.x - self.left
             image[y : y + rows, x : x + columns] = glyph.ink
+
+    def margins(self, line_height: int, baseline: int) -> Margins:
+        """Return how far the characters reach beyond a line and their pen positions."""
+        lowest = self.top + self.ink.shape[1]
+        return Margins(-self.left, max(0, -self.top - baseline), self.overhang, max(0, lowest + baseline - line_height))
 
     @cached_property
     def ink_steps(self) -> Floats:

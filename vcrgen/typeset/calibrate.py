@@ -20,9 +20,9 @@ from vcrgen.text.languages import CoverTarget, LanguageRow
 from vcrgen.typeset.cover import CoverRule, WhiteRows
 from vcrgen.typeset.cover_kinds import COVER_KINDS, ROWS
 from vcrgen.typeset.ink_sample import Floats, InkSample, measure_sample
-from vcrgen.typeset.patterns import STEPS, PatternCover, draw_pattern, last_steps
-from vcrgen.typeset.records import WHITE, Box, Layout, Line, PlacedGlyph
-from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.patterns import STEPS, PatternCover, draw_pattern, last_steps, pattern_box, rows_with_ink
+from vcrgen.typeset.records import Box, Layout, Line, PlacedGlyph
+from vcrgen.typeset.render import draw_ink
 from vcrgen.typeset.shaping import Shaper, line_length
 
 # Maximal distance of the median from the target; whole rows allow no better in small type.
@@ -172,7 +172,7 @@ class PatternCalibrator:
     """
 
     def __init__(self, kind: str, shaper: Shaper, sample: InkSample) -> None:
-        self._kind, self._rows, self._pitch = kind, sample.rows, sample.pitch
+        self._kind, self._sample = kind, sample
         self._type = f"{shaper.chain.faces[0].family} at {shaper.chain.size} px"
         windows = sample.windows[:: max(1, len(sample.windows) // DRAWN_WINDOWS)]
         lines = (shaper.shape(window, 0, len(window)) for window in windows)
@@ -193,7 +193,10 @@ class PatternCalibrator:
                 f"{medians[best]:.2f}; choose a larger --font-size, or another --cover."
             )
         low, median, high = _spread(self._visible[:, best])
-        rule = PatternCover(kind=self._kind, hidden=float(SIZES[best]), rows=self._rows, pitch=self._pitch)
+        sample = self._sample
+        rule = PatternCover(
+            kind=self._kind, hidden=float(SIZES[best]), rows=sample.rows, pitch=sample.pitch, margins=sample.margins
+        )
         return Calibration(rule=rule, target=target.visible, visible=median, low=low, high=high, above=None)
 
 
@@ -205,14 +208,14 @@ def _visible_by_size(
     layout = Layout(
         text=" ", lines=(line,), width=line_length(window), line_height=shaper.line_height, baseline=shaper.baseline
     )
-    ink = WHITE - render_strip(layout)[: shaper.line_height]
+    cell = Box(0, 0, layout.width, shaper.line_height)
+    box = pattern_box(kind, cell, sample.margins)
+    ink = draw_ink(layout.ink_boxes(0), box)
     if not ink.any():
         return None
-    cell = Box(0, 0, layout.width, shaper.line_height)
-    box, orders, _ = draw_pattern(kind, seed, cell, sample.pitch)
-    last = last_steps(box, orders, cell, sample.rows, SIZES)
-    inside = orders[-box.y0 : cell.y1 - box.y0, -box.x0 : cell.x1 - box.x0]
-    hidden = np.bincount(inside.ravel(), ink.ravel(), minlength=STEPS).cumsum()
+    orders, _ = draw_pattern(kind, seed, cell, box, sample.pitch)
+    last = last_steps(rows_with_ink(orders, cell, box, sample.margins), sample.rows, SIZES)
+    hidden = np.bincount(orders.ravel(), ink.ravel(), minlength=STEPS).cumsum()
     shares: Floats = 1 - hidden[last] / hidden[-1]
     return shares
 

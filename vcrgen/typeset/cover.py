@@ -1,8 +1,9 @@
 """Covers of spans: the pixels of the strip that they hide, and the share of ink that they leave."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -11,10 +12,12 @@ import numpy.typing as npt
 from vcrgen.core.records import Span
 from vcrgen.text.graphemes import boundaries
 from vcrgen.typeset.patterns import PatternCover
-from vcrgen.typeset.records import WHITE, Box, Cover, Layout, Line, MaskedSpan
-from vcrgen.typeset.render import render_strip
+from vcrgen.typeset.records import WHITE, Box, Cell, Cover, Layout, Line, MaskedSpan, PlacedGlyph
+from vcrgen.typeset.render import draw_ink, render_strip
 
 Gray = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+PAPER, TEXT = 0, 1  # layers of a strip without ink, and with ink of text that is in no span
 
 
 class CoverRule(Protocol):
@@ -24,13 +27,13 @@ class CoverRule(Protocol):
     def name(self) -> str:
         """The name in signatures and tables."""
 
-    def cover(self, cell: Box) -> Cover:
-        """Hide the text of a cell: a part of a line from its top row to the next line, in pixels of the strip."""
+    def cover(self, cell: Cell) -> Cover:
+        """Hide the text of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhiteRows:
-    """Hides some rows of a line with white, as VCR-WIKI does."""
+    """Hides some rows of a line with white, as VCR-WIKI does: ink above and below the line stands out by definition."""
 
     rows: range  # the hidden rows, the top row of a line being 0
 
@@ -39,9 +42,10 @@ class WhiteRows:
         """First and last hidden row: ``"10-16"``."""
         return f"{self.rows.start}-{self.rows.stop - 1}"
 
-    def cover(self, cell: Box) -> Cover:
-        """The rows of a cell."""
-        return Cover(box=Box(x0=cell.x0, y0=cell.y0 + self.rows.start, x1=cell.x1, y1=cell.y0 + self.rows.stop))
+    def cover(self, cell: Cell) -> Cover:
+        """The rows of a cell's line."""
+        x0, top, x1, _ = cell.line_box
+        return Cover(box=Box(x0=x0, y0=top + self.rows.start, x1=x1, y1=top + self.rows.stop))
 
 
 def with_seed(rule: CoverRule, seed: int) -> CoverRule:
@@ -49,12 +53,11 @@ def with_seed(rule: CoverRule, seed: int) -> CoverRule:
     return replace(rule, seed=seed) if isinstance(rule, PatternCover) else rule
 
 
-def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
+def span_cells(span: Span, layout: Layout) -> tuple[Cell, ...]:
     """Return the places of the strip that show a span, from the top: at least one for every line of the span.
 
-    A cell is as high as a line. It contains all glyphs and grapheme clusters that the span has a part in, from the
-    first pen position to the last one. A line has several cells if other text stands between glyphs of the span, in
-    text of two directions.
+    A cell has all glyphs and grapheme clusters that the span has a part in. A line has several cells if other text
+    stands between glyphs of the span, in text of two directions.
     """
     first, last = _whole_clusters(span, layout)
     cells = []
@@ -62,9 +65,13 @@ def span_cells(span: Span, layout: Layout) -> tuple[Box, ...]:
         start, end = max(first, line.start), min(last, line.end)
         if start < end:
             top = layout.top_of(index)
+            drawn = [(placed, box) for placed, box in layout.ink_boxes(index) if _is_of(placed, start, end)]
             for left, right in _stretches(line, start, end):
                 x0, x1 = max(0, line.x + left), min(line.x + right, layout.width)
-                cells.append(Box(x0=x0, y0=top, x1=x1, y1=top + layout.line_height))
+                line_box = Box(x0=x0, y0=top, x1=x1, y1=top + layout.line_height)
+                own = tuple(glyph for glyph in drawn if left <= glyph[0].pen <= right)
+                ink_box = reduce(Box.around, (box for _, box in own), line_box)
+                cells.append(Cell(line_box, ink_box.within(layout.width, layout.height), own))
     return tuple(cells)
 
 
@@ -80,31 +87,62 @@ def _whole_clusters(span: Span, layout: Layout) -> tuple[int, int]:
     return bounds[bisect_right(bounds, span.start) - 1], bounds[bisect_left(bounds, span.end)]
 
 
-def surrounding_ink(span: Span, layout: Layout) -> Gray:
-    """Draw the darkness of the text around a span, without the span's glyphs; as large as the strip.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class InkLayers:
+    """The ink of a strip, and whose it is: no pixel mixes the ink of a span with that of another text.
 
-    Text that is more than a line height away is not drawn: no cover reaches it.
+    Where glyphs of both meet, the text outside of spans is drawn alone, or else the span that comes first. So a pixel
+    of other text tells nothing of a span, and a cover need not hide it.
+
+    Attributes:
+        ink: Darkness, shape (height, width) of the strip.
+        layers: Whose ink a pixel shows, of the same shape: `PAPER`, `TEXT` outside of spans, or the number of a cell.
+        numbers: The number of each cell, by its `line_box`.
     """
-    first, last = _whole_clusters(span, layout)
-    height, cells = layout.line_height, span_cells(span, layout)
-    lines = []
-    for index, line in enumerate(layout.lines):
-        near = [
-            (c.x0 - height - line.x, c.x1 + height - line.x)
-            for c in cells
-            if abs(c.y0 - layout.top_of(index)) <= height
-        ]
-        glyphs = (
-            placed
-            for placed in line.glyphs
-            if not (placed.start < last and first < placed.end)
-            and any(x0 <= placed.pen + placed.glyph.right and placed.pen <= x1 for x0, x1 in near)
-        )
-        lines.append(replace(line, glyphs=tuple(glyphs)))
-    return WHITE - render_strip(replace(layout, lines=tuple(lines)))
+
+    ink: Gray
+    layers: npt.NDArray[np.uint16]
+    numbers: Mapping[Box, int]
+
+    @property
+    def text(self) -> Bools:
+        """Pixels with ink of the text outside of spans."""
+        text: Bools = self.layers == TEXT
+        return text
+
+    def own(self, cell: Cell) -> Gray:
+        """Return the darkness of a cell's own glyphs, of the shape of its `ink_box`."""
+        own: Gray = self.ink[cell.ink_box.area] * (self.layers[cell.ink_box.area] == self.numbers[cell.line_box])
+        return own
+
+    def others(self, cell: Cell) -> Bools:
+        """Return the pixels of the strip that show ink of another text than a cell's."""
+        others: Bools = (self.layers != PAPER) & (self.layers != self.numbers[cell.line_box])
+        return others
 
 
-def clip_cover(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
+def draw_layers(layout: Layout, cells: Iterable[Cell]) -> InkLayers:
+    """Draw the ink of a strip: the text outside of cells first, then what each cell adds where nothing is yet."""
+    cells = tuple(cells)
+    covered = {placed for cell in cells for placed, _ in cell.glyphs}
+    lines = (
+        replace(line, glyphs=tuple(placed for placed in line.glyphs if placed not in covered)) for line in layout.lines
+    )
+    ink = WHITE - render_strip(replace(layout, lines=tuple(lines)))
+    layers = (ink > 0).astype(np.uint16)  # `TEXT` is 1
+    for number, cell in enumerate(cells, start=TEXT + 1):
+        own, area = draw_ink(cell.glyphs, cell.ink_box), cell.ink_box.area
+        free = (layers[area] == PAPER) & (own > 0)
+        ink[area][free] = own[free]
+        layers[area][free] = number
+    return InkLayers(
+        ink=ink,
+        layers=layers,
+        numbers={cell.line_box: number for number, cell in enumerate(cells, start=TEXT + 1)},
+    )
+
+
+def clip_cover(cover: Cover, taken: Bools) -> Cover:
     """Clip a cover at other text and at the edges of the image.
 
     Args:
@@ -113,7 +151,7 @@ def clip_cover(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
     """
     assert cover.mask is not None
     height, width = taken.shape
-    box = Box(max(0, cover.box.x0), max(0, cover.box.y0), min(width, cover.box.x1), min(height, cover.box.y1))
+    box = cover.box.within(width, height)
     mask = cover.mask[_within(box, cover.box)] & ~taken[box.area]
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if rows.size:
@@ -124,7 +162,7 @@ def clip_cover(cover: Cover, taken: npt.NDArray[np.bool_]) -> Cover:
     return Cover(box=box, mask=mask, fill=fill)
 
 
-def mark_hidden(mask: npt.NDArray[np.bool_], covers: Iterable[Cover]) -> None:
+def mark_hidden(mask: Bools, covers: Iterable[Cover]) -> None:
     """Set the pixels of a mask that covers hide, whose boxes are counted from its top left corner."""
     for cover in covers:
         mask[cover.box.area] |= True if cover.mask is None else cover.mask
@@ -135,11 +173,15 @@ def _within(inner: Box, outer: Box) -> tuple[slice, slice]:
     return Box(inner.x0 - outer.x0, inner.y0 - outer.y0, inner.x1 - outer.x0, inner.y1 - outer.y0).area
 
 
+def _is_of(placed: PlacedGlyph, start: int, end: int) -> bool:
+    return placed.start < end and start < placed.end
+
+
 def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
     """Return left and right ends of the stretches of a line that show characters, from left to right."""
     stretches: list[tuple[int, int]] = []
     for placed in line.glyphs:
-        if placed.start < end and start < placed.end:
+        if _is_of(placed, start, end):
             left, right = placed.pen, placed.pen + placed.glyph.advance
             if stretches and left <= stretches[-1][1]:
                 left, right = stretches.pop()[0], right
@@ -149,45 +191,44 @@ def _stretches(line: Line, start: int, end: int) -> list[tuple[int, int]]:
 
 def cover_spans(
     rules: Mapping[Span, CoverRule],
-    cells: Mapping[Span, tuple[Box, ...]],
+    cells: Mapping[Span, tuple[Cell, ...]],
     strip: Gray,
-    others: Callable[[Span], Gray],
+    layers: InkLayers | None,
 ) -> tuple[MaskedSpan, ...]:
     """Cover spans, each by its own rule, and measure their visible ink.
 
-    A cover with a mask is clipped at all other text and at earlier covers: no pixel is hidden twice, and text beside a
-    span loses nothing.
+    A cover with a mask is clipped at text outside of spans and at earlier covers: no pixel is hidden twice, and text
+    beside a span loses nothing.
 
     Args:
         rules: The spans in reading order, each with the rule of its cover.
         cells: The cells of each, as `span_cells` returns them.
         strip: The uncovered strip, 255 = white.
-        others: Function from a span to its surrounding ink, as `surrounding_ink` returns it.
+        layers: Its ink; None if no cover has a mask.
     """
     ink = WHITE - strip
     taken = np.zeros(strip.shape, dtype=bool)
     spans = []
     for span, rule in rules.items():
-        covers = draw_covers(span, rule, cells[span], others, taken)
-        spans.append(measure_span(span, cells[span], covers, ink))
+        covers = draw_covers(rule, cells[span], layers, taken)
+        spans.append(measure_span(span, cells[span], covers, ink, layers))
     return tuple(spans)
 
 
-def draw_covers(
-    span: Span, rule: CoverRule, cells: Sequence[Box], others: Callable[[Span], Gray], taken: npt.NDArray[np.bool_]
-) -> list[Cover]:
+def draw_covers(rule: CoverRule, cells: Sequence[Cell], layers: InkLayers | None, taken: Bools) -> list[Cover]:
     """Draw the cover of each cell of a span, and add its pixels to those that are ``taken`` by covers with masks."""
     covers = [rule.cover(cell) for cell in cells]
-    if any(cover.mask is not None for cover in covers):
-        text = others(span) > 0
-        for number, cover in enumerate(covers):
-            if cover.mask is not None:
-                covers[number] = clipped = clip_cover(cover, taken | text)
-                taken[clipped.box.area] |= clipped.mask if clipped.mask is not None else True
+    for number, cover in enumerate(covers):
+        if cover.mask is not None:
+            assert layers is not None
+            covers[number] = clipped = clip_cover(cover, taken | layers.text)
+            taken[clipped.box.area] |= True if clipped.mask is None else clipped.mask
     return covers
 
 
-def measure_span(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink: Gray) -> MaskedSpan:
+def measure_span(
+    span: Span, cells: Sequence[Cell], covers: Sequence[Cover], ink: Gray, layers: InkLayers | None = None
+) -> MaskedSpan:
     """Measure the share of a span that covers leave visible.
 
     Args:
@@ -195,15 +236,19 @@ def measure_span(span: Span, cells: Sequence[Box], covers: Sequence[Cover], ink:
         cells: Its cells, as `span_cells` returns them.
         covers: The cover of each cell.
         ink: Darkness of the uncovered strip, shape (height, width), 0 = white, 255 = black.
+        layers: The same with whose ink it is: then all ink of the span's glyphs counts and no other. None for white
+            rows, of which all ink in the rows of the line counts, as in VCR-WIKI.
     """
     total = hidden = 0
     above, below = [], []
     for cell, cover in zip(cells, covers, strict=True):
-        rows = ink[cell.area].sum(axis=1, dtype=np.int64)
+        box = cell.ink_box if layers else cell.line_box
+        own = layers.own(cell) if layers else ink[box.area]
+        rows = own.sum(axis=1, dtype=np.int64)
         total += int(rows.sum())
-        hidden += _hidden_ink(ink, cell, cover)
-        above.append(int(np.count_nonzero(rows[: max(0, cover.box.y0 - cell.y0)])))
-        below.append(int(np.count_nonzero(rows[max(0, cover.box.y1 - cell.y0) :])))
+        hidden += _hidden_ink(own, box, cover)
+        above.append(int(np.count_nonzero(rows[: max(0, cover.box.y0 - box.y0)])))
+        below.append(int(np.count_nonzero(rows[max(0, cover.box.y1 - box.y0) :])))
     return MaskedSpan(
         span=span,
         covers=tuple(covers),
@@ -226,15 +271,14 @@ def is_covered(strip: Gray, cover: Cover) -> bool:
     return pixels.size > 0 and bool((pixels == cover.shade).all())
 
 
-def _hidden_ink(ink: Gray, cell: Box, cover: Cover) -> int:
-    """Return the darkness of a cell under its cover."""
-    if cover.mask is None:
-        return int(ink[cover.box.area].sum(dtype=np.int64))
+def _hidden_ink(ink: Gray, place: Box, cover: Cover) -> int:
+    """Return the darkness under a cover, of ink that is given for a place of the strip."""
     box = cover.box
-    inside = Box(max(cell.x0, box.x0), max(cell.y0, box.y0), min(cell.x1, box.x1), min(cell.y1, box.y1))
+    inside = Box(max(place.x0, box.x0), max(place.y0, box.y0), min(place.x1, box.x1), min(place.y1, box.y1))
     if inside.x0 >= inside.x1 or inside.y0 >= inside.y1:
         return 0
-    return int(ink[inside.area][cover.mask[_within(inside, box)]].sum(dtype=np.int64))
+    own = ink[_within(inside, place)]
+    return int((own if cover.mask is None else own[cover.mask[_within(inside, box)]]).sum(dtype=np.int64))
 
 
 def _hidden_pixels(image: Gray, cover: Cover) -> Gray:

@@ -58,4 +58,5 @@ _ROWS = (
 
 COVER_KINDS: Mapping[str, CoverKind] = MappingProxyType({kind.name: kind for kind in _ROWS})
 ROWS = "rows"  # the kind of VCR-WIKI, and the default
+PATTERN_RULES = "patterns-2"  # name and version, for signatures, of what covers but rows hide and how ink is measured
 PATTERN_KINDS = tuple(name for name, kind in COVER_KINDS.items() if kind.draw)

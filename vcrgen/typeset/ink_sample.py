@@ -12,8 +12,8 @@ import numpy.typing as npt
 from vcrgen.core.errors import FontError
 from vcrgen.text.languages import LanguageRow
 from vcrgen.typeset.layout import line_units
-from vcrgen.typeset.records import Glyph
-from vcrgen.typeset.shaping import GlyphCounts, Shaper
+from vcrgen.typeset.records import Glyph, Layout, Line, Margins
+from vcrgen.typeset.shaping import GlyphCounts, Shaper, line_length
 
 # Units of a window of the sample, about as long as a span of five tokens.
 WINDOW = {"word": 5, "character": 8}
@@ -30,13 +30,10 @@ class InkSample(NamedTuple):
     """A measured sample."""
 
     windows: tuple[str, ...]  # texts
-    above: Floats  # share of each window's ink above each row: windows x (line height + 1), 0 to 1
+    above: Floats  # share of each window's ink above each row of a line: windows x (line height + 1), 0 to 1
+    rows: tuple[float, ...]  # share of the sample's ink in each row, from the highest row with ink in ``margins`` on
+    margins: Margins  # how far the sample's words reach beyond their pen positions and the line
     pitch: int  # width in pixels of most characters, as in Chinese or a monospaced face; 0 if there is none
-
-    @property
-    def rows(self) -> tuple[float, ...]:
-        """The share of the sample's ink in each row of a line."""
-        return tuple(np.diff(self.above.mean(axis=0)).tolist())
 
 
 def measure_sample(shaper: Shaper, language: LanguageRow, texts: Iterable[str]) -> InkSample:
@@ -66,12 +63,15 @@ def _measure(setting: _Setting) -> InkSample:
     windows = _windows(setting.sample, setting.language.wiki_break_unit)
     found = shaper.count_glyphs(windows)
     _check_letters(shaper, setting.language, windows, found.drawn)
-    above = _ink_above_each_row(shaper, found)
-    if not len(above):
+    margins = _margins(shaper, windows)
+    ink = _ink_of_rows(shaper, found, margins)
+    line = ink[:, margins.above : margins.above + shaper.line_height]
+    if not line.any():
         raise FontError(
             f"The font {shaper.chain.faces[0].path} draws nothing: its letters have no ink; choose another font."
         )
-    return InkSample(windows, above, _pitch(found))
+    rows = _shares(ink).mean(axis=0)
+    return InkSample(windows, _above_each_row(line), tuple(rows.tolist()), margins, _pitch(found))
 
 
 def _check_letters(shaper: Shaper, language: LanguageRow, windows: Iterable[str], drawn: frozenset[str]) -> None:
@@ -103,21 +103,47 @@ def _windows(sample: tuple[str, ...], break_unit: str) -> tuple[str, ...]:
     return tuple(windows[:: max(1, len(windows) // MAX_WINDOWS)])
 
 
-def _ink_above_each_row(shaper: Shaper, found: GlyphCounts) -> Floats:
-    """Return the share of each window's ink above each row: windows x (line height + 1), 0 to 1."""
-    profiles = np.array([_row_ink(shaper, glyph) for glyph in found.glyphs]).reshape(-1, shaper.line_height)
-    ink = found.counts @ profiles  # exact, as these are whole numbers
-    ink = ink[ink.sum(axis=1) > 0]
-    above = np.pad(np.cumsum(ink, axis=1), ((0, 0), (1, 0)))
+def _margins(shaper: Shaper, windows: Iterable[str]) -> Margins:
+    """Return how far the words of texts reach beyond their pen positions and the line."""
+    words = sorted({word for window in windows for word in window.split()})
+    most: list[int] = [0, 0, 0, 0]
+    for word in words:
+        glyphs = shaper.shape(word, 0, len(word))
+        line = Line(start=0, end=len(word), x=0, glyphs=glyphs)
+        length, height = line_length(glyphs), shaper.line_height
+        layout = Layout(text=word, lines=(line,), width=length, line_height=height, baseline=shaper.baseline)
+        boxes = [(-box.x0, -box.y0, box.x1 - length, box.y1 - height) for _, box in layout.ink_boxes(0)]
+        most = [max(sides) for sides in zip(most, *boxes, strict=True)]
+    return Margins(*most)
+
+
+def _ink_of_rows(shaper: Shaper, found: GlyphCounts, margins: Margins) -> Floats:
+    """Return the ink of each window in each row that letters reach: windows with ink x rows."""
+    profiles = np.array([_row_ink(shaper, glyph, margins) for glyph in found.glyphs])
+    ink: Floats = found.counts @ profiles.reshape(-1, margins.above + shaper.line_height + margins.below)
+    return ink  # exact, as these are whole numbers
+
+
+def _row_ink(shaper: Shaper, glyph: Glyph, margins: Margins) -> Floats:
+    """Return a glyph's ink in each row of a line and its margins."""
+    rows = np.zeros(margins.above + shaper.line_height + margins.below)
+    if glyph.ink.size:
+        top = margins.above + shaper.baseline + glyph.y
+        first, stop = max(0, -top), min(len(glyph.ink), len(rows) - top)
+        rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
+    return rows
+
+
+def _above_each_row(line: Floats) -> Floats:
+    """Return the share of each window's ink above each row of a line: windows x (line height + 1), 0 to 1."""
+    line = line[line.sum(axis=1) > 0]
+    above = np.pad(np.cumsum(line, axis=1), ((0, 0), (1, 0)))
     shares: Floats = above / above[:, -1:]
     return shares
 
 
-def _row_ink(shaper: Shaper, glyph: Glyph) -> Floats:
-    """Return a glyph's ink in each row of a line; ink outside of the line is not hidden by its cover."""
-    rows = np.zeros(shaper.line_height)
-    if glyph.ink.size:
-        top = shaper.baseline + glyph.y
-        first, stop = max(0, -top), min(len(glyph.ink), shaper.line_height - top)
-        rows[top + first : top + stop] = glyph.ink[first:stop].sum(axis=1, dtype=np.int64)
-    return rows
+def _shares(ink: Floats) -> Floats:
+    """Return the share of each window's ink in each row."""
+    ink = ink[ink.sum(axis=1) > 0]
+    shares: Floats = ink / ink.sum(axis=1, keepdims=True)
+    return shares

@@ -4,8 +4,9 @@ A pattern gives each pixel around a text a number, its *order*. Pixels of the lo
 cover hides all that a smaller one hides. The size of a cover is the share of a line's ink that it is expected to hide:
 one number means the same for every kind, width and font size. `vcrgen.typeset.calibrate` finds it.
 
-The form of a cover depends on its seed and its place alone, never on the text under it. A hidden pixel shows nothing of
-the text: soft edges are drawn in the fill.
+The form of a cover depends on its seed, its place and the face alone, never on the text under it: it extends beyond the
+place as far as letters of the face do. Only for a glyph that reaches further, as rare ones may, it is larger. A hidden
+pixel shows nothing of the text: soft edges are drawn in the fill.
 
 Only operations that every machine rounds alike are used here: no sine, no exponential, no matrix product.
 """
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from vcrgen.core.resources import load_object
 from vcrgen.typeset.cover_kinds import COVER_KINDS
-from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.records import NO_MARGINS, Box, Cell, Cover, Margins
 
 Floats = npt.NDArray[np.floating[Any]]
 PixelOrders = npt.NDArray[np.uint16]
@@ -35,7 +36,7 @@ class Canvas(NamedTuple):
     line: int  # height of a line of text, in pixels
     x: Floats  # pixels from the left end of the strip, shape (1, width)
     y: Floats  # pixels from the top of the strip, shape (height, 1)
-    cell: Box  # the place of the text; the rectangle extends beyond it by the reach of the kind
+    cell: Box  # the place of the text, as high as a line; the rectangle extends beyond it
     pitch: int  # width of a character in pixels, where nearly all have the same; else 0
     rng: np.random.Generator
 
@@ -115,9 +116,10 @@ def fold(canvas: Canvas) -> Pattern:
     rng, line = canvas.rng, canvas.line
     apart, start, slant = 1.3 * line, _uniform(rng, 0, 1), _uniform(rng, -0.35, 0.35)
     # Dots from the top of the strip on, so that a crease stands at the same place in every line.
-    dots = rng.random(int(canvas.cell.y1 / (0.25 * line)) + 3, dtype=np.float32)
-    row, down = _smoothstep(canvas.cell.y1, 0.25 * line)
-    ragged = (dots[row] * (1 - down) + dots[row + 1] * down)[canvas.cell.y0 :, None]
+    rows = np.maximum(canvas.y[:, 0], 0).astype(np.intp)
+    dots = rng.random(int(rows[-1] / (0.25 * line)) + 3, dtype=np.float32)
+    row, down = _smoothstep(int(rows[-1]) + 1, 0.25 * line)
+    ragged = (dots[row] * (1 - down) + dots[row + 1] * down)[rows, None]
     turns = (canvas.x + slant * canvas.y + 0.7 * line * ragged) / apart + start
     far = np.abs(turns - np.floor(turns + 0.5))
     rough = _noise(canvas, 0.15 * line)
@@ -190,46 +192,53 @@ def _runs(canvas: Canvas) -> tuple[float, float, Floats]:
     return start, width, np.argsort(np.argsort(rng.random(count), kind="stable")).astype(np.float32)
 
 
-def draw_pattern(kind: str, seed: int, cell: Box, pitch: int = 0) -> tuple[Box, PixelOrders, Pattern]:
+def draw_pattern(kind: str, seed: int, cell: Box, box: Box, pitch: int = 0) -> tuple[PixelOrders, Pattern]:
     """Draw a pattern at the place of a text.
 
     Args:
         kind: One of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`.
         seed: Decides its form.
         cell: The place, as high as a line.
+        box: The rectangle of the pattern, which may extend beyond the strip.
         pitch: Width of a character in pixels, where nearly all have the same.
 
     Returns:
-        The rectangle of the pattern in pixels of the strip, which may extend beyond the strip; the order of each of its
-        pixels in whole steps; and the pattern.
+        The order of each pixel of the rectangle in whole steps, and the pattern.
     """
     line = cell.y1 - cell.y0
-    reach = round(COVER_KINDS[kind].reach * line)
-    box = Box(cell.x0 - reach, cell.y0 - reach, cell.x1 + reach, cell.y1 + reach)
     x = np.arange(box.x0, box.x1, dtype=np.float32)[None, :]
     y = np.arange(box.y0, box.y1, dtype=np.float32)[:, None]
     rng = np.random.Generator(np.random.PCG64(seed))
     pattern = load_object(COVER_KINDS[kind].draw)(Canvas(line, x, y, cell, pitch, rng))
     orders = (np.clip(pattern.orders, 0, 1) * (STEPS - 1)).astype(np.uint16)
-    return box, orders, pattern
+    return orders, pattern
 
 
 _cached_pattern = lru_cache(maxsize=24)(draw_pattern)  # all modes of a pair show the same pattern
 
 
+def pattern_box(kind: str, cell: Box, margins: Margins) -> Box:
+    """Return the rectangle of a pattern around a place: as large as ink that stands there can be, and its own reach."""
+    reach = round(COVER_KINDS[kind].reach * (cell.y1 - cell.y0))
+    left, above, right, below = (max(reach, margin) for margin in margins)
+    return Box(cell.x0 - left, cell.y0 - above, cell.x1 + right, cell.y1 + below)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternCover:
-    """The rule that hides a share of a line's ink under a pattern.
+    """The rule that hides a share of the ink of a text under a pattern.
 
     Attributes:
-        rows: Share of the ink of the fonts' text in each row of a line.
+        rows: Share of the ink of the fonts' text in each row, from the highest row of ``margins`` to the lowest.
         pitch: Width of a character in pixels, where nearly all have the same.
+        margins: How far letters of the fonts reach beyond a line and their pen positions.
     """
 
     kind: str  # one of `vcrgen.typeset.cover_kinds.PATTERN_KINDS`
     hidden: float  # the share of the ink that it is expected to hide
     rows: tuple[float, ...]
     pitch: int = 0
+    margins: Margins = NO_MARGINS
     seed: int = 0  # decides its form
 
     @property
@@ -237,10 +246,13 @@ class PatternCover:
         """The kind and the share: ``"stain-0.516"``."""
         return f"{self.kind}-{self.hidden:.3f}"
 
-    def cover(self, cell: Box) -> Cover:
+    def cover(self, cell: Cell) -> Cover:
         """Hide the text of a cell; the cover may extend beyond the cell and the strip."""
-        box, orders, pattern = _cached_pattern(self.kind, self.seed, cell, self.pitch)
-        last = int(last_steps(box, orders, cell, self.rows, np.array([self.hidden]))[0])
+        place = cell.line_box
+        box = pattern_box(self.kind, place, self.margins).around(cell.ink_box)
+        orders, pattern = _cached_pattern(self.kind, self.seed, place, box, self.pitch)
+        inked = rows_with_ink(orders, place, box, self.margins)
+        last = int(last_steps(inked, self.rows, np.array([self.hidden]))[0])
         shade: Floats | int = pattern.shade
         if pattern.softness:
             inside = np.clip((last - orders.astype(np.float32)) / np.float32(pattern.softness * STEPS), 0, 1)
@@ -249,12 +261,22 @@ class PatternCover:
         return Cover(box=box, mask=orders <= last, fill=fill)
 
 
-def last_steps(
-    box: Box, orders: PixelOrders, cell: Box, rows: tuple[float, ...], hidden: npt.NDArray[np.float64]
-) -> npt.NDArray[np.intp]:
-    """Return the step at which a pattern hides each share of a cell's ink, if a row's ink is spread evenly."""
-    inside = orders[cell.y0 - box.y0 : cell.y1 - box.y0, cell.x0 - box.x0 : cell.x1 - box.x0]
-    weights = np.repeat(np.asarray(rows), inside.shape[1])
-    shares = np.bincount(inside.ravel(), weights, minlength=STEPS).cumsum()
+def rows_with_ink(orders: PixelOrders, cell: Box, box: Box, margins: Margins) -> PixelOrders:
+    """Return the orders in the columns of a place and in the rows that its ink can reach.
+
+    Args:
+        orders: Those of a pattern in its rectangle.
+        cell: The place, as high as a line.
+        box: The rectangle.
+        margins: How far the ink reaches.
+    """
+    top, left = cell.y0 - margins.above - box.y0, cell.x0 - box.x0
+    return orders[top : top + margins.above + cell.y1 - cell.y0 + margins.below, left : left + cell.x1 - cell.x0]
+
+
+def last_steps(orders: PixelOrders, rows: tuple[float, ...], hidden: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """Return the step at which a pattern hides each share of a place's ink, if a row's ink is spread evenly."""
+    weights = np.repeat(np.asarray(rows), orders.shape[1])
+    shares = np.bincount(orders.ravel(), weights, minlength=STEPS).cumsum()
     last: npt.NDArray[np.intp] = np.minimum(np.searchsorted(shares, hidden * shares[-1]), STEPS - 1)
     return last

@@ -68,6 +68,40 @@ class Box(NamedTuple):
         """Index of the rectangle's rows and columns in an image."""
         return slice(self.y0, self.y1), slice(self.x0, self.x1)
 
+    def around(self, other: "Box") -> "Box":
+        """The smallest rectangle around both."""
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    def within(self, width: int, height: int) -> "Box":
+        """What lies in an image of that size."""
+        return Box(max(0, self.x0), max(0, self.y0), min(width, self.x1), min(height, self.y1))
+
+
+class Margins(NamedTuple):
+    """Pixels that ink reaches beyond a text's pen positions and the rows of its line."""
+
+    left: int = 0
+    above: int = 0
+    right: int = 0
+    below: int = 0
+
+
+NO_MARGINS = Margins()
+
+
+class Cell(NamedTuple):
+    """A place of the strip that shows a part of a span.
+
+    Attributes:
+        line_box: From the first pen position to the last one, and from the top row of the line to the next line.
+        ink_box: The smallest rectangle around `line_box` and the ink of its glyphs, as far as the strip reaches.
+        glyphs: Its glyphs that have ink, and where that is drawn.
+    """
+
+    line_box: Box
+    ink_box: Box
+    glyphs: tuple[tuple[PlacedGlyph, Box], ...] = ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:

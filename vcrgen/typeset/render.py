@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from vcrgen.typeset.records import WHITE, Box, Cover, GlyphBox, Layout
+from vcrgen.typeset.records import WHITE, Box, Cover, GlyphBox, Layout, PlacedGlyph
 
 Gray = npt.NDArray[np.uint8]
 
@@ -41,6 +41,14 @@ def _paste(ink: Gray, glyph: Gray, x: int, y: int) -> None:
     if target.any():
         glyph = ((255 - target.astype(np.uint16)) * glyph + 127) // 255
     np.add(target, glyph, out=target, casting="unsafe")
+
+
+def draw_ink(glyphs: Iterable[tuple[PlacedGlyph, Box]], box: Box) -> Gray:
+    """Draw the darkness of glyphs in a rectangle of the strip, and of its shape; each comes with its ink's place."""
+    ink = np.zeros((box.y1 - box.y0, box.x1 - box.x0), dtype=np.uint8)
+    for placed, place in glyphs:
+        _paste(ink, placed.glyph.ink, place.x0 - box.x0, place.y0 - box.y0)
+    return ink
 
 
 def glyph_boxes(layout: Layout) -> tuple[GlyphBox, ...]:

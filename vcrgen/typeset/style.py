@@ -26,6 +26,7 @@ class Style:
     width: int  # of all images, in pixels
     max_height: int  # of the stacked image, in pixels
     shaper: Shaper  # sets text in the fonts, at their size
+    cover: str  # the kind of covers
     calibrations: Mapping[Mode, Calibration]  # the cover of each mode in these fonts
 
 
@@ -48,6 +49,7 @@ def make_style(
         width=width,
         max_height=max_height,
         shaper=shaper,
+        cover=cover,
         calibrations=calibrate(shaper, language, calibration_sample(language.code), cover, modes),
     )
 

@@ -24,7 +24,7 @@ from vcrgen.core.records import Item, Reject
 from vcrgen.samples.pairs import caption, sample_pair
 from vcrgen.typeset.calibrate import TOLERANCE_SMALL
 from vcrgen.typeset.cover import span_cells
-from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.records import Cell, Cover
 from vcrgen.typeset.render import render_strip
 
 SMALL = {"width": 160, "font_size": 12, "shard_size": 6}
@@ -44,10 +44,11 @@ class _GrayColumns:
 
     name = "columns"
 
-    def cover(self, cell: Box) -> Cover:
-        mask = np.zeros((cell.y1 - cell.y0, cell.x1 - cell.x0), dtype=bool)
+    def cover(self, cell: Cell) -> Cover:
+        box = cell.line_box
+        mask = np.zeros((box.y1 - box.y0, box.x1 - box.x0), dtype=bool)
         mask[:, ::2] = True
-        return Cover(box=cell, mask=mask, fill=123)
+        return Cover(box=box, mask=mask, fill=123)
 
 
 def test_a_stream_draws_the_covers_of_its_style() -> None:
@@ -55,12 +56,12 @@ def test_a_stream_draws_the_covers_of_its_style() -> None:
     examples = Examples(load_build_config(None, {"lang": "en"}), read_difficulty("easy"), ["strip"])
     style = examples.pipeline.style
     covers = {mode: replace(cover, rule=_GrayColumns()) for mode, cover in style.calibrations.items()}
-    examples.pipeline.style = replace(style, calibrations=covers)
+    examples.pipeline.style = replace(style, calibrations=covers, cover="stripes")
     item = Item(source_id="a", image=sample_pair("en", 3).image, caption=caption("en", 3))
     planned = next(iter(examples.pipeline.plan_items([item])))
     assert not isinstance(planned, Reject)
     example = examples.make(*planned, epoch=0, step=0)
-    cells = [cell for span in planned[1] for cell in span_cells(span, planned[0].layout)]
+    cells = [cell.line_box for span in planned[1] for cell in span_cells(span, planned[0].layout)]
     hidden = sum((cell.y1 - cell.y0) * len(range(cell.x0, cell.x1, 2)) for cell in cells)
     uncovered = render_strip(planned[0].layout)
     assert np.count_nonzero((example["image"][:, :, 0] == 123) & (uncovered != 123)) == pytest.approx(hidden, abs=3)

@@ -32,7 +32,7 @@ LEAST_ALIKE = 0.75  # share of it that a look-alike explains, if differences of 
 TRIED_STRIPS, MOST_STRIPS = 4, 60  # the first strips: those whose face is looked for, those that glyphs are cut out of
 DARKEST_PAPER = 64  # grey levels; covers are darker
 COLOURED_PAPER = "coloured_paper"  # reason of a strip that is not read
-VERSION = 6  # of the method
+VERSION = 7  # of the method
 
 
 class TemplateModel:

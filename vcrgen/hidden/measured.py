@@ -1,0 +1,74 @@
+"""The bits of a hidden set's spans, measured anew in its public pixels by the text, fonts and covers of its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from vcrgen.builder.rows import read_covers
+from vcrgen.core.errors import HiddenSetError
+from vcrgen.core.records import Span
+from vcrgen.pixels.lexicon import load_lexicon
+from vcrgen.pixels.posterior import lower_bound, visible_cells
+from vcrgen.pixels.templates import Templates
+from vcrgen.text.languages import LANGUAGES
+from vcrgen.typeset.cover import Gray, cell_texts, draw_layers, mark_hidden, span_cells
+from vcrgen.typeset.fonts import FontChain, resolve_font
+from vcrgen.typeset.records import WHITE, Layout, Line
+from vcrgen.typeset.render import cover_strip
+from vcrgen.typeset.shaping import Shaper
+from vcrgen.typeset.style import make_shaper
+
+
+def measured_bits(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[float]:
+    """Yield the bits that a strip leaves at least of each span of an item.
+
+    Args:
+        item: Its line of the key, of a set whose covers go by bits.
+        strip: Its public strip, shape (height, width).
+        lang: The language of the set.
+
+    Raises:
+        FontError: The font of the item is not on this machine.
+        HiddenSetError: The strip is not the key's text under the key's covers.
+    """
+    shaper, templates = _type(item["font"], item["font_size"], lang)
+    layout = _layout(item, shaper)
+    spans = [
+        Span(start=span["start"], end=span["end"], text=span["text"], tokens=tuple(span["tokens"]))
+        for span in item["spans"]
+    ]
+    cells = {span: span_cells(span, layout) for span in spans}
+    layers = draw_layers(layout, chain.from_iterable(cells.values()))
+    covers = [cover for span in item["spans"] for cover in read_covers(span)]
+    if not np.array_equal(strip, cover_strip(WHITE - layers.ink, covers)):
+        raise HiddenSetError("the strip is not the text of the key under its covers")
+    for span, row in zip(spans, item["spans"], strict=True):
+        hidden = np.zeros(strip.shape, dtype=bool)
+        mark_hidden(hidden, read_covers(row))
+        seen = visible_cells(templates, strip, hidden, cells[span], layers, layout.baseline)
+        yield lower_bound(templates, seen, cell_texts(span, layout))
+
+
+@lru_cache(maxsize=1)
+def _type(font: str, size: int, lang: str) -> tuple[Shaper, Templates]:
+    face = FontChain([resolve_font(font)], size=size)
+    return make_shaper(LANGUAGES[lang], face), Templates(face.glyph, load_lexicon(lang))
+
+
+def _layout(item: Mapping[str, Any], shaper: Shaper) -> Layout:
+    """Return the lines of an item as its key has them, from left to right."""
+    text = item["drawn"]
+    return Layout(
+        text=text,
+        lines=tuple(
+            Line(start=start, end=end, x=0, glyphs=shaper.shape(text, start, end)) for start, end in item["lines"]
+        ),
+        width=item["width"],
+        line_height=shaper.line_height,
+        baseline=shaper.baseline,
+    ).with_whole_letters()
