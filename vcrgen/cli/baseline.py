@@ -59,7 +59,7 @@ baseline = add_group(
 )
 def ocr(
     dataset: PictureFolder,
-    out: Annotated[Path | None, out_option("A new file (JSON Lines).", shown="DATASET-ocr.jsonl")] = None,
+    out: Annotated[Path | None, out_option("A new file (JSON Lines).", default="DATASET-ocr.jsonl")] = None,
     view: Annotated[str, typer.Option(help="stacked (VI+TEI), tei or both.")] = "stacked",
     mode: Annotated[str | None, typer.Option(help="Only this mode.", show_default="all")] = None,
     split: Annotated[str | None, typer.Option(help="Only this split.", show_default="all")] = None,
@@ -81,9 +81,9 @@ def ocr(
     from vcrgen.data.views import VIEWS, View
     from vcrgen.models.ocr import OcrModel
 
-    known = [name for name in VIEWS if name != View.TEXT_ONLY]  # in which there is nothing to read
-    if view not in known:
-        raise ConfigError(f"OCR reads pictures: the view is one of {', '.join(known)}, not {view!r}.")
+    views = [name for name in VIEWS if name != View.TEXT_ONLY]  # in which there is nothing to read
+    if view not in views:
+        raise ConfigError(f"OCR reads pictures: the view is one of {', '.join(views)}, not {view!r}.")
     choice = PictureSelection(views=VIEWS[view], mode=mode, split=split, limit=limit)
     pictures = open_pictures(open_dataset(dataset, VCR), choice)
     workers = workers or min(_cores() or 1, MOST_WORKERS)
@@ -104,7 +104,7 @@ def template(
     dataset: PictureFolder,
     out: Annotated[
         Path | None,
-        out_option("A new file (JSON Lines).", shown="DATASET-template.jsonl, or -template-lm.jsonl"),
+        out_option("A new file (JSON Lines).", default="DATASET-template.jsonl, or -template-lm.jsonl"),
     ] = None,
     font: Annotated[
         str | None, typer.Option(help="Its font: a name or a file.", show_default="the best of all shipped faces")
@@ -173,7 +173,7 @@ def _run(
 
 
 def _cores() -> int | None:
-    """Return the cores that this process may use, which may not be all of the machine; None if the system is silent."""
+    """Cores that this process may use, which may not be all of the machine; None if the system is silent."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count()
 
@@ -219,20 +219,20 @@ def text_only(
     from vcrgen.scorer.mcq.loading import categories_of
     from vcrgen.scorer.mcq.text_only import items_with_keys, text_only_accuracies, text_only_document
 
-    shown = report_format(form, out, [dataset])
+    output_format = report_format(form, out, [dataset])
     data = open_task_dataset(dataset)
     if data.kind.task != bloom.TASK:
         raise ConfigError(f"{data} is no MCQ benchmark; make one with vcrgen bloom build.")
     items, models = items_with_keys(data.select(split=options["split"]), options["limit"]), {}
     if server or any(value is not None for name, value in options.items() if name not in _ITEMS):
-        chosen = validate_options(PredictOptions, with_server(PredictOptions, server, options))
-        name, outputs = _text_only_outputs(dataset, data, chosen)
+        settings = validate_options(PredictOptions, with_server(PredictOptions, server, options))
+        name, outputs = _text_only_outputs(dataset, data, settings)
         models[name] = outputs
     rows = text_only_accuracies(items, seed=seed, lang=options["lang"], models=models)
-    write_report(text_only_document(str(data), rows, categories_of(data)), shown, out)
+    write_report(text_only_document(str(data), rows, categories_of(data)), output_format, out)
 
 
-def _text_only_outputs(folder: Path, data: Dataset, chosen: PredictOptions) -> tuple[str, Outputs]:
+def _text_only_outputs(folder: Path, data: Dataset, settings: PredictOptions) -> tuple[str, Outputs]:
     """Ask a model in the text-only view, as `vcrgen predict` does; nothing that was answered is asked again."""
     from vcrgen.cli.progress import ConsoleProgress
     from vcrgen.core.reading import iter_json_lines
@@ -241,12 +241,12 @@ def _text_only_outputs(folder: Path, data: Dataset, chosen: PredictOptions) -> t
     from vcrgen.models.predict.prompts import make_choice_prompt
     from vcrgen.models.predict.questions import QuestionSelection
 
-    prompt = make_choice_prompt(None, chosen.parameters)
-    choice = QuestionSelection(views=(View.TEXT_ONLY,), split=chosen.split, limit=chosen.limit, lang=chosen.lang)
-    model = model_of(chosen, prompt)
+    prompt = make_choice_prompt(None, settings.parameters)
+    choice = QuestionSelection(views=(View.TEXT_ONLY,), split=settings.split, limit=settings.limit, lang=settings.lang)
+    model = model_of(settings, prompt)
     target = default_out(folder, f"{file_name(model)}-text-only")
     with ConsoleProgress(console.err, doing="asking", unit="questions", kept="answered") as listener:
         result = job.predict(data, choice, out=target, model=model, prompt=prompt, listener=listener)
-    exit_unless_finished(result, chosen)
+    exit_unless_finished(result, settings)
     lines = (line for _, line in iter_json_lines(result.path, PredictionError))
     return model.name, {(line["question_id"], line["lang"]): line["output"] for line in lines}

@@ -36,7 +36,7 @@ bloom = add_group(
     epilog=examples("vcrgen bloom build", "vcrgen bloom import BloomBench.json --images pictures"),
 )
 
-_Out = Annotated[Path | None, out_option("A new folder.", shown="data/bloom-NAME")]
+_Out = Annotated[Path | None, out_option("A new folder.", default="data/bloom-NAME")]
 
 
 _Source = Annotated[str | None, typer.Argument(help="Pairs, as `vcrgen build` reads them.", show_default="scenes")]
@@ -89,8 +89,8 @@ def build(
         with ConsoleProgress(console.err, unit="items") as listener:
             manifest = build_scene_set(validate_options(BloomSceneOptions, values), folder, listener=listener)
         return _print_summary(folder, manifest)
-    chosen = _chosen(source, config, values)
-    return _generate(chosen, _folder(out, Path(chosen.source).stem.lower().partition(":")[0] or "made"))
+    settings = _merge_recipe(source, config, values)
+    return _generate(settings, _folder(out, Path(settings.source).stem.lower().partition(":")[0] or "made"))
 
 
 def _print_plan(source: str | None, config: Path | None, values: dict[str, Any]) -> None:
@@ -106,8 +106,8 @@ def _print_plan(source: str | None, config: Path | None, values: dict[str, Any])
 
     values = {"model": "M"} | override(values, {"offline": True})
     pictured = source or config or values.get("image_model")
-    chosen = _chosen(source if pictured else "samples", config, values)
-    stages = plan_set(chosen)
+    settings = _merge_recipe(source if pictured else "samples", config, values)
+    stages = plan_set(settings)
     table = console.ruled_table("stage", "calls", "at most", "tokens read", "written")
     for stage in stages:
         table.add_row(stage.stage, *(f"{n:,}" for n in (stage.calls, stage.most_calls, stage.read, stage.written)))
@@ -116,8 +116,8 @@ def _print_plan(source: str | None, config: Path | None, values: dict[str, Any])
     )
     table.add_row("all", *(f"{n:,}" for n in (calls, most, read, written)), style="bold")
     console.out.print(table)
-    if chosen.prices:
-        cost, at_most = plan_costs(stages, chosen)
+    if settings.prices:
+        cost, at_most = plan_costs(stages, settings)
         console.out.print(
             f"Cost: about {cost:,.4g}; at most {at_most:,.4g}, if every request is repeated twice and every picture "
             "is tried.",
@@ -125,20 +125,20 @@ def _print_plan(source: str | None, config: Path | None, values: dict[str, Any])
         )
     else:
         console.out.print("Cost: give the price in --server.")
-    first, *others = map(language_name, chosen.languages)
+    first, *others = map(language_name, settings.languages)
     targets = f", translated into {', '.join(others)}" if others else ""
     console.out.print(f"Items are written in {first}{targets}.", soft_wrap=True)
-    if not chosen.image_model:
-        wanted = needed_pictures(stages, chosen)
+    if not settings.image_model:
+        pictures = needed_pictures(stages, settings)
         console.out.print(
-            f"Pictures needed: {wanted:,} at least, of which each has {pluralize(chosen.per_picture, 'item')} "
-            f"(--per-picture); few items are lost where the source has {2 * wanted:,} or more.",
+            f"Pictures needed: {pictures:,} at least, of which each has {pluralize(settings.per_picture, 'item')} "
+            f"(--per-picture); few items are lost where the source has {2 * pictures:,} or more.",
             soft_wrap=True,
         )
-    if pictured and not chosen.image_model:
+    if pictured and not settings.image_model:
         try:
-            if (rows := count_source_rows(chosen)) is not None:
-                console.out.print(f"{escape(chosen.source)} has {pluralize(rows, 'row')}.", soft_wrap=True)
+            if (rows := count_source_rows(settings)) is not None:
+                console.out.print(f"{escape(settings.source)} has {pluralize(rows, 'row')}.", soft_wrap=True)
         except SourceError as problem:  # a plan may be wanted before the pairs are there
             console.out.print(f"[yellow]No pairs yet:[/] {escape(str(problem))}", soft_wrap=True)
     console.out.print(
@@ -147,7 +147,7 @@ def _print_plan(source: str | None, config: Path | None, values: dict[str, Any])
     )
 
 
-def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> BloomGenerationOptions:
+def _merge_recipe(source: str | None, config: Path | None, values: dict[str, Any]) -> BloomGenerationOptions:
     """Merge the options of a recipe, whose paths begin beside it, with those of the command line, which win."""
     recipe: dict[str, Any] = {}
     place = ""
@@ -167,16 +167,16 @@ def _chosen(source: str | None, config: Path | None, values: dict[str, Any]) -> 
     )
 
 
-def _generate(chosen: BloomGenerationOptions, folder: Path) -> None:
+def _generate(settings: BloomGenerationOptions, folder: Path) -> None:
     """Generate a set by models, and print the outcome."""
     from vcrgen.bloom.generation.generate_set import generate_set
     from vcrgen.cli.progress import ConsoleProgress
 
     progress = ConsoleProgress(console.err, doing="generating", unit="items", kept="accepted")
     with interruption(keeps=True), progress as listener:
-        result = generate_set(chosen, folder, open_models(chosen), listener=listener)
+        result = generate_set(settings, folder, open_models(settings), listener=listener)
     typer.echo(f"{result.ledger}: {result.usage.summary}.")
-    report_missing(result.missing, "the set is written without these items", chosen, is_error=result.manifest is None)
+    report_missing(result.missing, "the set is written without these items", settings, is_error=result.manifest is None)
     assert result.manifest is not None
     _print_summary(folder, result.manifest)
     if result.manifest.rejected.get("no_picture_left"):
@@ -188,7 +188,11 @@ def _generate(chosen: BloomGenerationOptions, folder: Path) -> None:
 
 
 def report_missing(
-    missing: MissingReplies, consequence: str, chosen: BloomGenerationOptions | BloomCoverageOptions, *, is_error: bool
+    missing: MissingReplies,
+    consequence: str,
+    settings: BloomGenerationOptions | BloomCoverageOptions,
+    *,
+    is_error: bool,
 ) -> None:
     """Print the missing replies, and exit if that is an error."""
     if missing.counts:
@@ -197,7 +201,9 @@ def report_missing(
     if not (missing.counts and is_error):
         return
     remedy = (
-        "leave out --offline, with --endpoint" if chosen.offline else "raise or leave out the limit, if one is reached"
+        "leave out --offline, with --endpoint"
+        if settings.offline
+        else "raise or leave out the limit, if one is reached"
     )
     typer.echo(
         f"Replies are stored: the same command resumes ({remedy}), and with --allow-failed {consequence}.", err=True
@@ -205,32 +211,34 @@ def report_missing(
     raise typer.Exit(UNFINISHED)
 
 
-def open_models(chosen: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
-    """Return the models behind their addresses by name; none offline."""
+def open_models(settings: BloomGenerationOptions | BloomCoverageOptions) -> dict[str, EndpointModel]:
+    """Models behind their addresses, by the name that their server knows; none offline."""
     from vcrgen.models.address import parse_address, read_key
     from vcrgen.models.endpoint import EndpointModel
 
-    if chosen.offline:
+    if settings.offline:
         return {}
-    limits = limits_of(chosen)
+    limits = limits_of(settings)
 
     def model(
         name: str, endpoint: str, key_env: str | None, option: str = "--endpoint", *, pictures: bool = False
     ) -> EndpointModel:
-        profile = None if option == "image_endpoint" else chosen.profile
+        profile = None if option == "image_endpoint" else settings.profile
         address = parse_address(endpoint, name, profile, pictures=pictures, option=option)
-        return EndpointModel(address, name, key=read_key(key_env, address, insecure=chosen.insecure_key), limits=limits)
+        return EndpointModel(
+            address, name, key=read_key(key_env, address, insecure=settings.insecure_key), limits=limits
+        )
 
-    assert chosen.endpoint is not None
-    assert chosen.model is not None
-    own = chosen.endpoint, chosen.key_env
-    judged = (chosen.judge_endpoint, chosen.judge_key_env, "judge_endpoint") if chosen.judge_endpoint else own
-    found = {name: model(name, *judged) for name in chosen.judge_names}
-    if isinstance(chosen, BloomGenerationOptions) and (name := chosen.image_model):
-        other = chosen.image_endpoint
-        drawn = (other, chosen.image_key_env, "image_endpoint") if other else own
-        found[name] = model(name, *drawn, pictures=True)
-    return found | {chosen.model: model(chosen.model, *own)}
+    assert settings.endpoint is not None
+    assert settings.model is not None
+    own = settings.endpoint, settings.key_env
+    judged = (settings.judge_endpoint, settings.judge_key_env, "judge_endpoint") if settings.judge_endpoint else own
+    models = {name: model(name, *judged) for name in settings.judge_names}
+    if isinstance(settings, BloomGenerationOptions) and (name := settings.image_model):
+        other = settings.image_endpoint
+        drawn = (other, settings.image_key_env, "image_endpoint") if other else own
+        models[name] = model(name, *drawn, pictures=True)
+    return models | {settings.model: model(settings.model, *own)}
 
 
 @bloom.command(
@@ -251,9 +259,9 @@ def import_(
     from vcrgen.cli.progress import ConsoleProgress
 
     folder = _folder(out, file.stem.lower())
-    chosen = validate_options(BloomImportOptions, drop_none(options))
+    settings = validate_options(BloomImportOptions, drop_none(options))
     with ConsoleProgress(console.err, doing="reading", unit="items", kept="kept") as listener:
-        manifest = import_questions(file, chosen, folder, listener=listener)
+        manifest = import_questions(file, settings, folder, listener=listener)
     _print_summary(folder, manifest)
 
 
@@ -295,25 +303,25 @@ def _text_only_answers(data: Path, files: Sequence[Path], least: int | None) -> 
     from vcrgen.scorer.mcq.text_only import answered_items
 
     least = least if least is not None else len(files) // 2 + 1
-    found = answered_items(data, files, least=least)
+    text_only = answered_items(data, files, least=least)
     lines = [
         f"{name}: {answered:,} of {pluralize(asked, 'item')} answered without the picture, {luck:,.0f} expected from "
         "guesses"
-        for name, asked, answered, luck in found.rows
+        for name, asked, answered, luck in text_only.rows
     ]
     for line in lines:
         console.out.print(f"{escape(line)}.", soft_wrap=True)
     listed = "".join(f"- {escape_markdown(line)}\n" for line in lines)
     section = (
-        f"\n## Answered without the pictures\n\n{pluralize(len(found.ids), 'item')} that {pluralize(least, 'model')} "
-        f"of {len(files)} or more answered without the picture were left out; a model answers an item if it is right "
+        f"\n## Answered without the pictures\n\n{pluralize(len(text_only.ids), 'item')} that "
+        f"{pluralize(least, 'model')} of {len(files)} or more answered without the picture were left out; a model answers an item if it is right "
         f"in all orders that it was shown.\n\n{listed}"
     )
-    return TextOnlyAnswers(ids=found.ids, section=section)
+    return TextOnlyAnswers(ids=text_only.ids, section=section)
 
 
 def _folder(out: Path | None, name: str) -> Path:
-    """Return the folder of a set, by default one named after its source."""
+    """--out, or a folder below data/ that is named after the source of the set."""
     from vcrgen.core.storage import remote_url
 
     if out and (url := remote_url(out.as_posix())):

@@ -59,47 +59,51 @@ def coverage(
     from vcrgen.bloom.coverage.item_sets import common_taxonomy, open_sets
     from vcrgen.cli.progress import ConsoleProgress
 
-    chosen = validate_options(BloomCoverageOptions, with_server(BloomCoverageOptions, server, options))
-    read = [*sets, chosen.ledger, *(file for file in (chosen.categories, chosen.taxonomy) if file is not None)]
-    shown = report_format(form, out, read)
+    settings = validate_options(BloomCoverageOptions, with_server(BloomCoverageOptions, server, options))
+    read = [*sets, settings.ledger, *(file for file in (settings.categories, settings.taxonomy) if file is not None)]
+    output_format = report_format(form, out, read)
     check_targets([save], read)
     if save and out and save.resolve() == out.resolve():
         raise ConfigError(
             f"--save and --out both name {out}; give the categories of the items and the report a file each."
         )
-    opened = open_sets(sets, chosen)
-    taxonomy = common_taxonomy(opened, chosen.taxonomy)
-    models = open_models(chosen) if chosen.model else {}
+    opened = open_sets(sets, settings)
+    taxonomy = common_taxonomy(opened, settings.taxonomy)
+    models = open_models(settings) if settings.model else {}
     with (
         interruption(keeps=True),
         ConsoleProgress(console.err, doing="classifying", unit="items", kept="classified") as listener,
     ):
-        found = classify_sets(opened, taxonomy, chosen, models, listener=listener)
-    _report_replies(found, chosen)
+        classification = classify_sets(opened, taxonomy, settings, models, listener=listener)
+    _report_replies(classification, settings)
     if save is not None:
         with output_errors(save):
-            write_text(save, format_categories(found))
-    write_report(coverage_document(found, settings=_settings(chosen), published=published), shown, out)
+            write_text(save, format_categories(classification))
+    write_report(
+        coverage_document(classification, settings=_settings_line(settings), published=published), output_format, out
+    )
 
 
-def _report_replies(found: Classification, chosen: BloomCoverageOptions) -> None:
+def _report_replies(classification: Classification, settings: BloomCoverageOptions) -> None:
     """Print the usage of the ledger; exit if replies are missing, unless they may be."""
-    if found.usage is not None:
-        typer.echo(f"{chosen.ledger}: {found.usage.summary}.", err=True)
-    report_missing(found.missing, "these items count as missing replies", chosen, is_error=not chosen.allow_failed)
+    if classification.usage is not None:
+        typer.echo(f"{settings.ledger}: {classification.usage.summary}.", err=True)
+    report_missing(
+        classification.missing, "these items count as missing replies", settings, is_error=not settings.allow_failed
+    )
 
 
-def _settings(chosen: BloomCoverageOptions) -> str:
-    """Return the settings of the report in one line."""
+def _settings_line(settings: BloomCoverageOptions) -> str:
+    """One line from which the report can be made again; the prompt by its hash."""
     from vcrgen.bloom.generation.prompts import prompt_hashes
 
     values: dict[str, Any] = {f"vcrgen {version('vcrgen')}": "bloom coverage"}
-    if chosen.model:
-        values |= {"model": chosen.model, "judge": chosen.judge, "prompt": prompt_hashes(["category"])["category"]}
-    if chosen.categories:
-        values["categories"] = chosen.categories.name
-    if chosen.taxonomy:
-        values["taxonomy"] = chosen.taxonomy.name
-    if chosen.sample:
-        values |= {"sample": chosen.sample, "seed": chosen.seed}
+    if settings.model:
+        values |= {"model": settings.model, "judge": settings.judge, "prompt": prompt_hashes(["category"])["category"]}
+    if settings.categories:
+        values["categories"] = settings.categories.name
+    if settings.taxonomy:
+        values["taxonomy"] = settings.taxonomy.name
+    if settings.sample:
+        values |= {"sample": settings.sample, "seed": settings.seed}
     return " | ".join(f"{name}: {value}" for name, value in values.items() if value is not None)

@@ -37,7 +37,7 @@ def build(
     ] = None,
     out: Annotated[
         Path | None,
-        out_option("Folder of the dataset, or s3:// or gs:// URL.", shown="data/vcr-SOURCE-LANG-MODE"),
+        out_option("Folder of the dataset, or s3:// or gs:// URL.", default="data/vcr-SOURCE-LANG-MODE"),
     ] = None,
     config: Annotated[
         Path | None,

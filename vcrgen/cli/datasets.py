@@ -145,7 +145,7 @@ def _default_out(dataset: Path, out: Path | None, suffix: str) -> Path:
 @app.command(epilog=examples("vcrgen preview data/my-vcr", "vcrgen preview data/en data/zh --out both.html"))
 def preview(
     datasets: Annotated[list[Path], typer.Argument(help="Datasets, as for `vcrgen inspect`.")],
-    out: Annotated[Path | None, out_option("The page.", shown="DATASET-preview.html")] = None,
+    out: Annotated[Path | None, out_option("The page.", default="DATASET-preview.html")] = None,
     limit: Annotated[int, typer.Option(min=1, max=2000, help="Pairs or items to show of each dataset.")] = 48,
     mode: Annotated[str | None, typer.Option(help="Mode of files that do not state theirs: easy or hard.")] = None,
 ) -> None:
@@ -153,8 +153,8 @@ def preview(
     from vcrgen.view.preview import write_preview
 
     page = _default_out(datasets[0], out, "-preview.html")
-    shown = write_preview(datasets, page, limit=limit, mode=mode)
-    console.say(f"[bold]{escape(str(page))}[/] shows {shown}; open it in a browser.")
+    summary = write_preview(datasets, page, limit=limit, mode=mode)
+    console.say(f"[bold]{escape(str(page))}[/] shows {summary}; open it in a browser.")
 
 
 _OF_SCORES = "Scores in other forms"
@@ -178,7 +178,7 @@ def export(
             help=f"{' or '.join(EXPORT_FORMATS)}; in one file: croissant. Of saved scores: hub or every-eval-ever."
         ),
     ],
-    out: Annotated[Path | None, out_option("A new folder or file.", shown="SOURCE-FORMAT")] = None,
+    out: Annotated[Path | None, out_option("A new folder or file.", default="SOURCE-FORMAT")] = None,
     mode: Annotated[
         str | None, typer.Option(help="Only this mode; also the mode of files that do not state theirs.")
     ] = None,
@@ -222,8 +222,8 @@ def export(
         "organization": organization,
         "relationship": relationship,
     }
-    known = FILE_FORMATS[to].options if to in FILE_FORMATS else ("mode", "split")
-    if odd := [name for name, value in given.items() if value and name not in known]:
+    allowed = FILE_FORMATS[to].options if to in FILE_FORMATS else ("mode", "split")
+    if odd := [name for name, value in given.items() if value and name not in allowed]:
         raise ConfigError(f"--{odd[0]} is not for --to {to}; leave it out.")
     if to not in FILE_FORMATS:
         return _export_dataset(source, to, out, mode, split)
@@ -233,7 +233,7 @@ def export(
         return _export_croissant(source, target, base, rai)
     if not source.is_file():
         raise ConfigError(f"{source} is no file of scores; give what `vcrgen score` wrote, such as preds.scores.json.")
-    return _export_scores(source, to, target, {name: value for name in known if (value := given[name])})
+    return _export_scores(source, to, target, {name: value for name in allowed if (value := given[name])})
 
 
 def _export_dataset(source: Path, to: str, out: Path | None, mode: str | None, split: str | None) -> None:

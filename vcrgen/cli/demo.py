@@ -31,7 +31,7 @@ STEPS = (
 
 @app.command(epilog=examples("vcrgen demo", "vcrgen demo --out /tmp/demo"))
 def demo(
-    out: Annotated[Path, out_option("The new folder.", shown="demo")] = Path("demo"),
+    out: Annotated[Path, out_option("The new folder.", default="demo")] = Path("demo"),
 ) -> None:
     """Build, score, hide and rank built-in pairs offline, and write a board to open.
 

@@ -54,9 +54,9 @@ def finetune(
     options["where"] = options["where"] or None
     own = {name: value for name, value in options.items() if name in TrainOptions.model_fields}
     of_pairs = {name: options[name] for name in PAIR_OPTIONS}
-    chosen = validate_options(TrainOptions, drop_none(own))
+    settings = validate_options(TrainOptions, drop_none(own))
     with ConsoleProgress(console.err, doing="training", unit="steps") as listener:
-        result = train(model, source, out=out, options=chosen, of_pairs=drop_none(of_pairs), listener=listener)
+        result = train(model, source, out=out, options=settings, of_pairs=drop_none(of_pairs), listener=listener)
     counts = result.counts
     done = "was complete already" if result.was_complete else "is complete"
     console.say(

@@ -88,23 +88,23 @@ def make(
     options["where"] = options["where"] or None
     config = load_build_config(None, {"source": source, **{name: options[name] for name in CONFIG_OPTIONS}})
     own = {name: value for name, value in options.items() if name in HiddenOptions.model_fields}
-    chosen = validate_options(HiddenOptions, drop_none(own) | {"config": config})
+    settings = validate_options(HiddenOptions, drop_none(own) | {"config": config})
     is_new, scenes = not secret_file.exists(), source == SCENES
     questions = scenes or is_mcq_dataset(source)
     if questions and (odd := next((name for name in (*CONFIG_OPTIONS, "cover") if options[name] is not None), None)):
         raise ConfigError(f"--{odd.replace('_', '-')} is for hidden sets of pairs; {source} is an MCQ benchmark.")
-    if not questions and chosen.cover == ROWS:
+    if not questions and settings.cover == ROWS:
         console.err.print(SETTLED, soft_wrap=True)
     place: dict[str, Any] = {"out": out, "secret_file": secret_file}
     try:
         unit = "items" if questions else "pairs"
         with interruption(keeps=not questions), ConsoleProgress(console.err, unit=unit) as listener:
             if questions:
-                with _scenes(chosen, **place) if scenes else nullcontext(Path(source)) as folder:
+                with _scenes(settings, **place) if scenes else nullcontext(Path(source)) as folder:
                     dataset = open_task_dataset(folder if scenes else source)
-                    result = make_hidden_mcq(dataset, chosen, **place, listener=listener)
+                    result = make_hidden_mcq(dataset, settings, **place, listener=listener)
             else:
-                result = make_hidden(chosen, **place, listener=listener)
+                result = make_hidden(settings, **place, listener=listener)
     finally:  # an interrupted run has made the secret, too
         if is_new and secret_file.exists():
             notice = f"A new secret is in {escape(str(secret_file))}: keep a copy, and never publish it."
@@ -119,7 +119,7 @@ def make(
     else:
         console.say(f"Source {escape(result.source)}", highlight=False)
         _print_report(result.report)
-        if not chosen.not_in:
+        if not settings.not_in:
             console.out.print(
                 "The pairs were compared with no other ones. Name public data that they could be from with --not-in: "
                 "whoever finds a picture there has its caption.",
@@ -263,8 +263,8 @@ def probe(
     from vcrgen.hidden.probe import probe_document
     from vcrgen.hidden.verify import find_sets
 
-    shown = report_format(form, out)
+    output_format = report_format(form, out)
     config = load_build_config(None, {"source": against, **{name: options[name] for name in PAIR_COLUMNS}})
     with ConsoleProgress(console.err, unit="pairs") as listener:
         results = {part.name: search(part, config, listener) for part in find_sets(folder)}
-    write_report(probe_document(results), shown, out)
+    write_report(probe_document(results), output_format, out)

@@ -51,14 +51,16 @@ def _print_sets(sets: Sequence[TestSet]) -> None:
     from vcrgen.leaderboard.records import Feedback
 
     table = console.ruled_table("set", "language", "images", "spans", "answers", "feedback", "phase")
-    for one in sets:
-        kind = "hidden" if one.hidden else "public"
-        size = (f"{one.questions:,}", f"{one.spans:,}")
-        table.add_row(one.name, one.language, *size, kind, one.lifecycle.feedback.value, one.lifecycle.phase)
+    for test_set in sets:
+        kind = "hidden" if test_set.hidden else "public"
+        size = (f"{test_set.questions:,}", f"{test_set.spans:,}")
+        table.add_row(
+            test_set.name, test_set.language, *size, kind, test_set.lifecycle.feedback.value, test_set.lifecycle.phase
+        )
     console.out.print(table)
-    for one in sets:
-        if one.lifecycle.feedback is Feedback.INSTANT:
-            console.say(f"{escape(one.name)}: {INSTANT_SENTENCE}", highlight=False)
+    for test_set in sets:
+        if test_set.lifecycle.feedback is Feedback.INSTANT:
+            console.say(f"{escape(test_set.name)}: {INSTANT_SENTENCE}", highlight=False)
 
 
 leaderboard = add_group(
@@ -116,8 +118,8 @@ def init(
     lifecycle = make_lifecycle(feedback=feedback, view=view, opens=opens, closes=closes)
     made = init_board(board, data, settings, with_reported=reported, lifecycle=lifecycle, protocol=protocol)
     _print_sets(made.sets)
-    shown = escape(str(board))
-    console.out.print(f"[bold]{shown}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
+    place = escape(str(board))
+    console.out.print(f"[bold]{place}[/] is a board; its settings are in {escape(str(board / 'board.yaml'))}.")
     console.say_next("Open it", "vcrgen", "leaderboard", "serve", board)
 
 
@@ -190,24 +192,24 @@ def _print_scores(board: Board, submission: Submission) -> None:
         reader = BoardReader(board.settings, connection)
         cells, feedback = submission_cells(reader, submission.id), ladder_feedback(reader, submission)
     if feedback is not None:
-        shown = (
+        score = (
             "not better than the team's best"
             if feedback.leading_score is None
             else f"{100 * feedback.leading_score:g} %"
         )
         where = f"{feedback.task.leading.in_text} on {feedback.view.label}"
         basis = f"{where} of the feedback split, in steps of {in_points(feedback.step)}"
-        console.say(f"{escape(submission.set)}: {shown} ({basis}).", highlight=False)
+        console.say(f"{escape(submission.set)}: {score} ({basis}).", highlight=False)
         console.out.print(f"Submission {submission.id} is taken.", highlight=False)
         return
     task = cells[0].track.task if cells else VCR_TASK
     labels = (task.leading.in_text, task.metrics[task.main_metrics[1]].label)
     table = console.ruled_table("set", task.axis_label.lower(), "view", *labels, "rank", "of")
     for cell in cells:
-        known = (cell.estimates.get(metric) for metric in task.main_metrics)
-        estimates = ("" if estimate is None else f"{100 * estimate.value:.2f}" for estimate in known)
+        estimates = (cell.estimates.get(metric) for metric in task.main_metrics)
+        figures = ("" if estimate is None else f"{100 * estimate.value:.2f}" for estimate in estimates)
         rank = str(cell.rank) if cell.rank == cell.worst_rank else f"{cell.rank} ({cell.rank}-{cell.worst_rank})"
-        table.add_row(submission.set, cell.track.mode, cell.track.view.label, *estimates, rank, str(cell.models))
+        table.add_row(submission.set, cell.track.mode, cell.track.view.label, *figures, rank, str(cell.models))
     console.out.print(table)
     console.out.print(f"Submission {submission.id} is on the board.", highlight=False)
 
@@ -216,7 +218,7 @@ def _print_scores(board: Board, submission: Submission) -> None:
 def export(
     board: _Board,
     to: Annotated[str, typer.Option(help="site, md, csv, latex or json.")],
-    out: Annotated[Path | None, out_option("A folder, or a file.", shown="BOARD-site; or print")] = None,
+    out: Annotated[Path | None, out_option("A folder, or a file.", default="BOARD-site; or print")] = None,
     reported: Annotated[
         bool | None, typer.Option(help="Rows from publications.", show_default="all but latex have them")
     ] = None,
@@ -327,14 +329,15 @@ def list_(
     if status is not None and status not in list(SubmissionStatus):
         raise LeaderboardError(f"Unknown state {status!r}; known: {', '.join(SubmissionStatus)}.")
     with _open(board).reading() as connection:
-        found = list_submissions(connection, SubmissionStatus(status) if status else None)
-    if not found:
+        submissions = list_submissions(connection, SubmissionStatus(status) if status else None)
+    if not submissions:
         console.err.print(f"No submission has the state {status}." if status else "No submission has come yet.")
-    for one in found:
-        when = one.received.strftime("%Y-%m-%d %H:%M")
-        line = f"{one.id[:12]}  {when}  {one.status:8}  {one.set}  {escape(one.facts.model)}, {escape(one.facts.team)}"
+    for submission in submissions:
+        when = submission.received.strftime("%Y-%m-%d %H:%M")
+        who = f"{escape(submission.facts.model)}, {escape(submission.facts.team)}"
+        line = f"{submission.id[:12]}  {when}  {submission.status:8}  {submission.set}  {who}"
         console.say(line, highlight=False)
-        for problem in one.problems:
+        for problem in submission.problems:
             console.say(f"    {escape(problem)}", highlight=False)
 
 
@@ -370,8 +373,8 @@ def choose(
         taken = take_back(_open(board), submission, team=None, actor=maintainer())
         console.out.print(f"{taken.id} is no longer chosen for {escape(taken.facts.model)}.", soft_wrap=True)
         return
-    chosen = run(_open(board), submission, team=None, actor=maintainer())
-    console.out.print(f"{chosen.id} counts for {escape(chosen.facts.model)} on {chosen.set}.", soft_wrap=True)
+    counted = run(_open(board), submission, team=None, actor=maintainer())
+    console.out.print(f"{counted.id} counts for {escape(counted.facts.model)} on {counted.set}.", soft_wrap=True)
 
 
 @leaderboard.command(epilog=_examples("close board hidden-en"))
@@ -466,5 +469,5 @@ def restore(
     from vcrgen.leaderboard.backup import restore as run
 
     restored = run(file, board, database=database, data=data or [])
-    names = ", ".join(one.name for one in restored.sets)
+    names = ", ".join(test_set.name for test_set in restored.sets)
     console.say(f"[bold]{escape(str(board))}[/] is restored; sets: {escape(names)}.")

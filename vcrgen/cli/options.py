@@ -26,13 +26,13 @@ NOT_OPTIONS = {"source", "config"}  # fields that are an argument of the command
 
 
 def examples(*lines: str) -> str:
-    """Return the end of a command's help: one example a line."""
+    """The end of a command's help, one example a line, in paragraphs that rich does not join."""
     return "\n\n".join((f"Example{'s' if len(lines) > 1 else ''}:", *(f"  {line}" for line in lines)))
 
 
-def out_option(about: str, *, shown: str | None = None) -> Any:
-    """Return the option ``--out`` of a command, with ``shown`` as its default; `-` is an error."""
-    return typer.Option("--out", "-o", help=about, show_default=shown or False, callback=_check_out)
+def out_option(about: str, *, default: str | None = None) -> Any:
+    """Make the option ``--out`` of a command, whose help shows ``default``; `-` is an error."""
+    return typer.Option("--out", "-o", help=about, show_default=default or False, callback=_check_out)
 
 
 def _check_out(out: Path | None) -> Path | None:
@@ -69,7 +69,7 @@ def options_of(model: type[BaseModel], *, only: Collection[str] | None = None) -
 
 
 def _column_name(field: FieldInfo) -> str:
-    """Return the name by which ``--column`` takes a field; empty if the field is an option of its own."""
+    """Name by which ``--column`` takes a field; empty if the field is an option of its own."""
     from vcrgen.core.options import COLUMN
 
     spelled = str(_extra(field)["names"])
@@ -77,34 +77,34 @@ def _column_name(field: FieldInfo) -> str:
 
 
 def _column_option(fields: Mapping[str, FieldInfo]) -> inspect.Parameter:
-    """Return the option that takes the columns of a source."""
-    known = ", ".join(f"{name} ({field.description})" for name, field in fields.items())
-    shown = " ".join(f"{name}={field.default}" for name, field in fields.items() if field.default)
+    """Make ``--column``, one option for all columns of a source, whose names the help lists."""
+    names = ", ".join(f"{name} ({field.description})" for name, field in fields.items())
+    defaults = " ".join(f"{name}={field.default}" for name, field in fields.items() if field.default)
     panel = str(_extra(next(iter(fields.values())))["panel"])
     described = typer.Option(
         "--column",
-        help=f"NAME=COLUMN, a column or nested path of the source. Repeatable. NAME is {known}.",
-        show_default=shown or False,
+        help=f"NAME=COLUMN, a column or nested path of the source. Repeatable. NAME is {names}.",
+        show_default=defaults or False,
         rich_help_panel=panel,
     )
     annotation = Annotated[list[str] | None, described]
     return inspect.Parameter("column", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def _read_columns(texts: Sequence[str], known: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the value of each field in ``known``, by name of the column, from texts NAME=COLUMN; None if not given."""
-    found: dict[str, str | None] = dict.fromkeys(known.values())
+def _read_columns(texts: Sequence[str], columns: Mapping[str, str]) -> dict[str, str | None]:
+    """Read texts NAME=COLUMN: the field that ``columns`` has for NAME gets COLUMN; None if not given."""
+    paths: dict[str, str | None] = dict.fromkeys(columns.values())
     for text in texts:
         name, _, path = text.partition("=")
-        if name not in known or not path:
+        if name not in columns or not path:
             raise ConfigError(
-                f"--column {text[:80]!r} is not NAME=COLUMN with one of {', '.join(known)}, as in --column "
-                f"{next(iter(known))}=jpg."
+                f"--column {text[:80]!r} is not NAME=COLUMN with one of {', '.join(columns)}, as in --column "
+                f"{next(iter(columns))}=jpg."
             )
-        if found[known[name]] is not None:
-            raise ConfigError(f"--column names the column of {name} twice: {found[known[name]]} and {path[:80]}.")
-        found[known[name]] = path
-    return found
+        if paths[columns[name]] is not None:
+            raise ConfigError(f"--column names the column of {name} twice: {paths[columns[name]]} and {path[:80]}.")
+        paths[columns[name]] = path
+    return paths
 
 
 def _with_parameters(more: list[inspect.Parameter]) -> Callable[[Command], Command]:
@@ -129,18 +129,18 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
-    """Return the option of a field; its default is None, so that a recipe may set it."""
+    """Make the option of a field; its default is None, so that a recipe may set it."""
     extra = _extra(field)
     plain: Any = _plain_type(field.annotation)
     long = str(extra["names"]) or f"--{name.replace('_', '-')}"
     if plain is bool and not extra["names"]:  # so that it can be switched off where a recipe switches it on
         long = f"{long}/--no-{long[2:]}"
     default = field.default
-    shown = extra["shown"] or (",".join(default) if isinstance(default, tuple) else default)
+    default_text = extra["shown"] or (",".join(default) if isinstance(default, tuple) else default)
     described = typer.Option(
         *((str(extra["short"]), long) if extra["short"] else (long,)),
         help=field.description,
-        show_default=str(shown) if shown not in (None, "") and shown is not False else False,
+        show_default=str(default_text) if default_text not in (None, "") and default_text is not False else False,
         rich_help_panel=str(extra["panel"]) or None,
     )
     annotation = Annotated[plain | None, described]
@@ -148,7 +148,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
 
 
 def _plain_type(annotation: Any) -> type:
-    """Return the type that typer parses; the model checks the rest."""
+    """Type that typer parses; the model checks the rest, as the words of a Literal."""
     if get_origin(annotation) in (UnionType, Union):  # the latter of a Literal
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     if get_origin(annotation) is Literal:

@@ -33,7 +33,7 @@ ServerFile = Annotated[
 
 
 def default_out(dataset: Path, what: str) -> Path:
-    """Return the default path of outputs: beside the dataset, or here if it is in an object store."""
+    """Default path of outputs: beside the dataset, or in this folder if it is in an object store."""
     if remote_url(dataset.as_posix()):
         return Path(f"{dataset.name}-{what}.jsonl")
     folder = dataset if dataset.name not in ("", "..") else dataset.resolve()
@@ -41,7 +41,7 @@ def default_out(dataset: Path, what: str) -> Path:
 
 
 def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> str:
-    """Return the command that scores a file of outputs."""
+    """Write out the command that scores a file of outputs: with the key of a hidden set where it lies beside it."""
     from vcrgen.data.key import is_key
 
     data, splits = str(pictures.dataset), pictures.dataset.splits
@@ -56,14 +56,14 @@ def score_command(file: Path, pictures: Pictures, choice: PictureSelection) -> s
     return shlex.join(words)
 
 
-def limits_of(chosen: ServerOptions) -> Limits:
-    """Return the limits of requests to a server."""
+def limits_of(options: ServerOptions) -> Limits:
+    """Limits of requests to a server; ``patience`` becomes seconds."""
     from vcrgen.models.connection import Limits
 
     return Limits(
-        concurrency=chosen.concurrency,
-        rpm=chosen.rpm,
-        tpm=chosen.tpm,
-        timeout=chosen.timeout,
-        patience=chosen.patience_seconds,
+        concurrency=options.concurrency,
+        rpm=options.rpm,
+        tpm=options.tpm,
+        timeout=options.timeout,
+        patience=options.patience_seconds,
     )

@@ -47,7 +47,7 @@ UNFINISHED = 3  # exit code: some pictures have no reply
 @options_of(PredictOptions)
 def predict(
     dataset: PictureFolder,
-    out: Annotated[Path | None, out_option("A file (JSON Lines).", shown="DATASET-MODEL.jsonl")] = None,
+    out: Annotated[Path | None, out_option("A file (JSON Lines).", default="DATASET-MODEL.jsonl")] = None,
     allow_failed: Annotated[
         bool, typer.Option("--allow-failed", help="Write the outputs even if pictures have no reply.")
     ] = False,
@@ -68,14 +68,14 @@ def predict(
     from vcrgen.models.predict import job
     from vcrgen.models.predict.questions import open_selection
 
-    chosen = validate_options(PredictOptions, with_server(PredictOptions, server, options))
+    settings = validate_options(PredictOptions, with_server(PredictOptions, server, options))
     data = open_task_dataset(dataset)
-    choice, prompt = _select_pictures(data, chosen)
-    prompt = replace(prompt, system=chosen.system)
+    choice, prompt = _select_pictures(data, settings)
+    prompt = replace(prompt, system=settings.system)
     # Before the model, whose loading may take long: what is wrong with the pictures is said at once.
-    pictures = open_selection(data, choice, answers=chosen.answer_logprobs)
-    model = model_of(chosen, prompt)
-    target = out or default_out(dataset, f"{file_name(model)}{'-canary' if chosen.canary else ''}")
+    pictures = open_selection(data, choice, answers=settings.answer_logprobs)
+    model = model_of(settings, prompt)
+    target = out or default_out(dataset, f"{file_name(model)}{'-canary' if settings.canary else ''}")
     with ConsoleProgress(console.err, doing="asking", unit="pictures", kept="answered") as listener:
         result = job.predict(
             data,
@@ -83,27 +83,27 @@ def predict(
             out=target,
             model=model,
             prompt=prompt,
-            price=chosen.prices,
-            max_cost=chosen.max_cost,
+            price=settings.prices,
+            max_cost=settings.max_cost,
             allow_failed=allow_failed,
             retry_refused=retry_refused,
             listener=listener,
         )
-    exit_unless_finished(result, chosen)
+    exit_unless_finished(result, settings)
     counts = ", ".join(f"{count:,} {name}" for name, count in result.tally.outcomes.items() if count)
     typer.echo(f"{pluralize(result.tally.replies, 'reply', 'replies')}: {counts}; {_tokens(result.tally)}.")
     if len(names := result.tally.served.get("model", ())) > 1:
         typer.echo(f"Note: the server gave the model several names: {', '.join(names)}.")
     following = score_command(result.path, pictures, choice)
-    if chosen.preset == "bloombench":
+    if settings.preset == "bloombench":
         following += " --protocol bloom-code"
-    if chosen.canary:
+    if settings.canary:
         following = shlex.join(["vcrgen", "score", str(result.path), "--data", str(dataset)])
     typer.echo(f"{result.path}: {pluralize(result.tally.replies, 'output')} of {result.model}; next: {following}")
 
 
-def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSelection, Prompt]:
-    """Return the selected pictures or questions of a dataset, and the prompt."""
+def _select_pictures(data: Dataset, settings: PredictOptions) -> tuple[PictureSelection, Prompt]:
+    """Select pictures, or questions of an MCQ benchmark, and make the prompt for them."""
     from vcrgen.data.pictures import PictureSelection
     from vcrgen.data.tasks import bloom
     from vcrgen.data.views import QUESTION_VIEWS, VIEWS
@@ -112,26 +112,31 @@ def _select_pictures(data: Dataset, chosen: PredictOptions) -> tuple[PictureSele
 
     asks_questions = data.kind.task == bloom.TASK
     views: Mapping[str, tuple[View, ...]] = QUESTION_VIEWS if asks_questions else VIEWS
-    view: str = chosen.view or next(iter(views))
+    view: str = settings.view or next(iter(views))
     if view not in views:
         raise ConfigError(f"{data} has no view {view!r}; the views of such a dataset are {', '.join(views)}.")
-    only: dict[str, Any] = {"mode": chosen.mode, "split": chosen.split, "limit": chosen.limit, "canary": chosen.canary}
+    only: dict[str, Any] = {
+        "mode": settings.mode,
+        "split": settings.split,
+        "limit": settings.limit,
+        "canary": settings.canary,
+    }
     if asks_questions:
-        if chosen.mode is not None:
+        if settings.mode is not None:
             raise ConfigError(f"{data} is an MCQ benchmark, which has no modes; leave --mode out.")
         prompt = make_choice_prompt(
-            chosen.preset,
-            chosen.parameters,
-            answer_logprobs=chosen.answer_logprobs,
-            label_logprobs=chosen.label_logprobs,
-            is_open=chosen.open_answers,
+            settings.preset,
+            settings.parameters,
+            answer_logprobs=settings.answer_logprobs,
+            label_logprobs=settings.label_logprobs,
+            is_open=settings.open_answers,
         )
-        return QuestionSelection(views=views[view], lang=chosen.lang, rotations=chosen.rotations, **only), prompt
+        return QuestionSelection(views=views[view], lang=settings.lang, rotations=settings.rotations, **only), prompt
     for name in ("lang", "rotations", "label_logprobs", "open_answers"):
-        if getattr(chosen, name) != type(chosen).model_fields[name].default:
+        if getattr(settings, name) != type(settings).model_fields[name].default:
             raise ConfigError(f"--{name.replace('_', '-')} is for MCQ benchmarks, and {data} is none.")
     return PictureSelection(views=views[view], **only), make_prompt(
-        chosen.preset, chosen.parameters, answer_logprobs=chosen.answer_logprobs
+        settings.preset, settings.parameters, answer_logprobs=settings.answer_logprobs
     )
 
 
@@ -140,63 +145,63 @@ def file_name(model: Model) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", model.name).strip("-.")
 
 
-def exit_unless_finished(result: JobResult, chosen: PredictOptions) -> None:
+def exit_unless_finished(result: JobResult, settings: PredictOptions) -> None:
     """Print missing replies; exit if no outputs were written."""
     if result.missing:
         typer.echo(f"{_missing(result)}; the first: {result.example}", err=not result.finished)
     if not result.finished:
-        typer.echo(_unfinished(result, chosen), err=True)
+        typer.echo(_unfinished(result, settings), err=True)
         raise typer.Exit(UNFINISHED)
 
 
-def model_of(chosen: PredictOptions, prompt: Prompt) -> Model:
-    """Return the model: loaded, or behind its address."""
-    return _model_here(chosen.transformers, chosen, prompt) if chosen.transformers else _model_served(chosen)
+def model_of(settings: PredictOptions, prompt: Prompt) -> Model:
+    """Load the model into this process, or open the connection to its server."""
+    return _model_here(settings.transformers, settings, prompt) if settings.transformers else _model_served(settings)
 
 
-def _model_here(folder: Path, chosen: PredictOptions, prompt: Prompt) -> Model:
+def _model_here(folder: Path, settings: PredictOptions, prompt: Prompt) -> Model:
     from vcrgen.models.inprocess import InProcessModel, check_settings
     from vcrgen.models.loading import load_model
 
     check_settings(prompt.sampling, prompt.parameters)
     loaded = load_model(
-        folder, adapter=chosen.adapter, device=chosen.device, trust_remote_code=chosen.trust_remote_code
+        folder, adapter=settings.adapter, device=settings.device, trust_remote_code=settings.trust_remote_code
     )
-    names = [each.resolve().name for each in (folder, chosen.adapter) if each]
-    return InProcessModel(loaded, chosen.model or "+".join(names), batch=chosen.batch_size)
+    names = [path.resolve().name for path in (folder, settings.adapter) if path]
+    return InProcessModel(loaded, settings.model or "+".join(names), batch=settings.batch_size)
 
 
-def _model_served(chosen: PredictOptions) -> Model:
+def _model_served(settings: PredictOptions) -> Model:
     from vcrgen.models.address import parse_address, read_key
     from vcrgen.models.endpoint import EndpointModel
 
-    assert chosen.endpoint is not None
-    assert chosen.model is not None
-    address = parse_address(chosen.endpoint, chosen.model, chosen.profile)
-    if chosen.answer_logprobs and not address.kind.gives_candidate_logprobs:
+    assert settings.endpoint is not None
+    assert settings.model is not None
+    address = parse_address(settings.endpoint, settings.model, settings.profile)
+    if settings.answer_logprobs and not address.kind.gives_candidate_logprobs:
         raise ConfigError(
             f"Servers of the kind {address.profile} give no log-probabilities of given answers; --answer-logprobs "
             "works with vLLM (profile: vllm), and with a model in this process (--transformers)."
         )
-    key = read_key(chosen.key_env, address, insecure=chosen.insecure_key)
-    return EndpointModel(address, chosen.model, key=key, limits=limits_of(chosen))
+    key = read_key(settings.key_env, address, insecure=settings.insecure_key)
+    return EndpointModel(address, settings.model, key=key, limits=limits_of(settings))
 
 
 def _missing(result: JobResult) -> str:
     counts = ", ".join(f"{reason} {count:,}" for reason, count in result.missing.most_common())
-    one, many = (f"of {pluralize(result.total, 'picture')} {verb}" for verb in ("has", "have"))
-    return f"{pluralize(result.missing.total(), one, many)} no reply: {counts}"
+    singular, many = (f"of {pluralize(result.total, 'picture')} {verb}" for verb in ("has", "have"))
+    return f"{pluralize(result.missing.total(), singular, many)} no reply: {counts}"
 
 
-def _cost_reached(spent: ReplyTally, chosen: PredictOptions) -> str:
-    """Return the sentence of a run that ended at --max-cost; empty for other runs."""
-    if chosen.max_cost is None or spent.cost is None or spent.cost < chosen.max_cost:
+def _cost_reached(spent: ReplyTally, settings: PredictOptions) -> str:
+    """A sentence for a run that ended at --max-cost; empty for other runs."""
+    if settings.max_cost is None or spent.cost is None or spent.cost < settings.max_cost:
         return ""
-    return f"--max-cost {chosen.max_cost:g} is reached ({_tokens(spent)}). Raise it to go on with the rest."
+    return f"--max-cost {settings.max_cost:g} is reached ({_tokens(spent)}). Raise it to go on with the rest."
 
 
-def _unfinished(result: JobResult, chosen: PredictOptions) -> str:
-    if reached := _cost_reached(result.spent, chosen):
+def _unfinished(result: JobResult, settings: PredictOptions) -> str:
+    if reached := _cost_reached(result.spent, settings):
         return reached
     if not result.tally.replies:
         return "Not one picture has a reply, so nothing was written; see what is said of the first."

@@ -90,7 +90,7 @@ class ConsoleProgress(ProgressListener):
         self._console.print(", ".join([*parts, self._detail()]), soft_wrap=True)
 
     def _detail(self) -> str:
-        """Return the note, and the numbers of kept and rejected items."""
+        """The note, and the numbers of kept and rejected items with the two most frequent reasons."""
         top = ", ".join(f"{reason} {count:,}" for reason, count in self._rejected.most_common(2))
         counts = f"{self._kept:,} {self._word}, {self._rejected.total():,} rejected" + (f" ({top})" if top else "")
         # Without rejected items, the kept ones are the finished ones.

@@ -27,7 +27,7 @@ Out = Annotated[Path | None, out_option("Write the report to this file.")]
 
 
 def report_format(form: str | None, out: Path | None, inputs: Sequence[Path] = ()) -> str:
-    """Return the format of a report, checked before anything is computed.
+    """Choose the format of a report before anything is computed: that of --format, or by the ending of --out.
 
     Raises:
         ConfigError: The format is unknown, HTML has no file, or the report would replace an input.

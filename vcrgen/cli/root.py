@@ -119,9 +119,11 @@ class Commands(TyperGroup):
         return ctx.command.shell_complete(ctx, incomplete)
 
     def _overview(self) -> TyperGroup:
-        """Return the same group with the rows in place of the commands."""
-        shown: dict[str, Any] = {name: getattr(self, name) for name in ("name", "commands", "params", "help", "epilog")}
-        return TyperGroup(**shown, rich_markup_mode=self.rich_markup_mode)
+        """The same group with stubs of the rows in place of the commands, so that nothing is imported."""
+        attributes: dict[str, Any] = {
+            name: getattr(self, name) for name in ("name", "commands", "params", "help", "epilog")
+        }
+        return TyperGroup(**attributes, rich_markup_mode=self.rich_markup_mode)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an interruption is told as its row says."""
@@ -193,7 +195,7 @@ def _usage_mistake(error: typer.TyperException) -> str:
     if not text or context is None:
         return text and f"{text}."
     words = text.partition("unexpected extra argument(s) (")[2].rstrip(")").split()
-    if any(map(os.path.exists, words)) and any(one.name == "source" for one in context.command.params):
+    if any(map(os.path.exists, words)) and any(parameter.name == "source" for parameter in context.command.params):
         text += (
             ". Put a pattern such as 'data/*.parquet' in quotes: without them the shell writes names of files in its "
             "place"
@@ -226,8 +228,8 @@ def add_group(name: str, **options: Any) -> typer.Typer:
     return group
 
 
-def _show_version(context: typer.Context, wanted: bool) -> None:
-    if not wanted:
+def _show_version(context: typer.Context, is_given: bool) -> None:
+    if not is_given:
         return
     if context.params["verbose"]:
         from vcrgen.cli.versions import version_lines

@@ -182,7 +182,7 @@ def _write_saved(results: Sequence[RunResult], targets: Sequence[Path | None], *
 
 def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_id: str) -> None:
     """Print one question's outputs with their matches."""
-    from vcrgen.cli.score_output import show_found, show_item, show_signature
+    from vcrgen.cli.score_output import show_example, show_item, show_signature
     from vcrgen.cli.terminal import print_parts
     from vcrgen.scorer.span_session import ScoredExample
 
@@ -192,7 +192,7 @@ def _explain(session: BaseScoringSession, predictions: Sequence[Path], question_
         where = "has no output in these files" if is_there else "is not in the dataset"
         raise ScoreError(f"The question {question_id!r} {where}.")
     for item in examples_found:
-        print_parts(console.out, show_found(item) if isinstance(item, ScoredExample) else show_item(item))
+        print_parts(console.out, show_example(item) if isinstance(item, ScoredExample) else show_item(item))
     print_parts(console.out, [show_signature("", str(session.signature))])
 
 
@@ -223,7 +223,7 @@ def _report(
 
 
 def _result_file(file: PredictionFile, signature: Signature) -> Path | None:
-    """Return the path of a result beside its outputs, which no other signature has yet; None for a pipe."""
+    """Path of a result beside its outputs, with the signature if another result is there; None for a pipe."""
     from vcrgen.scorer.saved import signature_of
 
     if not file.path.is_file():

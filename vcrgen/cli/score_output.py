@@ -96,7 +96,7 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     yield plain("  Complete." if validation.fit else "  Not complete: --strict would refuse it.", "bold")
 
 
-def show_found(example: ScoredExample) -> Iterator[RenderableType]:
+def show_example(example: ScoredExample) -> Iterator[RenderableType]:
     """Yield an example with its matches, highlighted in the output."""
     yield plain(f"{example.question_id}  ({example.view.label}, mode {example.mode})", "bold")
     for number, match in enumerate(example.matches, start=1):

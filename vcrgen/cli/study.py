@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vcrgen.study.store.database import StudyStore
 
 _Study = Annotated[Path, typer.Argument(help="Folder of the study.")]
-_Out = Annotated[Path | None, out_option("A file.", shown="print")]
+_Out = Annotated[Path | None, out_option("A file.", default="print")]
 _Moved = Annotated[
     str | None, typer.Option("--data", "-d", help="Where the dataset is now.", show_default="where it was")
 ]
@@ -67,16 +67,16 @@ def init(
     design, token = init_study(folder, data, validate_options(StudyOptions, drop_none(options)))
     people = design.options["raters"] * len(design.conditions)
     _print_frozen(design, people)
-    shown = escape(str(folder))
-    console.say(f"[bold]{shown}[/] is a study; CONSENT and INSTRUCTIONS in it are yours to write.")
+    place = escape(str(folder))
+    console.say(f"[bold]{place}[/] is a study; CONSENT and INSTRUCTIONS in it are yours to write.")
     typer.echo(token)
     console.err.print("This token opens the page for maintainers; it is shown only now.")
     # Of an MCQ benchmark a person answers in one language, so people are invited language by language.
-    each: list[tuple[object, ...]] = [(people,)]
+    invitations: list[tuple[object, ...]] = [(people,)]
     if design.is_mcq:
         counts = Counter(condition.mode for condition in design.conditions)
-        each = [(design.options["raters"] * views, "--lang", lang) for lang, views in counts.items()]
-    for count in each:
+        invitations = [(design.options["raters"] * views, "--lang", lang) for lang, views in counts.items()]
+    for count in invitations:
         console.say_next("Next", "vcrgen", "study", "invite", folder, "--count", *count)
 
 
@@ -224,15 +224,15 @@ def report(
     from vcrgen.report.document import choose_format
     from vcrgen.study.report import make_report
 
-    chosen = choose_format(form, out.suffix if out else "")
-    if chosen == "text" and out is not None:
+    output_format = choose_format(form, out.suffix if out else "")
+    if output_format == "text" and out is not None:
         raise StudyError("A report for the terminal is printed; choose a --format for --out.")
     with _open(folder) as store:
-        found = make_report(store, data=data, compare=compare or [], causes=causes)
-    if chosen == "text":
-        print_parts(console.out, show_document(found.document))
+        report = make_report(store, data=data, compare=compare or [], causes=causes)
+    if output_format == "text":
+        print_parts(console.out, show_document(report.document))
     else:
-        _write(found.render(chosen), out)
+        _write(report.render(output_format), out)
 
 
 @study.command(epilog=examples("vcrgen study forget study r3"))
@@ -244,9 +244,9 @@ def forget(folder: _Study, rater: Annotated[str, typer.Argument(help="The rater,
 
     with _open(folder) as store:
         with store.reading() as connection:
-            found = rater_by_name(read_raters(connection), rater)
-        run(store, found)
-    console.out.print(f"{found.name} is forgotten. Files that were exported before may still hold what was typed.")
+            person = rater_by_name(read_raters(connection), rater)
+        run(store, person)
+    console.out.print(f"{person.name} is forgotten. Files that were exported before may still hold what was typed.")
 
 
 @contextmanager

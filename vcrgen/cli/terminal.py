@@ -101,7 +101,7 @@ class _FittedTable:
             above = Text("")
 
     def _least(self, number: int) -> int:
-        """Return the least width of a column: heads break between words, cells only if they are labels."""
+        """Least width of a column in cells of the terminal: heads break between words, of the cells only labels."""
         texts = self.heads[number].split()
         for row in self.rows:
             texts += row[number].split() if self.wrapped and number < self.labels else [row[number]]
