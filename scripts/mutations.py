@@ -157,8 +157,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "tasks",
         "bits of another number of covered texts are taken",
-        "return found if len(found) == spans else",
-        "return found if found else",
+        "return bits if len(bits) == spans else",
+        "return bits if bits else",
         "tests/scorer/test_pixels.py",
     ),
     M(
@@ -171,8 +171,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "dataset",
         "a span of exactly one bit is settled",
-        "sum(value < 1 for value in known)",
-        "sum(value <= 1 for value in known)",
+        "sum(value < 1 for value in numbers)",
+        "sum(value <= 1 for value in numbers)",
         "tests/scorer/test_pixels.py",
     ),
     M(
@@ -1643,7 +1643,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "dataset",
         "a half of a canary proves",
-        "for start in range(shown, DIGITS - MIN_DIGITS + 1))",
+        "for start in range(prompted, DIGITS - MIN_DIGITS + 1))",
         "for start in range(DIGITS - MIN_DIGITS + 1))",
         "text-only",
     ),
@@ -1904,7 +1904,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M("bloom", "colours by night", "if is_dark(facts) and self.words in (COLOURS, SEASONS):", "if False:", "questions"),
     M("readers", "luck is a shortcut", "1 - CONFIDENCE / max(self.tests, 1)", "1 - CONFIDENCE", "questions"),
     M("readers", "the reader may be far above chance", "MARGIN = 0.03", "MARGIN = 0.3", "questions"),
-    M("readers", "the classifier knows the keys", "if of != fold]))", "if of == fold]))", "questions"),
+    M("readers", "the classifier knows the keys", "if item_fold != fold]))", "if item_fold == fold]))", "questions"),
     M(
         "making",
         "other numbers in a translation",
@@ -2504,7 +2504,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "pixels",
         "glyphs are cut out of known faces",
-        'votes["" if known else best.name] += 1',
+        'votes["" if is_known else best.name] += 1',
         "votes[best.name] += 1",
         "tests/pixels/test_harvest.py",
     ),

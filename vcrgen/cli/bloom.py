@@ -314,8 +314,8 @@ def _text_only_answers(data: Path, files: Sequence[Path], least: int | None) -> 
     listed = "".join(f"- {escape_markdown(line)}\n" for line in lines)
     section = (
         f"\n## Answered without the pictures\n\n{pluralize(len(text_only.ids), 'item')} that "
-        f"{pluralize(least, 'model')} of {len(files)} or more answered without the picture were left out; a model answers an item if it is right "
-        f"in all orders that it was shown.\n\n{listed}"
+        f"{pluralize(least, 'model')} of {len(files)} or more answered without the picture were left out; a model "
+        f"answers an item if it is right in all orders that it was shown.\n\n{listed}"
     )
     return TextOnlyAnswers(ids=text_only.ids, section=section)
 

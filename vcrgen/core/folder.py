@@ -98,12 +98,12 @@ class WorkFolder:
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """Return the differences of two plans as part of a sentence: ``seed 0 there, 1 here; font``."""
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
-    shown = []
+    differing = []
     for name in names[:_MOST_SHOWN]:
         values = _shown_values(there.get(name), here.get(name))
-        shown.append(f"{name} {values[0]} there, {values[1]} here" if values else name)
-    more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
-    return "; ".join(shown + more)
+        differing.append(f"{name} {values[0]} there, {values[1]} here" if values else name)
+    more = [f"{len(names) - len(differing)} more"] if len(names) > len(differing) else []
+    return "; ".join(differing + more)
 
 
 def _shown_values(there: object, here: object) -> tuple[str, str] | None:

@@ -48,10 +48,10 @@ class Ledger:
         if not self.damaged and not read_only:
             self._lines.truncate(end)
         if self.damaged:
-            kept = "" if read_only else f"; the file as it was is kept as {self._leave_out_damaged().name}"
+            advice = "" if read_only else f"; the file as it was is kept as {self._leave_out_damaged().name}"
             lines = ", ".join(map(str, self.damaged[:_NAMED])) + (", ..." if len(self.damaged) > _NAMED else "")
             subject = pluralize(len(self.damaged), "line is", "lines are")
-            warn(f"{file}: {subject} damaged and left out (line {lines}){kept}.")
+            warn(f"{file}: {subject} damaged and left out (line {lines}){advice}.")
 
     def __enter__(self) -> Self:
         return self

@@ -182,8 +182,12 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError
     if not field:
         return ConfigError(f"{message}.")
     name = field.replace("_", "-")
-    found = OptionError(f"{name}: {message}.")
-    known = model.model_fields.get(field)
-    if known is not None and isinstance(known.json_schema_extra, dict) and known.json_schema_extra["typed"]:
-        found.option = spelling(model, field)
-    return found
+    mistake = OptionError(f"{name}: {message}.")
+    model_field = model.model_fields.get(field)
+    if (
+        model_field is not None
+        and isinstance(model_field.json_schema_extra, dict)
+        and model_field.json_schema_extra["typed"]
+    ):
+        mistake.option = spelling(model, field)
+    return mistake

@@ -139,8 +139,8 @@ class DiskFolder(Folder):
 
     def glob(self, pattern: str) -> list[str]:
         # Path.glob takes no pattern that leads out of the folder.
-        found = glob.glob(pattern, root_dir=self.local_path, recursive=True)  # noqa: PTH207
-        return sorted(Path(name).as_posix() for name in found if (self.local_path / name).is_file())
+        names = glob.glob(pattern, root_dir=self.local_path, recursive=True)  # noqa: PTH207
+        return sorted(Path(name).as_posix() for name in names if (self.local_path / name).is_file())
 
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
         return atomic_path(self.local_path / name)
@@ -226,8 +226,8 @@ class BucketFolder(Folder):
     def size(self, name: str) -> int | None:
         system, key = self._key(name)
         with contextlib.suppress(FileNotFoundError), self._storage_errors(name):
-            found = system.info(key)
-            return int(found["size"] or 0) if found["type"] == "file" else None
+            facts = system.info(key)
+            return int(facts["size"] or 0) if facts["type"] == "file" else None
         return None
 
     def entries(self) -> list[str]:
@@ -241,8 +241,8 @@ class BucketFolder(Folder):
     def glob(self, pattern: str) -> list[str]:
         system, path = self._located
         with self._storage_errors(pattern):
-            found = system.glob(f"{path}/{pattern}", detail=True)
-        return sorted(str(name)[len(path) + 1 :] for name, facts in found.items() if facts["type"] == "file")
+            entries = system.glob(f"{path}/{pattern}", detail=True)
+        return sorted(str(name)[len(path) + 1 :] for name, facts in entries.items() if facts["type"] == "file")
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path]:

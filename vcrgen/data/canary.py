@@ -69,7 +69,7 @@ def canary_questions(digits: str) -> Iterator[CanaryQuestion]:
     )
 
 
-def repeats_canary(reply: str, digits: str, shown: int) -> bool:
-    """Return True if a reply has digits of the canary after the first ``shown``, which the prompt holds."""
+def repeats_canary(reply: str, digits: str, prompted: int) -> bool:
+    """Return True if a reply has digits of the canary after the first ``prompted``, which the prompt holds."""
     normalised = _SEPARATORS.sub("", reply.lower())
-    return any(digits[start : start + MIN_DIGITS] in normalised for start in range(shown, DIGITS - MIN_DIGITS + 1))
+    return any(digits[start : start + MIN_DIGITS] in normalised for start in range(prompted, DIGITS - MIN_DIGITS + 1))

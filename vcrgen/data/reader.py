@@ -147,13 +147,13 @@ class Dataset:
             if yielded == limit or (numbers is not None and yielded == len(numbers)):
                 return
             with open_table(self.folder, file) as table:
-                chosen = self._columns(table, file, names, optional)
+                present = self._columns(table, file, names, optional)
                 stop = start + (0 if numbers is None else table.count())
                 local = None if numbers is None else {row - start for row in numbers if start <= row < stop}
                 constants = {
-                    name: value for name, value in file.constants.items() if name in names and name not in chosen
+                    name: value for name, value in file.constants.items() if name in names and name not in present
                 }
-                for number, row in table.rows(chosen, local) if local != set() else ():
+                for number, row in table.rows(present, local) if local != set() else ():
                     if isinstance(row.get(self.kind.identifier), int):
                         row[self.kind.identifier] = str(row[self.kind.identifier])
                     yield f"{self.folder}/{file.path}, {table.place(number)}", row | constants
@@ -204,9 +204,11 @@ class Dataset:
 
         def there(name: str) -> bool:
             column, *fields = name.split(".")
-            found = table.types.get(column)
-            numbered = column == self.kind.identifier and found is not None and pa.types.is_integer(found)
-            return found is not None and (numbered or fits(found, narrowed(schema.field(column).type, fields)))
+            stored_type = table.types.get(column)
+            numbered = column == self.kind.identifier and stored_type is not None and pa.types.is_integer(stored_type)
+            return stored_type is not None and (
+                numbered or fits(stored_type, narrowed(schema.field(column).type, fields))
+            )
 
         names = [name for name in names if there(name) or name not in file.constants]
         for name in names:
@@ -215,9 +217,9 @@ class Dataset:
             if not there(name):
                 have = ", ".join(table.types)[:500] or "none"
                 raise DatasetError(f"{self.folder}/{file.path} has no column `{name}` as it is needed; it has {have}.")
-        chosen = [name for name in (*names, *optional) if there(name)]
-        table.check(chosen)
-        return chosen
+        columns = [name for name in (*names, *optional) if there(name)]
+        table.check(columns)
+        return columns
 
     def _choice(self) -> str:
         parts = dict.fromkeys("/".join(filter(None, (file.mode, file.split))) for file in self.files)

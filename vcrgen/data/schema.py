@@ -47,8 +47,8 @@ class DatasetKind:
 
     def schema(self, *columns: str) -> pa.Schema:
         """Return the Arrow schema of some columns, by default all features, with the metadata of ``datasets``."""
-        known = {**self.features, **{name: feature for name, (feature, _) in self.optional_features.items()}}
-        features = {name: known[name] for name in columns or self.features}
+        all_features = {**self.features, **{name: feature for name, (feature, _) in self.optional_features.items()}}
+        features = {name: all_features[name] for name in columns or self.features}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         return pa.schema([(name, _arrow_type(feature)) for name, feature in features.items()], metadata=metadata)
 

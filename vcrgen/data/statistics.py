@@ -38,11 +38,11 @@ class BitsSummary:
     @classmethod
     def of(cls, values: Iterable[float]) -> Self | None:
         """Summarise the bits of spans, NaN for unknown ones; None if no span's bits are known."""
-        known = sorted(value for value in values if not math.isnan(value))
-        if not known:
+        numbers = sorted(value for value in values if not math.isnan(value))
+        if not numbers:
             return None
-        settled = sum(value < 1 for value in known) / len(known)
-        return cls(spans=len(known), median=_percentile(known, 50), p10=_percentile(known, 10), settled=settled)
+        settled = sum(value < 1 for value in numbers) / len(numbers)
+        return cls(spans=len(numbers), median=_percentile(numbers, 50), p10=_percentile(numbers, 10), settled=settled)
 
     def __str__(self) -> str:
         """Return the figures in words, as after a colon."""

@@ -63,8 +63,8 @@ class StoredRows(ABC):
         """Count the rows; may stop at ``limit``."""
 
     @abstractmethod
-    def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
-        """Stream the rows with the ``wanted`` numbers, or all.
+    def rows(self, columns: Sequence[str], numbers: AbstractSet[int] | None) -> Iterator[Row]:
+        """Stream the rows of these numbers, counted from 0, or all.
 
         ``columns`` exist; ``parts.name`` is a field of the records in ``parts``, and other fields may be included.
         """
@@ -113,25 +113,25 @@ def _opened(folder: Folder, file: TableFile) -> Iterator[StoredRows]:
             yield _Parquet(reader)
 
 
-def fits(found: pa.DataType, expected: pa.DataType) -> bool:
+def fits(stored: pa.DataType, expected: pa.DataType) -> bool:
     """Return True if one type can be read as another of the same class (text, integer, image) of any width."""
     types = pa.types
-    if types.is_dictionary(found):
-        found = found.value_type
+    if types.is_dictionary(stored):
+        stored = stored.value_type
     if expected == _IMAGE_TYPE:
-        place = found.get_field_index("bytes") if types.is_struct(found) else -1
-        data = found.field(place).type if place >= 0 else found
+        place = stored.get_field_index("bytes") if types.is_struct(stored) else -1
+        data = stored.field(place).type if place >= 0 else stored
         return bool(types.is_binary(data) or types.is_large_binary(data))
     if types.is_struct(expected):
-        return types.is_struct(found) and all(
-            (place := found.get_field_index(field.name)) >= 0 and fits(found.field(place).type, field.type)
+        return types.is_struct(stored) and all(
+            (place := stored.get_field_index(field.name)) >= 0 and fits(stored.field(place).type, field.type)
             for field in expected
         )
     if types.is_list(expected):
-        is_list = types.is_list(found) or types.is_large_list(found) or types.is_fixed_size_list(found)
-        return is_list and fits(found.value_type, expected.value_type)
+        is_list = types.is_list(stored) or types.is_large_list(stored) or types.is_fixed_size_list(stored)
+        return is_list and fits(stored.value_type, expected.value_type)
     same = (_is_text, types.is_integer, types.is_floating)
-    return any(is_same(expected) and is_same(found) for is_same in same)
+    return any(is_same(expected) and is_same(stored) for is_same in same)
 
 
 def narrowed(kind: pa.DataType, fields: Sequence[str]) -> pa.DataType:
@@ -163,19 +163,19 @@ def _rows_together(types: Mapping[str, pa.DataType], columns: Sequence[str]) -> 
     return _IMAGE_ROWS if images else _TEXT_ROWS
 
 
-def _rows(batches: Iterator[pa.RecordBatch], start: int, wanted: AbstractSet[int] | None, size: int) -> Iterator[Row]:
+def _rows(batches: Iterator[pa.RecordBatch], start: int, selected: AbstractSet[int] | None, size: int) -> Iterator[Row]:
     """Decode batches ``size`` rows at a time; image rows few at a time, as Python objects are copies."""
     for batch in batches:
         for first in range(0, batch.num_rows, size):
             part = batch.slice(first, size)
             numbers = range(start + first, start + first + part.num_rows)
-            if wanted is not None and wanted.isdisjoint(numbers):
+            if selected is not None and selected.isdisjoint(numbers):
                 continue
             for place in range(0, part.num_rows, at_once := size if size == _TEXT_ROWS else _COPIED_ROWS):
                 few = numbers[place : place + at_once]
-                if wanted is None or not wanted.isdisjoint(few):
+                if selected is None or not selected.isdisjoint(few):
                     decoded = zip(few, checked_rows(part.slice(place, at_once)), strict=True)
-                    yield from (row for row in decoded if wanted is None or row[0] in wanted)
+                    yield from (row for row in decoded if selected is None or row[0] in selected)
         start += batch.num_rows
 
 
@@ -187,13 +187,13 @@ class _Parquet(StoredRows):
     def count(self, limit: int | None = None) -> int:
         return int(self._reader.metadata.num_rows)
 
-    def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
+    def rows(self, columns: Sequence[str], numbers: AbstractSet[int] | None) -> Iterator[Row]:
         paths, size = self._paths(columns), _rows_together(self.types, columns)
         start = 0
         for group, rows in enumerate(self._reader.group_sizes):
-            if wanted is None or not wanted.isdisjoint(range(start, start + rows)):
+            if numbers is None or not numbers.isdisjoint(range(start, start + rows)):
                 self._check_sizes(group, paths)
-                yield from _rows(self._reader.batches(group, paths, size), start, wanted, size)
+                yield from _rows(self._reader.batches(group, paths, size), start, numbers, size)
             start += rows
 
     def _check_sizes(self, group: int, paths: Sequence[str]) -> None:
@@ -228,10 +228,10 @@ class _Arrow(StoredRows):
                     break
         return rows
 
-    def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
+    def rows(self, columns: Sequence[str], numbers: AbstractSet[int] | None) -> Iterator[Row]:
         names = list(dict.fromkeys(column.partition(".")[0] for column in columns))
         with open_stream(self._folder, self._path) as stream:
-            yield from _rows((batch.select(names) for batch in stream), 0, wanted, _rows_together(self.types, columns))
+            yield from _rows((batch.select(names) for batch in stream), 0, numbers, _rows_together(self.types, columns))
 
 
 class _ImageFiles(StoredRows):
@@ -263,8 +263,8 @@ class _ImageFiles(StoredRows):
                 if self.types[column] == _IMAGE_TYPE:
                     self._file_name(number, column)
 
-    def rows(self, columns: Sequence[str], wanted: AbstractSet[int] | None) -> Iterator[Row]:
-        for number in range(len(self._lines)) if wanted is None else sorted(wanted):
+    def rows(self, columns: Sequence[str], numbers: AbstractSet[int] | None) -> Iterator[Row]:
+        for number in range(len(self._lines)) if numbers is None else sorted(numbers):
             yield number, {column: self._value(number, column) for column in columns}
 
     def _value(self, number: int, column: str) -> Any:

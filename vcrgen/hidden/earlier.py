@@ -22,7 +22,7 @@ def find_earlier_sets(place: str) -> list[Path]:
     """Return the public parts and keys that a folder is or holds, of all forms."""
     folder = Path(place).expanduser()
     sets = [folder, *sorted(folder.glob("form-*"))] if folder.is_dir() else []
-    return [part for one in sets for part in (one, one / "public", one / "key") if is_key(part) or _is_public(part)]
+    return [part for root in sets for part in (root, root / "public", root / "key") if is_key(part) or _is_public(part)]
 
 
 def part_digest(part: Path) -> str:

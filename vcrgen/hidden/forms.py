@@ -96,14 +96,14 @@ class FormBuilder:
         """Return the canary of every public file of a form."""
         return LINE + self._secret.token("canary", str(form))
 
-    def plan(self, item: Item, number: int, form: int = 0, known: Sequence[Span] = ()) -> PlannedItem | Reject:
+    def plan(self, item: Item, number: int, form: int = 0, earlier_spans: Sequence[Span] = ()) -> PlannedItem | Reject:
         """Draw the design and the spans of an item.
 
         Args:
             item: The pair.
             number: The number of the item in its form.
             form: The number of the form, if several forms have the same pair.
-            known: The spans of the pair's earlier forms, to be avoided.
+            earlier_spans: The spans of the pair's earlier forms, to be avoided.
         """
         slot = draw_design(self._secret, number, form, self._fonts)
         style = self._style(slot.font, slot.font_size)
@@ -112,10 +112,12 @@ class FormBuilder:
             return prepared
         prepared = replace(prepared, layout=prepared.layout.with_whole_letters())
         ink = WHITE - render_strip(prepared.layout)
-        covers = self._select(prepared, ink, form, known)
+        covers = self._select(prepared, ink, form, earlier_spans)
         if isinstance(covers, Reject):
             return covers
-        shares = (share for span, one in covers.items() for share in _visible(span, prepared, ink, one.rules))
+        shares = (
+            share for span, span_covers in covers.items() for share in _visible(span, prepared, ink, span_covers.rules)
+        )
         visible = sum(shares) / len(prepared.style.calibrations)
         return PlannedItem(slot=slot, prepared=prepared, covers=covers, visible=visible)
 
@@ -168,12 +170,12 @@ class FormBuilder:
         return [self.pipeline.threshold(self._rules(prepared, span, form, draw)[mode], mode)]
 
     def _select(
-        self, prepared: PreparedItem, ink: Gray, form: int, known: Sequence[Span]
+        self, prepared: PreparedItem, ink: Gray, form: int, earlier_spans: Sequence[Span]
     ) -> dict[Span, SpanCovers] | Reject:
         """Select spans whose covers are usable and that overlap little with those of earlier forms."""
 
         def shared(span: Span) -> float:  # its largest overlap with a known span, as a share
-            counts = (min(span.end, other.end) - max(span.start, other.start) for other in known)
+            counts = (min(span.end, other.end) - max(span.start, other.start) for other in earlier_spans)
             return max([0, *counts]) / (span.end - span.start)
 
         doc = self.pipeline.text.nlp(prepared.layout.caption)
@@ -186,15 +188,15 @@ class FormBuilder:
             if isinstance(spans, Reject):
                 return spans
             drawings.append(tuple(span for span in spans if usable(span)))
-            if not known and len(drawings[-1]) == len(spans):
+            if not earlier_spans and len(drawings[-1]) == len(spans):
                 break
         for max_shared in MAX_SHARED:
             distinct = [tuple(span for span in spans if shared(span) <= max_shared) for spans in drawings]
             if best := max(distinct, key=len):
                 break
         best = best or max(drawings, key=len)
-        if found := {span: covers for span in best if (covers := usable(span))}:
-            return found
+        if usable_covers := {span: covers for span in best if (covers := usable(span))}:
+            return usable_covers
         if self.pipeline.acceptance:
             reason, detail = RejectReason.SETTLED, "no cover of a text that can be masked leaves enough bits"
         else:
@@ -234,8 +236,8 @@ class FormBuilder:
             "drawn": prepared.layout.text,
             "lines": [[line.start, line.end] for line in prepared.layout.lines],
             "spans": [
-                span_row(one) | {"cover": str(modes[one.span])} | planned.covers[one.span].row(modes[one.span])
-                for one in images.spans
+                span_row(boxed) | {"cover": str(modes[boxed.span])} | planned.covers[boxed.span].row(modes[boxed.span])
+                for boxed in images.spans
             ],
         }
         return FormItem(question_id=question_id, stacked=images.stacked, only_it=images.only_it, answer=answer)

@@ -100,13 +100,13 @@ def _write(
     canary = f"{LINE}{secret.token('canary', '0')}"
     hidden = _hide(dataset, options.items, public, canary, secret, listener)
     answers = sorted(hidden, key=lambda item: str(item["question_id"]))
-    wanted = round(options.feedback * len(answers))
-    splits = draw_mcq_splits(secret, answers, wanted)
+    feedback_items = round(options.feedback * len(answers))
+    splits = draw_mcq_splits(secret, answers, feedback_items)
     answers = [item | {"part": split} for item, split in zip(answers, splits, strict=True)]
     counts = Counter(splits)
     report = {
         "items": len(answers),
-        "feedback": wanted,
+        "feedback": feedback_items,
         "parts": {split: {"items": counts[split]} for split in HIDDEN_SPLITS},
         "levels": Counter(item["path"].partition("/")[0] for item in answers),
         "positions": Counter(item["answer"] for item in answers),
@@ -133,7 +133,7 @@ def _write(
 
 
 def _hide(
-    dataset: Dataset, wanted: int, public: Path, canary: str, secret: Secret, listener: ProgressListener
+    dataset: Dataset, count: int, public: Path, canary: str, secret: Secret, listener: ProgressListener
 ) -> Iterator[dict[str, Any]]:
     """Select items by the secret, write their pictures, and yield the items of the key without splits.
 
@@ -142,14 +142,14 @@ def _hide(
         DatasetError: Two items have one id, or a row has no key or no picture.
     """
     order = [secret.token("item", row["question_id"]) for _, row in dataset.rows(["question_id"])]
-    if len(order) < wanted:
+    if len(order) < count:
         raise HiddenSetError(
-            f"{dataset} has {pluralize(len(order), 'item')}, and {wanted:,} are asked for; give fewer by --items."
+            f"{dataset} has {pluralize(len(order), 'item')}, and {count:,} are asked for; give fewer by --items."
         )
     if len(set(order)) < len(order):
         raise DatasetError(f"Two items of {dataset} have the same id; build or import the benchmark again.")
-    positions = sorted(range(len(order)), key=order.__getitem__)[:wanted]
-    listener.begin(wanted, 0)
+    positions = sorted(range(len(order)), key=order.__getitem__)[:count]
+    listener.begin(count, 0)
     languages = languages_of(dataset)
     for place, row in dataset.rows(positions=positions):
         try:
@@ -228,7 +228,7 @@ def draw_mcq_splits(secret: Secret, answers: Sequence[Mapping[str, Any]], count:
     pictures: dict[str, list[int]] = {}
     for at, line in enumerate(answers):
         pictures.setdefault(line["picture"], []).append(at)
-    order = sorted(pictures, key=lambda each: (answers[pictures[each][0]]["path"], secret.token("part", each)))
+    order = sorted(pictures, key=lambda picture: (answers[pictures[picture][0]]["path"], secret.token("part", picture)))
     splits, share = [FINAL] * len(answers), count / max(len(answers), 1)
     due = secret.random("part", "first").random()
     for picture in order:

@@ -62,8 +62,8 @@ class NearIndex:
     def near(self, string: Bits) -> list[int]:
         """Return the ascending numbers of the strings that differ from this one in at most 32 bits."""
         rows = self.candidates(string)
-        found: list[int] = np.unique(rows[distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
-        return found
+        numbers: list[int] = np.unique(rows[distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
+        return numbers
 
 
 def has_near_duplicate(strings: Bits, string: Bits) -> bool:

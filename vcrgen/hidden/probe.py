@@ -68,7 +68,7 @@ class ProbeResult:
     @property
     def found(self) -> int:
         """The number of pictures that were found."""
-        return sum(one.is_found for one in self.pictures)
+        return sum(picture.is_found for picture in self.pictures)
 
 
 def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> ProbeResult:
@@ -83,26 +83,26 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
         ids, hashes = zip(*_hashes(public), strict=True)
     except (OSError, ValueError, SyntaxError):
         raise HiddenSetError(f"{folder} holds no hidden set whose pictures can be read; name its folder.") from None
-    wanted: Bits = np.stack(hashes)
-    best = [FoundPicture(one, wanted.shape[1] * 8 + 1) for one in ids]
+    hidden_hashes: Bits = np.stack(hashes)
+    best = [FoundPicture(question_id, hidden_hashes.shape[1] * 8 + 1) for question_id in ids]
     pairs = 0
     for split, source in open_every_split(config).items():
         listener.stage(f"reading {config.source} {split}".strip())
         check_columns(source, config)
         for number, partition in enumerate(source.partitions()):
             for item in iter_items(source, config, number, 0, partition.rows):
-                known = None if item.image is None else Reference(config.max_pixels).hash(item.image)
-                if known is None:
+                pair_hash = None if item.image is None else Reference(config.max_pixels).hash(item.image)
+                if pair_hash is None:
                     continue
                 pairs += 1
-                apart = distances(wanted, known)
-                for place in np.flatnonzero(apart < [one.distance for one in best]):
+                apart = distances(hidden_hashes, pair_hash)
+                for place in np.flatnonzero(apart < [picture.distance for picture in best]):
                     image = item.image if apart[place] <= MAX_DISTANCE and item.image else b""
                     best[place] = FoundPicture(
                         ids[place], int(apart[place]), item.caption or "", str(item.source_id), image
                     )
     listener.stage("")
-    found = {one.question_id: one for one in best if one.is_found}
+    found_pictures = {picture.question_id: picture for picture in best if picture.is_found}
     answers = _answers(folder / "key")
     return ProbeResult(
         against=config.source,
@@ -110,7 +110,11 @@ def probe(folder: Path, config: BuildConfig, listener: ProgressListener) -> Prob
         pictures=best,
         answers=sum(map(len, answers.values())),
         public=public,
-        answers_found=sum(_holds(found[one].caption, text) for one in found for text in answers.get(one, ())),
+        answers_found=sum(
+            _holds(picture.caption, text)
+            for question_id, picture in found_pictures.items()
+            for text in answers.get(question_id, ())
+        ),
     )
 
 
@@ -132,7 +136,7 @@ def _answers(key: Path) -> Mapping[str, Sequence[str]]:
 
 def _holds(caption: str, text: str) -> bool:
     """Return true if a caption has a text's letters and digits; a build leaves out emoji that it cannot draw."""
-    letters, others = ("".join(filter(str.isalnum, normalise_caption(each))) for each in (text, caption))
+    letters, others = ("".join(filter(str.isalnum, normalise_caption(words))) for words in (text, caption))
     return letters in others
 
 
@@ -140,14 +144,14 @@ def probe_document(results: Mapping[str, ProbeResult]) -> Document:
     """Return results by name of a set as a document, with the first pictures that were found beside their finds."""
     rows, panels = [], []
     for name, result in results.items():
-        for what, found, total in (
+        for what, count, total in (
             ("pictures", result.found, len(result.pictures)),
             ("answers", result.answers_found, result.answers),
         ):
             if total:
-                interval = wilson_interval(found / total, total)
-                rows.append((name, what, found, total, Percent(found / total), Interval(*interval)))
-        panels += [_panel(result, one) for one in result.pictures if one.is_found]
+                interval = wilson_interval(count / total, total)
+                rows.append((name, what, count, total, Percent(count / total), Interval(*interval)))
+        panels += [_panel(result, picture) for picture in result.pictures if picture.is_found]
     first = next(iter(results.values()))
     alarm = any(result.found for result in results.values())
     return Document(
@@ -167,14 +171,14 @@ def probe_document(results: Mapping[str, ProbeResult]) -> Document:
     )
 
 
-def _panel(result: ProbeResult, one: FoundPicture) -> Chart:
-    with Image.open(io.BytesIO(one.image)) as opened:
-        known = opened.convert("RGB")
-    pictures = (question_picture(result.public, one.question_id), known)
-    shown = "".join(f'<img alt="" width="48%" src="{_data_url(picture)}">' for picture in pictures)
-    drawing = Markup(shown)  # noqa: S704 - nothing but base64
-    title = f"{one.question_id[:8]}: {pluralize(one.distance, 'bit')} apart"
-    return Chart(title=title, svg=drawing, note=one.source_id)
+def _panel(result: ProbeResult, picture: FoundPicture) -> Chart:
+    with Image.open(io.BytesIO(picture.image)) as opened:
+        pair_image = opened.convert("RGB")
+    pictures = (question_picture(result.public, picture.question_id), pair_image)
+    images = "".join(f'<img alt="" width="48%" src="{_data_url(image)}">' for image in pictures)
+    drawing = Markup(images)  # noqa: S704 - nothing but base64
+    title = f"{picture.question_id[:8]}: {pluralize(picture.distance, 'bit')} apart"
+    return Chart(title=title, svg=drawing, note=picture.source_id)
 
 
 def _data_url(picture: Image.Image) -> str:

@@ -45,11 +45,11 @@ class RoundSelector:
         source: Source,
         secret: Secret,
         builder: FormBuilder,
-        known: Reference,
+        other_pairs: Reference,
         store: Callable[[int, FormItem], None],
         listener: ProgressListener,
     ) -> None:
-        self._options, self._source, self._builder, self._known = options, source, builder, known
+        self._options, self._source, self._builder, self._other_pairs = options, source, builder, other_pairs
         self._store, self._listener = store, listener
         rows = ((number, row) for number, part in enumerate(source.partitions()) for row in range(part.rows))
         # Partition and row of every pair of the source, in an order that only the secret gives.
@@ -103,18 +103,18 @@ class RoundSelector:
                 rejected[outcome] += 1
                 self._count_rejected(Counter([outcome]))
         # With same_pairs, each pair is planned once for every form.
-        planned = [(one, picture) for plans, picture in pairs for one in plans]
+        planned = [(plan, picture) for plans, picture in pairs for plan in plans]
         if self._options.forms > 1:
-            statistics = [one.statistics for one, _ in planned]
+            statistics = [plan.statistics for plan, _ in planned]
             planned = [planned[number] for number in assign(self._totals, statistics)]
         forms = [
-            self._builder.draw(one, form, self._spans[form], picture) for form, (one, picture) in enumerate(planned)
+            self._builder.draw(plan, form, self._spans[form], picture) for form, (plan, picture) in enumerate(planned)
         ]
         for number, form in enumerate(forms):
             self._store(number, form)
         return SelectionRound(
             answers=[form.answer for form in forms],
-            statistics=[list(one.statistics) for one, _ in planned],
+            statistics=[list(plan.statistics) for plan, _ in planned],
             rejected=dict(rejected),
             read=read,
         )
@@ -125,8 +125,8 @@ class RoundSelector:
 
     def _plan_pair(self, item: Item) -> tuple[list[PlannedItem], str] | str:
         """Return a pair's plans and the hash of its picture, or the reason for its rejection."""
-        picture = None if item.image is None else self._known.hash(item.image)
-        for pairs, reason in ((self._known, RejectReason.IN_REFERENCE), (self._taken, RejectReason.DUPLICATE)):
+        picture = None if item.image is None else self._other_pairs.hash(item.image)
+        for pairs, reason in ((self._other_pairs, RejectReason.IN_REFERENCE), (self._taken, RejectReason.DUPLICATE)):
             if pairs.match(picture, item.caption or ""):
                 return str(reason)
         plans: list[PlannedItem] = []

@@ -227,7 +227,7 @@ class _Run:
             source=self._source,
             secret=self._secret,
             builder=self._builder,
-            known=reference,
+            other_pairs=reference,
             store=self._store,
             listener=self._listener,
         )

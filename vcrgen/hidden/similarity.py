@@ -24,16 +24,16 @@ def assign(totals: Sequence[Numbers], pairs: Sequence[Numbers]) -> list[int]:
 
     # The sum of squares of the new totals is least where the sum of these products is.
     cost = [[sum(t * x for t, x in zip(a, b, strict=True)) for b in centred(pairs)] for a in centred(totals)]
-    chosen = list(range(len(pairs)))
+    assigned = list(range(len(pairs)))
     better = True
     while better:
         better = False
-        for one, two in combinations(range(len(chosen)), 2):
-            a, b = chosen[one], chosen[two]
-            if cost[one][b] + cost[two][a] < cost[one][a] + cost[two][b] - 1e-9:
-                chosen[one], chosen[two] = b, a
+        for first, second in combinations(range(len(assigned)), 2):
+            a, b = assigned[first], assigned[second]
+            if cost[first][b] + cost[second][a] < cost[first][a] + cost[second][b] - 1e-9:
+                assigned[first], assigned[second] = b, a
                 better = True
-    return chosen
+    return assigned
 
 
 def similarity_report(forms: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:

@@ -34,10 +34,12 @@ def draw_splits(secret: Secret, form: int, answers: Sequence[Mapping[str, Any]],
         )
         first = int(secret.random(stage, "first").random() * items)
         steps = [(place * count + first) // items for place in range(items + 1)]
-        chosen = frozenset(at for at, (step, following) in zip(order, pairwise(steps), strict=True) if following > step)
-        has = sum((traits[at] for at in chosen), Counter[str]())
-        distance = sum((has[name] - share * each) ** 2 / each for name, each in sorted(total.items()))
-        best = min(best, (distance, chosen), key=lambda drawn: drawn[0])
+        feedback = frozenset(
+            at for at, (step, following) in zip(order, pairwise(steps), strict=True) if following > step
+        )
+        has = sum((traits[at] for at in feedback), Counter[str]())
+        distance = sum((has[name] - share * number) ** 2 / number for name, number in sorted(total.items()))
+        best = min(best, (distance, feedback), key=lambda drawn: drawn[0])
     return [FEEDBACK if at in best[1] else FINAL for at in range(items)]
 
 

@@ -202,8 +202,8 @@ def _check_questions(public: Path, form: PublicFormat) -> None:
         for lang in manifest.get("languages", ()):
             question, options = row[f"question_{lang}"], row[f"options_{lang}"]
             texts = isinstance(options, list) and all(isinstance(text, str) for text in (question, *options))
-            known = texts and MIN_OPTIONS <= len(options) <= MAX_OPTIONS
-            fail_if(not known, f"row {number}: not a question with {MIN_OPTIONS} to {MAX_OPTIONS} options")
+            is_question = texts and MIN_OPTIONS <= len(options) <= MAX_OPTIONS
+            fail_if(not is_question, f"row {number}: not a question with {MIN_OPTIONS} to {MAX_OPTIONS} options")
     ids = [row["question_id"] for row in rows]
     fail_if(ids != sorted(ids), "the rows are not sorted by id, so their order may tell something")
     fail_if(len(set(ids)) != len(ids), "an id comes twice")
@@ -372,10 +372,10 @@ def _check_source(public: Path, key_folder: Path) -> str:
     answers = list(read_answers(key_folder))
     private, language = 0, read_key(key_folder).language
     for item in answers:
-        found = (BUILT_IN_PAIR if "caption" in item else BUILT_IN_QUESTION).fullmatch(item["source_id"])
-        if found and int(found[1]) >= MIN_PRIVATE_NUMBER:
+        built_in = (BUILT_IN_PAIR if "caption" in item else BUILT_IN_QUESTION).fullmatch(item["source_id"])
+        if built_in and int(built_in[1]) >= MIN_PRIVATE_NUMBER:
             private += 1
-        elif found and ("caption" not in item or _is_built_in(item["caption"], str(language), int(found[1]))):
+        elif built_in and ("caption" not in item or _is_built_in(item["caption"], str(language), int(built_in[1]))):
             raise CheckFailed("built-in items are public: whoever has vcrgen can rebuild them; see --private-source")
     return "built-in, but drawn from the secret, so nobody else can rebuild them" if private else ""
 

@@ -72,8 +72,8 @@ def _cut_beginnings(text: str, forms: Sequence[str], mark: str) -> str:
     starts = (form[: min(_LONG, max(len(form) // 2, _SHORTEST))] for form in forms)
     any_start = re.compile("|".join(map(re.escape, starts)))
     pieces, end = [], 0
-    while found := any_start.search(text, end):
-        place = found.start()
+    while beginning := any_start.search(text, end):
+        place = beginning.start()
         pieces += [text[end:place], mark]
         likely = ([text[place : place + len(form)], form] for form in forms)
         end = place + max(len(os.path.commonprefix(both)) for both in likely)  # noqa: RUF071 - by characters

@@ -50,8 +50,8 @@ def check_settings(sampling: Sampling, parameters: Mapping[str, Any]) -> None:
     """
     for name, value in parameters.items():
         if name not in PARAMETERS:
-            known = ", ".join((*Sampling.__dataclass_fields__, *PARAMETERS))
-            raise ConfigError(f"--param {name} is nothing that a model in this process knows; it knows {known}.")
+            names = ", ".join((*Sampling.__dataclass_fields__, *PARAMETERS))
+            raise ConfigError(f"--param {name} is nothing that a model in this process knows; it knows {names}.")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ConfigError(f"--param {name} has to be a number.")
     if (sampling.temperature or 0) < 0:
@@ -100,7 +100,7 @@ class InProcessModel:
         """
         waiting = iter(requests)
         while taken := list(islice(waiting, self._batch)):
-            for _, alike in groupby(taken, key=lambda known: self._settings(known[1])):
+            for _, alike in groupby(taken, key=lambda numbered: self._settings(numbered[1])):
                 for what, outcome in self._outcomes(list(alike)):
                     if isinstance(outcome, Reply):
                         keep(what, outcome)
@@ -232,7 +232,7 @@ class InProcessModel:
         if request.candidates_text:
             request = request.for_candidates
             read = self._inputs([self._prompt(request)], [images])["input_ids"][0].tolist()
-        found = []
+        logprobs = []
         for text in request.candidates:
             whole = self._prompt(request, text) if text else self._prompt(request)
             if whole != self._prompt(request) + text:  # as where a block of thinking is opened or closed before it
@@ -242,8 +242,8 @@ class InProcessModel:
             answer = tokens[candidate_start(read, tokens) :]
             values = self._logprobs(inputs, len(answer))
             spelt = [self._tokenizer.decode([token]) for token in answer]
-            found.append(validate_tokens(zip(spelt, values, strict=True), text))
-        return tuple(found)
+            logprobs.append(validate_tokens(zip(spelt, values, strict=True), text))
+        return tuple(logprobs)
 
     def _logprobs(self, inputs: Any, count: int) -> list[float]:
         """Return the log-probability of each of the last tokens of a text."""

@@ -84,10 +84,10 @@ def load_model(
         if template is not None:
             processor.chat_template = template
         _check_processor(folder, processor)
-        model, found = transformers.AutoModelForImageTextToText.from_pretrained(
+        model, loading_info = transformers.AutoModelForImageTextToText.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **options
         )
-        if lacking := sorted(found["missing_keys"]):
+        if lacking := sorted(loading_info["missing_keys"]):
             raise ModelError(
                 f"{folder}: {len(lacking):,} of its weights are in no file (the first: {lacking[0]}); copy it again."
             )
@@ -147,11 +147,11 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _device(wanted: str, *, has_gpu: bool) -> str:
+def _device(name: str, *, has_gpu: bool) -> str:
     """Return the device that ``auto`` or another name stands for, if it exists."""
-    if wanted == "cuda" and not has_gpu:
+    if name == "cuda" and not has_gpu:
         raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
-    return ("cuda" if has_gpu else "cpu") if wanted == "auto" else wanted
+    return ("cuda" if has_gpu else "cpu") if name == "auto" else name
 
 
 def _check_processor(folder: Path, processor: Any) -> None:
@@ -230,8 +230,8 @@ def load_adapter(model: Any, adapter: Path, device: str, *, is_trainable: bool =
             raise ModelError(f"{adapter} is an adapter of the kind {config.peft_type.value}; give one of LoRA's kind.")
         config.inference_mode = not is_trainable
         adapted = PeftModel(model, config)
-        found = adapted.load_adapter(str(adapter), "default", torch_device=device, is_trainable=is_trainable)
-        if found.missing_keys or found.unexpected_keys:
+        keys = adapted.load_adapter(str(adapter), "default", torch_device=device, is_trainable=is_trainable)
+        if keys.missing_keys or keys.unexpected_keys:
             raise ModelError(f"{adapter} is the adapter of another model: its layers are not those of this one.")
     return adapted
 

@@ -114,7 +114,7 @@ def _spells(spelt: str, text: str) -> bool:
         return False
     left = left[len(parts[0]) : len(left) - len(parts[-1])]
     for part in parts[1:-1]:
-        _, found, left = left.partition(part) if part else ("", True, left)
-        if not found:
+        _, separator, left = left.partition(part) if part else ("", True, left)
+        if not separator:
             return False
     return True

@@ -141,11 +141,11 @@ class OcrModel:
     def fragments(self, image: Image.Image) -> list[Fragment]:
         """Return all detected texts, with boxes in the enlarged image; a RequestProblem if the engine fails."""
         try:
-            found, _ = self._engine(enlarged(image))
+            detections, _ = self._engine(enlarged(image))
         except Exception as error:  # of OpenCV, ONNX Runtime or the engine, on pictures of odd shapes
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise RequestProblem(RejectReason.UNDECODABLE, f"the OCR engine fails on it: {reason[:200]}") from None
-        return [_fragment(box, text, confidence) for box, text, confidence in found or ()]
+        return [_fragment(box, text, confidence) for box, text, confidence in detections or ()]
 
     def reply(self, request: Request) -> Reply:
         """Return the text of the images in reading order; it may be empty.
@@ -157,7 +157,7 @@ class OcrModel:
             raise RequestProblem("no_logprobs", f"{self.name} reads images, and gives no log-probabilities of texts")
         language = LANGUAGES[request.language]
         read = (self.fragments(decode_image(image)) for image in request.images)
-        text = language.joiner.join(reading_order(found, language.joiner, language.direction) for found in read)
+        text = language.joiner.join(reading_order(fragments, language.joiner, language.direction) for fragments in read)
         return Reply(text=text, model=self.name, finish_reason="stop")
 
 

@@ -114,9 +114,9 @@ def radar(
         drawn.append(f'<text x="{tx:.1f}" y="{ty + 4:.1f}" text-anchor="{anchor}">{escape(short)}</text>')
     for number, (name, shares) in enumerate(series):
         points = [None if share is None else at(share, turn) for share, turn in zip(shares, turns, strict=True)]
-        for one, other in zip(points, [*points[1:], points[0]], strict=True):
-            if one and other:
-                ends = f'x1="{one[0]:.1f}" y1="{one[1]:.1f}" x2="{other[0]:.1f}" y2="{other[1]:.1f}"'
+        for begin, end in zip(points, [*points[1:], points[0]], strict=True):
+            if begin and end:
+                ends = f'x1="{begin[0]:.1f}" y1="{begin[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"'
                 drawn.append(f'<line class="s{number}" {ends}/>')
         drawn += [f'<circle class="s{number}" cx="{p[0]:.1f}" cy="{p[1]:.1f}" r="2.5"/>' for p in points if p]
         x, y = 40 + 210 * (number % 2), 262 + 20 * (number // 2)

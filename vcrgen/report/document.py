@@ -91,10 +91,10 @@ def choose_format(name: str | None, suffix: str = "") -> str:
     Raises:
         ConfigError: The format is none of `FORMATS`.
     """
-    chosen = name or SUFFIXES.get(suffix.lower(), "text")
-    if chosen not in FORMATS:
-        raise ConfigError(f"Unknown format {chosen!r}; known: {', '.join(FORMATS)}.")
-    return chosen
+    form = name or SUFFIXES.get(suffix.lower(), "text")
+    if form not in FORMATS:
+        raise ConfigError(f"Unknown format {form!r}; known: {', '.join(FORMATS)}.")
+    return form
 
 
 def render(document: Document, form: str) -> str:

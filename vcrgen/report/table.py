@@ -117,14 +117,14 @@ class Table:
         ends = [*sorted(self.breaks), len(self.heads)]
         parts = []
         for start, end in zip([self.labels, *ends], ends, strict=False):
-            kept = [*range(self.labels), *range(start, end)]
+            columns = [*range(self.labels), *range(start, end)]
             parts.append(
                 replace(
                     self,
-                    heads=[self.heads[column] for column in kept],
-                    rows=[[row[column] for column in kept] for row in self.rows],
-                    best=[number for number, column in enumerate(kept) if column in self.best],
-                    shaded=[number for number, column in enumerate(kept) if column in self.shaded],
+                    heads=[self.heads[column] for column in columns],
+                    rows=[[row[column] for column in columns] for row in self.rows],
+                    best=[number for number, column in enumerate(columns) if column in self.best],
+                    shaded=[number for number, column in enumerate(columns) if column in self.shaded],
                     breaks=(),
                     notes=self.notes if end == len(self.heads) else (),
                 )
@@ -143,14 +143,14 @@ class Table:
 
     def best_cells(self) -> set[tuple[int, int]]:
         """Row and column of the cells that are best; all that look the same, and none where nothing is to be beaten."""
-        found = set()
+        best = set()
         for column in self.best:
             cells = [(line, row[column]) for line, row in enumerate(self.rows)]
             shares = {line: cell.share for line, cell in cells if isinstance(cell, Percent) and cell.share is not None}
             if len(shares) > 1:
                 highest = show(self.rows[max(shares, key=shares.__getitem__)][column])
-                found |= {(line, column) for line in shares if show(self.rows[line][column]) == highest}
-        return found
+                best |= {(line, column) for line in shares if show(self.rows[line][column]) == highest}
+        return best
 
 
 def show(cell: TableCell) -> str:

@@ -53,20 +53,20 @@ def _pattern(model: Any, targets: str) -> str:
         if isinstance(layer, torch.nn.Linear) and layer is not output
     }
     if targets == "all":
-        found = list(linear)
+        layers = list(linear)
     elif targets == "language":
         inside = {id(layer) for layer in model.get_decoder().modules()}
-        found = [name for name, layer in linear.items() if id(layer) in inside]
+        layers = [name for name, layer in linear.items() if id(layer) in inside]
     else:
-        known = {name.rpartition(".")[2] for name in linear}
-        wanted = set(targets.split(","))
-        if unknown := sorted(wanted - known):
-            have = ", ".join(sorted(known))[:500]
+        suffixes = {name.rpartition(".")[2] for name in linear}
+        target_names = set(targets.split(","))
+        if unknown := sorted(target_names - suffixes):
+            have = ", ".join(sorted(suffixes))[:500]
             raise TrainError(f"The model has no linear layer called {unknown[0]!r}; it has {have}. Mend --targets.")
-        found = [name for name in linear if name.rpartition(".")[2] in wanted]
-    if not found:
+        layers = [name for name in linear if name.rpartition(".")[2] in target_names]
+    if not layers:
         raise TrainError("The model's language part has no linear layer that can be adapted; name some by --targets.")
-    return "|".join(sorted({_NUMBER.sub(r"\\d+", re.escape(name)) for name in found}))
+    return "|".join(sorted({_NUMBER.sub(r"\\d+", re.escape(name)) for name in layers}))
 
 
 def save_adapter(model: Any, folder: Path, *, base: str) -> None:

@@ -49,9 +49,9 @@ def save_checkpoint(
     for number, values in state["state"].items():
         tensors |= {f"optimizer {number} {name}": value for name, value in values.items()}
     rest = {"data": data, "counts": asdict(counts), "groups": state["param_groups"]}
-    kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    on_cpu = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     with atomic_path(file) as temporary:
-        temporary.write_bytes(save(kept, metadata={"state": canonical_json(rest)}))
+        temporary.write_bytes(save(on_cpu, metadata={"state": canonical_json(rest)}))
 
 
 def load_checkpoint(file: Path, *, model: Any, optimizer: Any) -> tuple[dict[str, Any], dict[str, Any], Counts]:

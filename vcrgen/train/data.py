@@ -154,8 +154,8 @@ def open_training_data(source: str, options: TrainOptions, of_pairs: Mapping[str
     if of_pairs:
         name = spelling(BuildConfig, next(iter(of_pairs)))
         raise ConfigError(f"{name} is for pairs, and {source} is a dataset, which is read as it is; leave it out.")
-    chosen = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
-    stored = StoredExamples(chosen, view, options.seed)
+    selected = fill_metadata(dataset, mode=None if options.mode == "both" else options.mode, split=TRAINING)
+    stored = StoredExamples(selected, view, options.seed)
     read = f"dataset, split {TRAINING}"
     return OpenedData(examples=stored, kind="dataset", source=read, facts=_facts(stored, {}))
 
@@ -167,20 +167,20 @@ def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any
 def _dataset_at(source: str, view: View) -> Dataset | None:
     """Return the dataset at a source; None for pairs."""
     try:
-        found = open_dataset(source, VCR)
+        dataset = open_dataset(source, VCR)
     except (DatasetError, OSError, ValueError):
         if MANIFEST in _entries(source):
             raise
         return None
-    if found.manifest is not None:
-        return found
-    if found.is_hidden:  # or a folder of images with their captions
-        return found if MANIFEST in _entries(source) else None
+    if dataset.manifest is not None:
+        return dataset
+    if dataset.is_hidden:  # or a folder of images with their captions
+        return dataset if MANIFEST in _entries(source) else None
     try:
-        next(found.rows((view.column, VCR.answers), limit=1), None)
+        next(dataset.rows((view.column, VCR.answers), limit=1), None)
     except DatasetError:
         return None
-    return found
+    return dataset
 
 
 def _reject_several(source: str) -> None:

@@ -38,12 +38,12 @@ def write_preview(datasets: Sequence[Path], out: Path, *, limit: int = 48, mode:
     if len(of_questions) > 1:
         raise ConfigError("A page shows MCQ benchmarks or VCR datasets, not both; write one page of each.")
     if True not in of_questions:
-        page, shown = vcr_page(opened, limit, mode)
+        page, count = vcr_page(opened, limit, mode)
     elif mode is None:
-        page, shown = mcq_page(opened, limit)
+        page, count = mcq_page(opened, limit)
     else:
         raise ConfigError(f"{opened[0]} is an MCQ benchmark, which has no modes; leave --mode out.")
     with output_errors(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, page)
-    return pluralize(shown, "item" if True in of_questions else "pair")
+    return pluralize(count, "item" if True in of_questions else "pair")

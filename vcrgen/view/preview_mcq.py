@@ -28,10 +28,10 @@ def mcq_page(datasets: Sequence[Dataset], limit: int) -> tuple[str, int]:
 def _describe(dataset: Dataset, limit: int) -> dict[str, Any]:
     """Return all that the page shows of one benchmark."""
     total, languages = dataset.count(), languages_of(dataset)
-    chosen = [number * total // min(limit, total) for number in range(min(limit, total))]
+    positions = [number * total // min(limit, total) for number in range(min(limit, total))]
     items, optional = [], () if not dataset.is_hidden else tuple(dataset.kind.features)
     columns = ["question_id"] if dataset.is_hidden else None
-    for place, row in dataset.rows(columns, optional=optional, positions=chosen):
+    for place, row in dataset.rows(columns, optional=optional, positions=positions):
         try:
             items.append(_item(row, languages))
         except LookupError:
@@ -46,7 +46,7 @@ def _describe(dataset: Dataset, limit: int) -> dict[str, Any]:
         "total": total,
         "languages": languages,
         "items": items,
-        "left_out": len(chosen) - len(items),
+        "left_out": len(positions) - len(items),
     }
 
 

@@ -42,8 +42,8 @@ Json = dict[str, Any]
 
 def vcr_page(datasets: Sequence[Dataset], limit: int, mode: str | None) -> tuple[str, int]:
     """Return the page of VCR datasets, with everything it needs inside, and the number of pairs on it."""
-    shown = [_describe(dataset, limit, mode) for dataset in datasets]
-    return render_page(shown), sum(len(dataset["pairs"]) for dataset in shown)
+    pages = [_describe(dataset, limit, mode) for dataset in datasets]
+    return render_page(pages), sum(len(dataset["pairs"]) for dataset in pages)
 
 
 def render_page(datasets: Sequence[Json]) -> str:
@@ -69,7 +69,7 @@ def _describe(data: Dataset, limit: int, mode: str | None) -> Json:
             "signature": _signature(manifest) if manifest else None,
             "read": int(manifest.read) if manifest else None,
             "rejected": manifest and [[_text(reason), int(count)] for reason, count in manifest.rejected.items()],
-            "total": manifest.pairs if manifest else max(data.select(mode=one).count() for one in data.modes),
+            "total": manifest.pairs if manifest else max(data.select(mode=name).count() for name in data.modes),
             "statistics": statistics,
             "pairs": pairs,
             "leftOut": left_out,
@@ -107,8 +107,8 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
         places = [number for number, (_, row) in ids if row["question_id"] in pairs]
         for _, row in other.rows(view_columns, optional=OPTIONAL_COLUMNS, positions=places):
             _add_view(pairs, row, mode)
-    shown = [pair for pair in pairs.values() if pair["views"]]
-    return shown, count - len(shown)
+    visible = [pair for pair in pairs.values() if pair["views"]]
+    return visible, count - len(visible)
 
 
 def _pair(row: Mapping[str, Any]) -> Json:

@@ -49,10 +49,10 @@ def export_dataset(
         OutputError: The folder is not empty, or cannot be written.
     """
     if to not in EXPORT_FORMATS:
-        known = [*EXPORT_FORMATS, *FILE_FORMATS]
-        near = difflib.get_close_matches(to, known, n=1)
+        names = [*EXPORT_FORMATS, *FILE_FORMATS]
+        near = difflib.get_close_matches(to, names, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(known)}.")
+        raise ConfigError(f"Unknown format {to!r}{hint}. Known: {', '.join(names)}.")
     opened, row = open_task_dataset(dataset), EXPORT_FORMATS[to]
     mcq = opened.kind.task == bloom.TASK
     if mcq and mode is not None:

@@ -100,15 +100,15 @@ def plan_export(dataset: Dataset, *, mode: str | None, split: str | None) -> Exp
         config = dataset.manifest.config
         lang = config.get("lang") if isinstance(config, Mapping) else None
     # These names become names of files, and the dataset may come from anywhere.
-    known = all(is_mode(file.mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
-    if not known or not isinstance(lang, str) or lang not in LANGUAGES:
+    is_valid = all(is_mode(file.mode) and SPLIT_NAME.fullmatch(str(file.split)) for file in dataset.files)
+    if not is_valid or not isinstance(lang, str) or lang not in LANGUAGES:
         what = "The manifest of" if dataset.manifest else "The metadata of"
         raise DatasetError(f"{what} {dataset} names a mode, split or language that vcrgen does not build.")
     for what, value, choice in (("mode", mode, dataset.modes), ("split", split, dataset.splits)):
         if value is not None and value not in choice:
             raise ConfigError(f"{dataset} has no {what} {value!r}; it has {', '.join(choice) or 'none'}.")
-    chosen = dataset.select(mode=mode, split=split).files
-    parts = tuple(dict.fromkeys(Part(str(file.mode), str(file.split)) for file in chosen))
+    files = dataset.select(mode=mode, split=split).files
+    parts = tuple(dict.fromkeys(Part(str(file.mode), str(file.split)) for file in files))
     return ExportJob(dataset=dataset, parts=parts, language=LANGUAGES[lang])
 
 

@@ -58,13 +58,13 @@ def export_mcq(dataset: Dataset, to: ExportFormat, folder: Path, *, split: str |
     """
     if dataset.is_hidden:
         raise DatasetError(f"{dataset} is the public part of a hidden MCQ benchmark, which has no keys.")
-    chosen, rows, names = dataset.select(split=split), 0, []
-    if not all(SPLIT_NAME.fullmatch(name) for name in chosen.splits):
+    selected, rows, names = dataset.select(split=split), 0, []
+    if not all(SPLIT_NAME.fullmatch(name) for name in selected.splits):
         raise DatasetError(f"The manifest of {dataset} names a split that vcrgen does not build.")
-    for name in chosen.splits:
+    for name in selected.splits:
         for lang in languages_of(dataset):
             names.append(f"BLOOM_{lang.upper()}_{name.lower()}_{dataset.identity[:8]}")
-            rows += load_object(to.write_mcq)(chosen.select(split=name), lang, folder, names[-1])
+            rows += load_object(to.write_mcq)(selected.select(split=name), lang, folder, names[-1])
     example = names[0] if to.name == "vlmevalkit" else names[0].lower()
     return "\n".join([template(f"{to.name.replace('-', '_')}_mcq.md", example=example), origin(dataset)]), rows
 

@@ -41,7 +41,7 @@ def write_vlmevalkit(job: ExportJob, folder: Path) -> str:
 
 
 def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
-    wanted = ("question_id", "question", "crossed_text", *(view.column for view in KINDS.values()))
+    columns = ("question_id", "question", "crossed_text", *(view.column for view in KINDS.values()))
     with contextlib.ExitStack() as stack:
         tables, handles = {}, {}
         for kind, view in KINDS.items():
@@ -49,7 +49,7 @@ def _write_part(job: ExportJob, part: Part, folder: Path) -> None:
             handles[view] = handle = stack.enter_context(file.open("x", encoding="utf-8", newline=""))
             tables[view] = csv.writer(handle, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
             tables[view].writerow(COLUMNS)
-        for row in job.rows(part, columns=wanted):
+        for row in job.rows(part, columns=columns):
             end = (row.text("question"), repr(row.answers), row.text("question_id"))
             for view, table in tables.items():
                 image = base64.b64encode(row.image(view.column)).decode("ascii")

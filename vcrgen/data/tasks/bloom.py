@@ -65,9 +65,9 @@ def shown_option(label: int, rotation: int, options: int) -> int:
     return (label + rotation) % options
 
 
-def in_dataset_order(shown: Sequence[T], rotation: int) -> list[T]:
+def in_dataset_order(values: Sequence[T], rotation: int) -> list[T]:
     """Reorder values of the labels, first to last, to the order of the options beside them."""
-    return [shown[(option - rotation) % len(shown)] for option in range(len(shown))]
+    return [values[(option - rotation) % len(values)] for option in range(len(values))]
 
 
 def level_note(signature: Mapping[str, str]) -> str:

@@ -206,14 +206,14 @@ def _describe(tables: Sequence[_RecordTable], splits: Sequence[str], about: Mapp
         splits: Names of the splits, which the tables refer to.
         about: Some of `OWN_FIELDS`; unknown and empty ones are left out.
     """
-    known = [_split_records(splits)] if any(table.split for table in tables) else []
+    split_records = [_split_records(splits)] if any(table.split for table in tables) else []
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         **{name: about[name] for name in OWN_FIELDS if about.get(name) not in (None, "")},
         "distribution": [table.distribution for table in tables],
-        "recordSet": [*known, *(_records(table) for table in tables)],
+        "recordSet": [*split_records, *(_records(table) for table in tables)],
     }
 
 
@@ -349,10 +349,10 @@ def _read_own_fields(values: Any, where: str) -> dict[str, Any]:
     """
     if not isinstance(values, Mapping):
         raise ConfigError(f"{where} has to hold fields and texts, as `rai:dataBiases: Captions are in English only.`")
-    known = {name.rpartition(":")[2]: name for name in OWN_FIELDS}
+    own_fields = {name.rpartition(":")[2]: name for name in OWN_FIELDS}
     fields = {}
     for name, value in values.items():
-        field = known.get(str(name).rpartition(":")[2]) if str(name) in {*known, *OWN_FIELDS} else None
+        field = own_fields.get(str(name).rpartition(":")[2]) if str(name) in {*own_fields, *OWN_FIELDS} else None
         if field is None:
             raise ConfigError(f"{where} has the unknown field {str(name)[:80]!r}; known: {', '.join(OWN_FIELDS)}.")
         if not isinstance(value, str | bool | list | dict) or len(str(value)) > _MAX_TEXT:

@@ -33,8 +33,8 @@ class PixelBits:
 
         They are NaN where the program found another number of covered texts, as it is not known which is which.
         """
-        found = self.bits.get((question_id, mode)) or self.bits.get((question_id, None), ())
-        return found if len(found) == spans else (UNKNOWN,) * spans
+        bits = self.bits.get((question_id, mode)) or self.bits.get((question_id, None), ())
+        return bits if len(bits) == spans else (UNKNOWN,) * spans
 
 
 def read_pixel_bits(file: Path) -> PixelBits:
@@ -83,5 +83,8 @@ def _common(signatures: Iterable[Signature]) -> Signature:
         for name, value in signature.facts.items():
             values.setdefault(name, {})[value] = None
     return Signature(
-        {n: next(iter(found)) if len(found) == 1 else f"{len(found)} values" for n, found in values.items()}
+        {
+            n: next(iter(alternatives)) if len(alternatives) == 1 else f"{len(alternatives)} values"
+            for n, alternatives in values.items()
+        }
     )

@@ -87,7 +87,7 @@ def read_without_pictures(
         training: Items of the same generator from other seeds; without them the reader learns from the other pictures
             of the set.
     """
-    found: list[tuple[str, str, list[tuple[ChoiceItem, float]]]] = []
+    groups: list[tuple[str, str, list[tuple[ChoiceItem, float]]]] = []
     for lang in dict.fromkeys(lang for item in items for lang in item.questions):
         asked = [item for item in items if lang in item.questions]
         if len(asked) < MIN_ITEMS:
@@ -96,19 +96,19 @@ def read_without_pictures(
         for item, value in zip(asked, read_texts(asked, training, lang), strict=True):
             for path in ("", item.path):
                 rows[path].append((item, value))
-        found += [(lang, path, of) for path, of in rows.items() if not path or len(of) >= MIN_CATEGORY]
-    return [_figure(*each, tests=len(found)) for each in found]
+        groups += [(lang, path, group) for path, group in rows.items() if not path or len(group) >= MIN_CATEGORY]
+    return [_figure(*group, tests=len(groups)) for group in groups]
 
 
 def _figure(lang: str, category: str, pairs: Sequence[tuple[ChoiceItem, float]], tests: int) -> ReaderFigure:
     """Return a figure; its error is that of a fair set or the observed one, whichever is larger."""
     chances = [1 / len(item.questions[lang].options) for item, _ in pairs]
-    right, chance = (math.fsum(each) / len(pairs) for each in ((value for _, value in pairs), chances))
+    right, chance = (math.fsum(values) / len(pairs) for values in ((value for _, value in pairs), chances))
     residuals: dict[str, float] = defaultdict(float)
     for item, value in pairs:
         residuals[item.picture or item.question_id] += value - right
     observed = math.fsum(value * value for value in residuals.values())
-    fair = math.fsum(each * (1 - each) for each in chances)
+    fair = math.fsum(probability * (1 - probability) for probability in chances)
     error = math.sqrt(max(observed, fair)) / len(pairs)
     return ReaderFigure(lang, category, len(pairs), right, chance, error, tests)
 
@@ -121,8 +121,8 @@ def read_texts(items: Sequence[ChoiceItem], training: Sequence[ChoiceItem] | Non
     folds = [crc32((item.picture or item.question_id).encode()) % _FOLDS for item in items]
     credits = [0.0] * len(items)
     for fold in sorted(set(folds)):
-        held = [place for place, of in enumerate(folds) if of == fold]
-        weights = fit(asked.subset([place for place, of in enumerate(folds) if of != fold]))
+        held = [place for place, item_fold in enumerate(folds) if item_fold == fold]
+        weights = fit(asked.subset([place for place, item_fold in enumerate(folds) if item_fold != fold]))
         for place, value in zip(held, _credits(asked.subset(held), weights), strict=True):
             credits[place] = value
     return credits
@@ -139,14 +139,18 @@ class Options(NamedTuple):
 
     def subset(self, numbers: Sequence[int]) -> Options:
         """Return the options of some questions, in ascending order."""
-        kept = np.zeros(len(self.sizes), bool)
-        kept[list(numbers)] = True
-        of_options = np.repeat(kept, self.sizes)
+        selected = np.zeros(len(self.sizes), bool)
+        selected[list(numbers)] = True
+        of_options = np.repeat(selected, self.sizes)
         places = np.cumsum(of_options) - 1
-        chosen = of_options[self.rows]
-        sizes = self.sizes[kept]
+        of_selected = of_options[self.rows]
+        sizes = self.sizes[selected]
         return Options(
-            self.features[chosen], places[self.rows[chosen]], np.cumsum(sizes) - sizes, sizes, self.answers[kept]
+            self.features[of_selected],
+            places[self.rows[of_selected]],
+            np.cumsum(sizes) - sizes,
+            sizes,
+            self.answers[selected],
         )
 
 
@@ -156,8 +160,8 @@ def fit(options: Options) -> Floats:
     A feature counts from its second option on.
     """
     used = (np.bincount(options.features, minlength=1 << _BITS) > 1)[options.features]
-    known, features = np.unique(options.features[used], return_inverse=True)
-    rows, size, total = options.rows[used], len(known), int(options.sizes.sum())
+    used_features, features = np.unique(options.features[used], return_inverse=True)
+    rows, size, total = options.rows[used], len(used_features), int(options.sizes.sum())
     right = np.zeros(total)
     right[options.starts + options.answers] = 1
     weights, first, second = (np.zeros(size) for _ in range(3))
@@ -170,9 +174,9 @@ def fit(options: Options) -> Floats:
         second = 0.99 * second + 0.01 * slope * slope
         moved = (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
         weights -= _RATE * moved
-    found = np.zeros(1 << _BITS)
-    found[known] = weights
-    return found
+    all_weights = np.zeros(1 << _BITS)
+    all_weights[used_features] = weights
+    return all_weights
 
 
 def _credits(options: Options, weights: Floats) -> list[float]:
@@ -203,58 +207,58 @@ class _QuestionWords(NamedTuple):
 def _hashed(items: Sequence[ChoiceItem], lang: str) -> Options:
     """Return the options of items with their features."""
     read = [_QuestionWords.of(item.path, item.questions[lang]) for item in items]
-    frequency = Counter(word for each in read for word in set(each.stem))
+    frequency = Counter(word for words in read for word in set(words.stem))
     features: list[int] = []
     rows: list[int] = []
     row = 0
-    for one in read:
-        rare = sorted(set(one.stem), key=lambda word: (frequency[word], word))[:_RARE_WORDS]
-        for option in range(len(one.options)):
-            found = list(map(_hash, _names(one, option, rare)))
-            features += found
-            rows += [row] * len(found)
+    for words in read:
+        rare = sorted(set(words.stem), key=lambda word: (frequency[word], word))[:_RARE_WORDS]
+        for option in range(len(words.options)):
+            hashes = list(map(_hash, _names(words, option, rare)))
+            features += hashes
+            rows += [row] * len(hashes)
             row += 1
-    sizes = np.array([len(one.options) for one in read], np.int64)
+    sizes = np.array([len(words.options) for words in read], np.int64)
     answers = np.array([item.answer or 0 for item in items], np.int64)
     return Options(np.array(features, np.int64), np.array(rows, np.int64), np.cumsum(sizes) - sizes, sizes, answers)
 
 
-def _names(one: _QuestionWords, option: int, rare: Iterable[str]) -> Iterator[str]:
+def _names(question: _QuestionWords, option: int, rare: Iterable[str]) -> Iterator[str]:
     """Yield the features of an option: n-grams, crosses with the question, its form."""
-    words, path = one.options[option], one.path
+    words, path = question.options[option], question.path
     yield f"all {path} {' '.join(words)}"
-    in_stem = Counter(one.stem)
+    in_stem = Counter(question.stem)
     for word, following in zip(words, [*words[1:], "."], strict=True):
-        shared = sum(word in other for other in one.options) - 1
+        shared = sum(word in other for other in question.options) - 1
         yield f"word {word}"
         yield f"path {path} {word}"
         yield f"shared {path} {word} {shared}"
         yield f"stem {path} {word} {min(in_stem[word], 3)}"
         yield f"pair {word} {following}"
-    for word in one.own[option]:
+    for word in question.own[option]:
         for asked in rare:
             yield f"cross {path} {asked} {word}"
-    yield from _form_names(one, option)
+    yield from _form_names(question, option)
 
 
-def _form_names(one: _QuestionWords, option: int) -> Iterator[str]:
+def _form_names(question: _QuestionWords, option: int) -> Iterator[str]:
     """Yield features of the form of an option beside the others, and of what stands behind it in the question."""
-    path = one.path
-    sizes = [sum(map(len, words)) for words in one.options]
+    path = question.path
+    sizes = [sum(map(len, words)) for words in question.options]
     rank = sum(size < sizes[option] for size in sizes), sum(size == sizes[option] for size in sizes)
     yield f"length {path} {rank}"
     yield f"length {rank}"
-    own = one.own[option]
-    alike = [len(own & other) for number, other in enumerate(one.own) if number != option]
+    own = question.own[option]
+    alike = [len(own & other) for number, other in enumerate(question.own) if number != option]
     yield f"alike {path} {sorted(alike)}"
-    numbers = [int(words[0]) if len(words) == 1 and words[0].isdecimal() else None for words in one.options]
+    numbers = [int(words[0]) if len(words) == 1 and words[0].isdecimal() else None for words in question.options]
     if None not in numbers:
         yield f"number {path} {sorted(numbers).index(numbers[option])}"  # type: ignore[type-var]
-    words = list(one.options[option])
-    for at in range(len(one.stem) - len(words)):
-        if list(one.stem[at : at + len(words)]) == words:
-            behind = one.stem[at + len(words)]
-            yield f"behind {path} {one.stem.count(behind) > 1}"
+    words = list(question.options[option])
+    for at in range(len(question.stem) - len(words)):
+        if list(question.stem[at : at + len(words)]) == words:
+            behind = question.stem[at + len(words)]
+            yield f"behind {path} {question.stem.count(behind) > 1}"
 
 
 def _hash(name: str) -> int:

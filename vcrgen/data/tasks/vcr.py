@@ -128,7 +128,7 @@ def has_white_rows(signature: Signature) -> bool:
     Their visible pixels alone settle nearly every span (docs/pixels.md). Signatures name every other kind of cover:
     ``easy=10-16`` against ``easy=stain-0.516``.
     """
-    covers = [each.partition("=") for each in signature.facts.get("cover", "").split(",")]
+    covers = [cover.partition("=") for cover in signature.facts.get("cover", "").split(",")]
     row = LANGUAGES.get(signature.facts.get("lang", ""))
     easy_or_hard = all(mode in NAMED_MODES and rows[:1].isdigit() for mode, _, rows in covers)
     return row is not None and row.shaper == "basic" and easy_or_hard
@@ -206,14 +206,16 @@ def vcr_statistics(dataset: Dataset, pixels: PixelBits | None = None) -> dict[tu
         DatasetError: A data file is missing or damaged, or of a mode or language that vcrgen does not build.
     """
     figures: dict[tuple[str, str], list[_Figures]] = {}
-    for file, found in zip(dataset.files, dataset.map_files(partial(_read_figures, pixels)), strict=True):
-        figures.setdefault((file.mode or "-", file.split or "-"), []).append(found)
+    for file, file_figures in zip(dataset.files, dataset.map_files(partial(_read_figures, pixels)), strict=True):
+        figures.setdefault((file.mode or "-", file.split or "-"), []).append(file_figures)
     if dataset.manifest is None:
-        return {name: _summarise(found, None) for name, found in figures.items()}
+        return {name: _summarise(file_figures, None) for name, file_figures in figures.items()}
     try:
         language = LANGUAGES[dataset.built.config["lang"]]
         targets = {mode: language.cover_target(Mode(mode)) for mode, _ in figures}
-        return {(mode, split): _summarise(found, targets[mode]) for (mode, split), found in figures.items()}
+        return {
+            (mode, split): _summarise(file_figures, targets[mode]) for (mode, split), file_figures in figures.items()
+        }
     except (KeyError, ValueError, TypeError):
         raise DatasetError(f"The manifest of {dataset} names a mode or language that vcrgen does not build.") from None
 

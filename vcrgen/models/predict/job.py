@@ -115,7 +115,7 @@ def predict(
         for reply in replies:
             tally.add(reply)
         tally.retries.update(run.retries)
-        choices = [asdict(each) for each in _choices(ledger, out, type(choice))]
+        choices = [asdict(earlier) for earlier in _choices(ledger, out, type(choice))]
         report = run_report(
             facts, choices, tally, finished=finished, pictures=pictures.total, missing=run.reasons, prompt=run.prompt
         )
@@ -239,13 +239,13 @@ def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> 
 
 def _choices(ledger: Ledger, out: Path, kind: type[PictureSelection]) -> list[PictureSelection]:
     """Return the selections whose pictures are in the file of outputs."""
-    found: list[PictureSelection] = []
+    choices: list[PictureSelection] = []
     for values in (ledger[key] for key in ledger if key.startswith(_CHOICE)):
         try:
-            found.append(kind(**{**values, "views": tuple(View(view) for view in values["views"])}))
+            choices.append(kind(**{**values, "views": tuple(View(view) for view in values["views"])}))
         except (TypeError, KeyError, ValueError):
             raise _damaged(out) from None
-    return found
+    return choices
 
 
 def _write_lines(

@@ -192,19 +192,19 @@ def make_choice_prompt(
 def _preset(name: str | None, *, mcq: bool) -> Preset:
     if name is None:
         return DEFAULT
-    if name not in (known := preset_names(mcq=mcq)):
+    if name not in (names := preset_names(mcq=mcq)):
         raise ConfigError(
-            f"--preset {name} is not for a dataset of this kind; for this one there is {', '.join(known)}."
+            f"--preset {name} is not for a dataset of this kind; for this one there is {', '.join(names)}."
         )
     return PRESETS[name]
 
 
 def _with_parameters(prompt: AnyPrompt, parameters: Mapping[str, Any]) -> AnyPrompt:
-    known = {name: value for name, value in parameters.items() if name in Sampling.__dataclass_fields__}
-    for name, value in known.items():
+    sampling = {name: value for name, value in parameters.items() if name in Sampling.__dataclass_fields__}
+    for name, value in sampling.items():
         fits = type(value) is int or (type(value) is float and name not in _INTEGERS and math.isfinite(value))
         if value is not None and not fits:
             kind = "whole number" if name in _INTEGERS else "number"
             raise ConfigError(f"--param {name} has to be a {kind} or null.")
-    others = {name: value for name, value in parameters.items() if name not in known and value is not None}
-    return replace(prompt, sampling=replace(prompt.sampling, **known), parameters=others)
+    others = {name: value for name, value in parameters.items() if name not in sampling and value is not None}
+    return replace(prompt, sampling=replace(prompt.sampling, **sampling), parameters=others)

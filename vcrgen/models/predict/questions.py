@@ -72,20 +72,20 @@ def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
     if choice.lang not in (None, *languages):
         raise ConfigError(f"{dataset} has no questions in {choice.lang!r}; it has {', '.join(languages)}.")
     asked = [lang for lang in languages if choice.lang in (None, lang)]
-    chosen = dataset.select(mode=choice.mode, split=choice.split)
+    selected = dataset.select(mode=choice.mode, split=choice.split)
     texts = ["question_id", *(f"{name}_{lang}" for lang in languages for name in ("question", "options"))]
     files = {file.path: number for number, file in enumerate(dataset.files)}
     shows_images = View.IMAGE in choice.views
 
     def items(*, images: bool) -> Iterator[tuple[int, int, bytes | None, ChoiceItem]]:
         columns = [*texts, *(["image"] if images else [])]
-        for number, row_number, place, row in numbered_rows(chosen, columns, [], choice.limit):
+        for number, row_number, place, row in numbered_rows(selected, columns, [], choice.limit):
             try:
                 item = item_of({name: row[name] for name in texts}, languages)
                 _check_length(item)
             except (TypeError, ValueError) as problem:
                 raise DatasetError(f"{place}: {problem}; build or import the MCQ benchmark again.") from None
-            yield files[chosen.files[number].path], row_number, image_bytes(row.get("image")), item
+            yield files[selected.files[number].path], row_number, image_bytes(row.get("image")), item
 
     def stream() -> Iterator[Picture]:
         for file, row, data, item in items(images=shows_images):
@@ -107,18 +107,18 @@ def open_questions(dataset: Dataset, choice: QuestionSelection) -> Pictures:
 def _picture(
     item: ChoiceItem, lang: str, view: View, rotation: int, data: bytes | None, place: tuple[int, int, int, int]
 ) -> QuestionPicture:
-    question, shown = item.questions[lang], data if view == View.IMAGE else None
+    question, picture = item.questions[lang], data if view == View.IMAGE else None
     return QuestionPicture(
         question_id=item.question_id,
         lang=lang,
         view=view,
         mode=None,
-        data=shown,
+        data=picture,
         question=question.text,
         place=place,
         options=question.options,
         rotation=rotation,
-        problem="the dataset holds no image" if view == View.IMAGE and not shown else "",
+        problem="the dataset holds no image" if view == View.IMAGE and not picture else "",
     )
 
 

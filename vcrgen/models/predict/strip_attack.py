@@ -46,8 +46,8 @@ class StripAttack:
     @property
     def is_weak(self) -> bool:
         """True if the pixels alone give many of the answers."""
-        found, total = (self.settled, self.spans) if self.answers is None else (self.restored, self.answers)
-        return found > WEAK * total
+        read, total = (self.settled, self.spans) if self.answers is None else (self.restored, self.answers)
+        return read > WEAK * total
 
     def __str__(self) -> str:
         outcome = f"{self.settled} of {pluralize(self.spans, 'covered text')} have less than {SETTLED:g} bit to infer"
@@ -114,8 +114,8 @@ def _read_strips(pictures: Iterable[Picture]) -> Iterator[tuple[str, Reply | Req
 
 def _holds(reply: str, text: str) -> bool:
     """Tell whether a reply has a text, as whole words in languages with spaces."""
-    found = [match.span() for match in re.finditer(re.escape(text), reply)]
-    return any(not _is_inside(reply, begin) and not _is_inside(reply, end) for begin, end in found)
+    matches = [match.span() for match in re.finditer(re.escape(text), reply)]
+    return any(not _is_inside(reply, begin) and not _is_inside(reply, end) for begin, end in matches)
 
 
 def _is_inside(text: str, place: int) -> bool:

@@ -195,12 +195,12 @@ def cut_out_glyphs(
         if data is not None and len(strips[lang]) < MOST_STRIPS:
             with suppress(RequestProblem):  # which the run counts
                 strips[lang].append(darkness(data))
-    found = {}
+    faces = {}
     for lang, inks in sorted(strips.items()):
         face = _look_alike(FaceFinder(load_lexicon(lang, file=lexicon), font), inks[:TRIED_STRIPS])
         if face is not None:
-            found[lang] = harvest(face, [(ink, face.match(without_covers(ink)).baseline) for ink in inks])
-    return found
+            faces[lang] = harvest(face, [(ink, face.match(without_covers(ink)).baseline) for ink in inks])
+    return faces
 
 
 def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
@@ -212,11 +212,11 @@ def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
             (read_strip(ink, face, at, ROUNDS[0], least=LEAST_ALIKE).fit, face, at)
             for face, at in finder.candidates(ink)
         ]
-        fit, best, baseline = max(fits, key=lambda one: one[0], default=(0.0, None, 0))
+        fit, best, baseline = max(fits, key=lambda read: read[0], default=(0.0, None, 0))
         if best is not None and fit >= LEAST_ALIKE:
             # Under bars, letters that are cut are often read wrongly, whatever the face.
-            known = best.match(without_covers(ink)).equal >= SURE or read_strip(ink, best, baseline).fit >= EXPLAINED
-            votes["" if known else best.name] += 1
+            is_known = best.match(without_covers(ink)).equal >= SURE or read_strip(ink, best, baseline).fit >= EXPLAINED
+            votes["" if is_known else best.name] += 1
             faces[best.name] = best
-    name = max(votes, key=lambda one: (votes[one], one), default="")
+    name = max(votes, key=lambda face_name: (votes[face_name], face_name), default="")
     return faces[name] if name else None

@@ -29,9 +29,9 @@ def parse_size(text: str) -> float | None:
     """
     if not (text := text.strip()) or text == "-":
         return None
-    if not (found := _SIZE.fullmatch(text)):
+    if not (size := _SIZE.fullmatch(text)):
         raise LeaderboardError(f"The size is written like 7B, 1.3B or 350M, not {text[:20]!r}.")
-    return round(float(found[1]) * _BILLIONS[found[2].upper()], 6)
+    return round(float(size[1]) * _BILLIONS[size[2].upper()], 6)
 
 
 def show_size(size: float | None) -> str:

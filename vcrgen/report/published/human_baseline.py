@@ -85,7 +85,7 @@ def read_human_baseline(file: Path) -> HumanBaseline:
     if file.is_file() and file.stat().st_size > MAX_BYTES:
         raise LeaderboardError(f"{file} is larger than {MAX_BYTES >> 20} MiB, so it holds no scores of people.")
     try:
-        found = _FILES.validate_python(read_json(file, LeaderboardError))
+        baselines = _FILES.validate_python(read_json(file, LeaderboardError))
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(str(part)[:20] for part in first["loc"]) or "the file"
@@ -93,9 +93,9 @@ def read_human_baseline(file: Path) -> HumanBaseline:
             f"{file} holds no scores of people ({where}: {first['msg']}); `vcrgen study report --format json` writes "
             "them."
         ) from None
-    for number, score in enumerate(found.scores):
+    for number, score in enumerate(baselines.scores):
         if not score.low <= score.exact <= score.high:
             raise LeaderboardError(f"{file}, score {number + 1}: the interval does not hold the score.")
-        if any((score.mode, score.view) == (other.mode, other.view) for other in found.scores[:number]):
+        if any((score.mode, score.view) == (other.mode, other.view) for other in baselines.scores[:number]):
             raise LeaderboardError(f"{file}, score {number + 1}: the mode and view have a score already.")
-    return found
+    return baselines

@@ -151,8 +151,8 @@ def _source(cell: str) -> str:
 
 
 def _one_of(values: Iterable[str], cell: str) -> str:
-    if cell not in (known := tuple(values)):
-        raise LeaderboardError(f"It is one of {', '.join(known)}, not {cell[:20]!r}.")
+    if cell not in (names := tuple(values)):
+        raise LeaderboardError(f"It is one of {', '.join(names)}, not {cell[:20]!r}.")
     return cell
 
 
