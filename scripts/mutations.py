@@ -1427,8 +1427,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "scorer",
         "ties of difflib to the later",
-        "or (found == ratio > 0 and number < best)",
-        "or (found == ratio > 0)",
+        "or (candidate_ratio == ratio > 0 and number < best)",
+        "or (candidate_ratio == ratio > 0)",
         "match",
     ),
     M(
@@ -1580,8 +1580,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "questions",
         "a language asks what it lacks",
-        "(0 if each else NOT_ASKED for each in complete)",
-        "(0 for each in complete)",
+        "(0 if is_complete else NOT_ASKED for is_complete in complete)",
+        "(0 for is_complete in complete)",
         "score-questions",
     ),
     M(
@@ -1657,8 +1657,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "scorer",
         "images of two datasets are paired in the wrong order",
-        "for each, places in ((a, of_a), (b, of_b))]",
-        "for each, places in ((a, of_a), (b, np.sort(of_b)))]",
+        "for cell, places in ((a, of_a), (b, of_b))]",
+        "for cell, places in ((a, of_a), (b, np.sort(of_b)))]",
         "tests/scorer/test_across.py",
     ),
     # What is made of datasets.
@@ -2173,8 +2173,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "score",
         "a list of guesses is searched",
-        "return self.each * masked + self.more",
-        "return 9 * self.each * masked + self.more",
+        "return self.factor * masked + self.extra",
+        "return 9 * self.factor * masked + self.extra",
         "score",
     ),
     M(

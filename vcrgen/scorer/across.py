@@ -87,12 +87,12 @@ def compare_across(a: RunResult, b: RunResult) -> AcrossResult:
         said = f"{variant}, {cell.view.label}: {_conclusion(a.task, model, leading, metrics[leading], clusters)}"
         p = metrics[leading].p
         cells.append(AcrossCell(variant=variant, view=cell.view, metrics=metrics, p=p, p_holm=p, conclusion=said))
-    known = bool(len(a.cluster_ids) and len(b.cluster_ids))
+    has_ids = bool(len(a.cluster_ids) and len(b.cluster_ids))
     return AcrossResult(
         a=replace(a, label="A"),
         b=replace(b, label="B"),
         model=model,
-        shared=len(of_a) if known else None,
+        shared=len(of_a) if has_ids else None,
         paired=paired,
         cells=tuple(_corrected(cells)),
     )
@@ -101,7 +101,7 @@ def compare_across(a: RunResult, b: RunResult) -> AcrossResult:
 def paired_estimates(a: Resamples, b: Resamples, of_a: Ints, of_b: Ints) -> dict[str, AcrossEstimate]:
     """The metrics that two cells have, over clusters of both datasets: ``of_a`` and ``of_b`` are their places."""
     common = [metric for metric in a.means if metric in b.means]
-    sides = [_sums(each, common, places) for each, places in ((a, of_a), (b, of_b))]
+    sides = [_sums(cell, common, places) for cell, places in ((a, of_a), (b, of_b))]
     sums, counts = (np.hstack(parts) for parts in zip(*sides, strict=True))
     groups = StoredGroupSums(sums, counts, range(sums.shape[1]))
     means, _ = group_means(groups)
@@ -126,13 +126,13 @@ def unpaired_estimates(a: CellResult, b: CellResult) -> dict[str, AcrossEstimate
     return estimates
 
 
-def _sums(of: Resamples, metrics: Sequence[str], places: Ints) -> tuple[Floats, Floats]:
+def _sums(cell: Resamples, metrics: Sequence[str], places: Ints) -> tuple[Floats, Floats]:
     """Sums and counts of the scores of some clusters, clusters x metrics."""
-    clusters = len(of.starts) - 1
-    cluster = np.repeat(np.arange(clusters), np.diff(of.starts))
-    scores = [of.scores[metric] for metric in metrics]
-    sums = [np.bincount(cluster, np.nan_to_num(each), clusters)[places] for each in scores]
-    counts = [np.bincount(cluster, ~np.isnan(each), clusters)[places] for each in scores]
+    clusters = len(cell.starts) - 1
+    cluster = np.repeat(np.arange(clusters), np.diff(cell.starts))
+    scores = [cell.scores[metric] for metric in metrics]
+    sums = [np.bincount(cluster, np.nan_to_num(column), clusters)[places] for column in scores]
+    counts = [np.bincount(cluster, ~np.isnan(column), clusters)[places] for column in scores]
     return np.column_stack(sums), np.column_stack(counts)
 
 
@@ -146,8 +146,8 @@ def _require_comparable(a: RunResult, b: RunResult) -> None:
         )
     may_differ = OF_DATA | ({"lang"} if a.task.axis == "lang" else set())
     ours, theirs = (
-        Signature({name: value for name, value in each.signature.facts.items() if name not in may_differ})
-        for each in (a, b)
+        Signature({name: value for name, value in run.signature.facts.items() if name not in may_differ})
+        for run in (a, b)
     )
     if parts := signature_differences(ours, theirs):
         raise ScoreError(
@@ -172,12 +172,12 @@ def _common_cells(a: RunResult, b: RunResult) -> list[tuple[CellResult, CellResu
     return common
 
 
-def _conclusion(task: ScoredTask, model: str, metric: str, found: AcrossEstimate, clusters: str) -> str:
+def _conclusion(task: ScoredTask, model: str, metric: str, estimate: AcrossEstimate, clusters: str) -> str:
     """The sentence about a difference; the dataset with the higher score stands first."""
-    what, of = f"points of {task.metrics[metric].in_text}", f", {clusters} {task.clusters} resampled"
-    gap = format_gap(found.value, found.low, found.high, what, of, turned=found.high < 0)
-    if found.low > 0 or found.high < 0:
-        more, less = "AB" if found.low > 0 else "BA"
+    what, basis = f"points of {task.metrics[metric].in_text}", f", {clusters} {task.clusters} resampled"
+    gap = format_gap(estimate.value, estimate.low, estimate.high, what, basis, turned=estimate.high < 0)
+    if estimate.low > 0 or estimate.high < 0:
+        more, less = "AB" if estimate.low > 0 else "BA"
         return f"{model} {task.verb_better} on {more} than on {less}: {gap}."
     return f"No difference between A and B is shown: {gap} includes 0. More {task.clusters} could show one."
 

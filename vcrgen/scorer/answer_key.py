@@ -126,9 +126,9 @@ class Questions(QuestionTable[Question]):
 
     def row_of(self, question_id: str) -> int | None:
         """The row of an id, or None."""
-        wanted = _hash(question_id)
-        place = bisect_left(self._hashes, wanted)
-        while place < len(self._hashes) and self._hashes[place] == wanted:
+        digest = _hash(question_id)
+        place = bisect_left(self._hashes, digest)
+        while place < len(self._hashes) and self._hashes[place] == digest:
             row = self._rows[place]
             if self._at(row).question_id == question_id:
                 return row

@@ -57,30 +57,30 @@ def load_answers(
         DatasetError: The dataset is none, or damaged.
         HiddenSetError: The key of a hidden set is damaged or was changed.
     """
-    chosen, bits = Subset.parse(subset), read_pixel_bits(pixels) if pixels else None
+    part, bits = Subset.parse(subset), read_pixel_bits(pixels) if pixels else None
     remote = remote_url(data.as_posix())
     if not remote and not data.exists():
         raise AnswerError(f"{data} does not exist; --data takes a dataset's folder, a Parquet file or a JSONL key.")
     if folder := hidden_folder(data):
-        key = _hidden(folder, mode, split, chosen, bits)
-    elif chosen.split:
+        key = _hidden(folder, mode, split, part, bits)
+    elif part.split:
         raise AnswerError(
             f"{data} has no parts; only the key of a hidden set is divided into {' and '.join(HIDDEN_SPLITS)}."
         )
     elif data.is_file() and data.suffix.lower() not in {".parquet", ".pq", ".arrow"}:
-        key = _jsonl(data, chosen)
+        key = _jsonl(data, part)
     else:
-        key = _dataset(data.name, open_dataset(data, VCR), mode, split, chosen, bits)
-    if chosen.split and not len(key):
+        key = _dataset(data.name, open_dataset(data, VCR), mode, split, part, bits)
+    if part.split and not len(key):
         raise AnswerError(
-            f"{folder} has no question in the split {chosen.split!r}; `vcrgen hidden` divides a set when it makes it."
+            f"{folder} has no question in the split {part.split!r}; `vcrgen hidden` divides a set when it makes it."
         )
-    if chosen.ids:
-        chosen.check(data, {one for one in chosen.ids if key.row_of(one) is not None})
+    if part.ids:
+        part.check(data, {question_id for question_id in part.ids if key.row_of(question_id) is not None})
     key = _with_language(key, data, lang)
     if not key.questions.starts[-1]:
         raise AnswerError(f"{data} has no answers to score against.")
-    facts = {**key.facts, **({"subset": chosen.name} if chosen.name else {})}
+    facts = {**key.facts, **({"subset": part.name} if part.name else {})}
     if not key.hidden:  # whose commitment stands for the answers, and tells nothing of them
         facts["answers"] = key.questions.digest[:8]
     return replace(key, facts=facts, bits_signature=str(bits.signature) if bits else "")
@@ -233,13 +233,13 @@ def _hidden_rows(folder: Path) -> Rows:
         yield place, plain._replace(spans=tuple(marked))
 
 
-def choose_split(data: Dataset, wanted: str | None) -> Dataset:
+def choose_split(data: Dataset, name: str | None) -> Dataset:
     """The split to score against: the one that is asked for, or ``test``, or the only one."""
-    if wanted == "all" or (wanted is None and len(data.splits) == 0):
+    if name == "all" or (name is None and len(data.splits) == 0):
         return data
-    if wanted is None and "test" not in data.splits and len(data.splits) > 1:
+    if name is None and "test" not in data.splits and len(data.splits) > 1:
         raise AnswerError(f"{data} has the splits {', '.join(data.splits)}; name one with --split.")
-    split = wanted or ("test" if "test" in data.splits else data.splits[0])
+    split = name or ("test" if "test" in data.splits else data.splits[0])
     try:
         return data.select(split=split)
     except ConfigError:
@@ -293,9 +293,9 @@ def _with_bits(rows: Rows, bits: PixelBits | None, modes: Sequence[str]) -> Rows
         spans = question.spans
         for mode in modes if bits else ():
             assert bits is not None
-            known = bits.of_question(question.question_id, mode, len(spans))
+            span_bits = bits.of_question(question.question_id, mode, len(spans))
             spans = tuple(
                 span if math.isnan(left) else span._replace(bits={mode: left, **span.bits})
-                for span, left in zip(spans, known, strict=True)
+                for span, left in zip(spans, span_bits, strict=True)
             )
         yield place, question._replace(spans=spans)

@@ -57,7 +57,7 @@ def canary_replies(files: Sequence[Path], public: Dataset) -> list[CanaryReplies
     Raises:
         VcrgenError: A file cannot be read, or the public part has no canary.
     """
-    questions, found = list(canary_questions(digits := read_canary(public))), []
+    questions, runs = list(canary_questions(digits := read_canary(public))), []
     for file in files:
         model, texts = None, dict[str, str]()
         for prediction in receive(file):
@@ -71,24 +71,24 @@ def canary_replies(files: Sequence[Path], public: Dataset) -> list[CanaryReplies
         }
         if not repeated:
             return []
-        found.append(CanaryReplies(name=encodable(file.stem), model=model, repeated=repeated))
-    return found
+        runs.append(CanaryReplies(name=encodable(file.stem), model=model, repeated=repeated))
+    return runs
 
 
-def canary_document(found: Sequence[CanaryReplies], data: Path) -> Document:
+def canary_document(runs: Sequence[CanaryReplies], data: Path) -> Document:
     """Make the document of some files of replies."""
     rows = [
-        (each.model or each.name, way, "repeated" if repeated else "not repeated")
-        for each in found
-        for way, repeated in each.repeated.items()
+        (run.model or run.name, way, "repeated" if repeated else "not repeated")
+        for run in runs
+        for way, repeated in run.repeated.items()
     ]
     return Document(
         title=f"The canary of {encodable(str(data))}",
         sections=[
             Section(
-                text=[each.conclusion for each in found],
+                text=[run.conclusion for run in runs],
                 tables=[Table(title="Replies", heads=("Model", "Prompt", "Canary"), labels=3, rows=rows)],
             )
         ],
-        json_value={"schema": SCHEMA, "data": encodable(str(data)), "runs": [asdict(each) for each in found]},
+        json_value={"schema": SCHEMA, "data": encodable(str(data)), "runs": [asdict(run) for run in runs]},
     )

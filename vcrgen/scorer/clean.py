@@ -33,8 +33,8 @@ class Cleaned(NamedTuple):
         if len(self.parts) == 1:
             return position + self.parts[0][1]
         index = bisect_right(self.parts, position, key=lambda part: part[0]) - 1
-        kept, original = self.parts[max(index, 0)]
-        return original + position - kept
+        offset, original = self.parts[max(index, 0)]
+        return original + position - offset
 
 
 def clean(output: str, *, strip_thinking: bool, cut_prefix: bool) -> Cleaned:
@@ -55,21 +55,21 @@ def is_refusal(text: str, words: Sequence[str] = REFUSALS) -> bool:
 
 def _without_thinking(output: str) -> Cleaned:
     """Keep the text outside of thinking blocks; one pass over the tags, of which there is at least one."""
-    kept: list[tuple[int, int]] = []
+    pieces: list[tuple[int, int]] = []
     position, thinks = 0, False
     for tag in TAG.finditer(output):
         closes = bool(tag[1])
         if closes and not thinks:  # closed but never opened: all before it was thinking
-            kept.clear()
+            pieces.clear()
         if not closes and not thinks and tag.start() > position:
-            kept.append((position, tag.start()))
+            pieces.append((position, tag.start()))
         thinks = not closes
         position = tag.end()
     if not thinks and position < len(output):
-        kept.append((position, len(output)))
-    offsets = accumulate((end - start for start, end in kept), initial=0)
-    parts = tuple((offset, start) for offset, (start, _) in zip(offsets, kept, strict=False))
-    return Cleaned("".join(output[start:end] for start, end in kept), parts or ((0, 0),), thinking=True)
+        pieces.append((position, len(output)))
+    offsets = accumulate((end - start for start, end in pieces), initial=0)
+    parts = tuple((offset, start) for offset, (start, _) in zip(offsets, pieces, strict=False))
+    return Cleaned("".join(output[start:end] for start, end in pieces), parts or ((0, 0),), thinking=True)
 
 
 def _after_prefix(cleaned: Cleaned) -> Cleaned:
@@ -77,5 +77,5 @@ def _after_prefix(cleaned: Cleaned) -> Cleaned:
     if at < 0:
         return cleaned
     at += len(PREFIX)
-    later = [(kept - at, original) for kept, original in cleaned.parts if kept > at]
+    later = [(offset - at, original) for offset, original in cleaned.parts if offset > at]
     return Cleaned(cleaned.text[at:], ((0, cleaned.origin(at)), *later), cleaned.thinking)

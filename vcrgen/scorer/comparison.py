@@ -54,7 +54,9 @@ def compare(results: Sequence[RunResult], *, in_pairs: bool = True) -> list[Comp
         raise ScoreError("A comparison needs two runs or more; name another file.")
     require_one_signature(results)
     runs = [result for result in results if not result.from_pixels]
-    comparisons = [each for a, b in combinations(runs if in_pairs else [], 2) for each in _compare_runs(a, b)]
+    comparisons = [
+        comparison for a, b in combinations(runs if in_pairs else [], 2) for comparison in _compare_runs(a, b)
+    ]
     for baseline in results:
         if baseline.from_pixels:
             comparisons += _compare_with_pixels(runs, baseline)
@@ -128,9 +130,9 @@ def _compare_cells(a: RunResult, b: RunResult, cell: CellResult, view_of_b: View
 def _corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with p-values for their number; says of which that number takes the conclusion away."""
     corrected = []
-    for each, p in zip(comparisons, holm([each.p_clusters for each in comparisons]), strict=True):
-        doubt = holm_doubt(each.p_clusters, p, len(comparisons))
-        corrected.append(replace(each, p_holm=p, conclusion=each.conclusion + doubt))
+    for comparison, p in zip(comparisons, holm([comparison.p_clusters for comparison in comparisons]), strict=True):
+        doubt = holm_doubt(comparison.p_clusters, p, len(comparisons))
+        corrected.append(replace(comparison, p_holm=p, conclusion=comparison.conclusion + doubt))
     return corrected
 
 
@@ -150,9 +152,9 @@ def conclude(
     right in only one of them. Where one of the two is better, the sentence tells its lead, whichever of them it is;
     where no difference is shown, it tells ``a`` minus ``b``.
     """
-    what, of = f"points of {task.metrics[metric].in_text}", f", {pluralize(clusters, task.cluster)} resampled"
+    what, basis = f"points of {task.metrics[metric].in_text}", f", {pluralize(clusters, task.cluster)} resampled"
     # The sentence begins with the better one, so its difference is that one's lead.
-    gap = format_gap(right.value, right.low, right.high, what, of, turned=right.high < 0)
+    gap = format_gap(right.value, right.low, right.high, what, basis, turned=right.high < 0)
     if discordant == 0:
         return f"{a} and {b} {task.verb_identical}; nothing tells them apart here."
     if right.low > 0 or right.high < 0:
@@ -161,22 +163,22 @@ def conclude(
     return f"No difference between {a} and {b} is shown: {gap} includes 0. More {task.clusters} could show one."
 
 
-def format_gap(value: float, low: float, high: float, what: str, of: str = "", *, turned: bool = False) -> str:
+def format_gap(value: float, low: float, high: float, what: str, basis: str = "", *, turned: bool = False) -> str:
     """A difference with its interval in a sentence; ``turned``: as the second minus the first."""
     figures = (-value, -high, -low) if turned else (value, low, high)
     value_, low_, high_ = (percent(figure, sign=True).replace(MINUS, "-") for figure in figures)
-    return f"{value_} {what} (95 % interval {low_} to {high_}{of})"
+    return f"{value_} {what} (95 % interval {low_} to {high_}{basis})"
 
 
 def conclusions(comparisons: Sequence[Comparison]) -> list[str]:
     """Return the sentences of a few comparisons; of many, how many of each mode and view are significant."""
     if len(comparisons) <= MAX_CONCLUSIONS:
-        return [each.conclusion for each in comparisons]
+        return [comparison.conclusion for comparison in comparisons]
     by_cell: dict[str, list[Comparison]] = {}
-    for each in comparisons:
-        by_cell.setdefault(f"{each.variant}, {each.view.label}", []).append(each)
+    for comparison in comparisons:
+        by_cell.setdefault(f"{comparison.variant}, {comparison.view.label}", []).append(comparison)
     return [
-        f"{cell}: {sum(each.p_holm < ALPHA for each in found)} of {len(found)} pairs differ significantly after Holm's "
-        f"correction for all {len(comparisons)} comparisons."
-        for cell, found in by_cell.items()
+        f"{cell}: {sum(comparison.p_holm < ALPHA for comparison in group)} of {len(group)} pairs differ significantly "
+        f"after Holm's correction for all {len(comparisons)} comparisons."
+        for cell, group in by_cell.items()
     ]

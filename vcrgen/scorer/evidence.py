@@ -58,8 +58,8 @@ class EvidenceWriter:
 def evidence_rows(matches: Sequence[SpanMatch], question: Question, mode: str) -> Iterator[tuple[Row, Sequence[float]]]:
     """The spans of one output of a question as evidence; bits are those of a mode, None where unknown."""
     for number, (match, span) in enumerate(zip(matches, question.spans, strict=True)):
-        found = (match.ngram, match.start, match.end, match.distance, match.verbatim, span.bits.get(mode))
-        yield (number, match.answer, match.outcome.value, *found), match.scores
+        nearest = (match.ngram, match.start, match.end, match.distance, match.verbatim, span.bits.get(mode))
+        yield (number, match.answer, match.outcome.value, *nearest), match.scores
 
 
 @contextmanager

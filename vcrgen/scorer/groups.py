@@ -139,12 +139,12 @@ class SpanBreakdowns:
 
 def _breakdown(by: str, labels: Sequence[str], codes: NDArray[Any]) -> list[Breakdown]:
     """The division into those of the labels that occur, in their order; none where fewer than two do."""
-    found = [code for code in np.unique(codes).tolist() if code != NO_LABEL]
-    if len(found) < 2:
+    present = [code for code in np.unique(codes).tolist() if code != NO_LABEL]
+    if len(present) < 2:
         return []
     order = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
-    order[found] = np.arange(len(found))
-    return [Breakdown(by, tuple(labels[code] for code in found), order[codes])]
+    order[present] = np.arange(len(present))
+    return [Breakdown(by, tuple(labels[code] for code in present), order[codes])]
 
 
 def _by_label(by: str, labels: Sequence[str], codes: array[int]) -> list[Breakdown]:
@@ -167,18 +167,18 @@ def _by_quartile(by: str, exact: Floats | NDArray[np.int32], *, decimals: int) -
     Values that are shown as the same number are in one group, so that no two labels overlap.
     """
     values = np.round(exact.astype(np.float64), decimals)
-    known = ~np.isnan(values)
-    ordered = np.sort(values[known])
+    has_value = ~np.isnan(values)
+    ordered = np.sort(values[has_value])
     if len(ordered) < LAST_POSITION or ordered[0] == ordered[-1]:
         return []
     bounds = [ordered[len(ordered) * quarter // 4] for quarter in (1, 2, 3)]
     codes = np.searchsorted(bounds, values, side="right").astype(np.uint16)
-    codes[~known] = NO_LABEL
-    found: list[str] = []
+    codes[~has_value] = NO_LABEL
+    labels: list[str] = []
     codes_found = np.full(NO_LABEL + 1, NO_LABEL, np.uint16)
-    for code in sorted(set(codes[known].tolist())):
+    for code in sorted(set(codes[has_value].tolist())):
         inside = values[codes == code]
         low, high = (f"{end:.{decimals}f}" for end in (inside.min(), inside.max()))
-        codes_found[code] = len(found)
-        found.append(low if low == high else f"{low}-{high}")
-    return [Breakdown(by, tuple(found), codes_found[codes])]
+        codes_found[code] = len(labels)
+        labels.append(low if low == high else f"{low}-{high}")
+    return [Breakdown(by, tuple(labels), codes_found[codes])]

@@ -126,9 +126,9 @@ def nearest_by_difflib(span: SpanTokens, ngrams: NGrams) -> Nearest | None:
         if bounds[number] == ratio and number > best >= 0:
             continue
         matcher.set_seq1(strings[number])
-        found = matcher.ratio()
-        if found > ratio or (found == ratio > 0 and number < best):
-            best, ratio = number, found
+        candidate_ratio = matcher.ratio()
+        if candidate_ratio > ratio or (candidate_ratio == ratio > 0 and number < best):
+            best, ratio = number, candidate_ratio
     if best < 0:
         return None
     string = strings[best]

@@ -44,13 +44,13 @@ def normalised(cleaned: Cleaned, name: str, *, limit: int) -> Cleaned:
     if name == NONE:
         return cleaned
     normalise, source = NORMALISERS[name], cleaned.text[:limit]
-    found, origins = list[str](), list[int]()
+    pieces, origins = list[str](), list[int]()
     for first, last in clusters(source):
         for start in range(first, last, _PIECE):
             piece = source[start : min(start + _PIECE, last)]
             normal = piece if piece.isascii() else normalise(piece)
-            found.append(normal)
+            pieces.append(normal)
             # Each character of a piece that is written otherwise now stands for its beginning.
             origins += range(start, start + len(piece)) if normal == piece else [start] * len(normal)
     parts = tuple(enumerate(map(cleaned.origin, origins[:limit])))
-    return Cleaned("".join(found)[:limit], parts or ((0, 0),), cleaned.thinking)
+    return Cleaned("".join(pieces)[:limit], parts or ((0, 0),), cleaned.thinking)

@@ -53,14 +53,14 @@ EXAMPLES = 5
 SEEN, NOT_ASKED = 0x01, 0x80  # of a question in a cell: there is an output; it is not asked there
 
 
-def problem_name(kind: str, *, one: bool = False) -> str:
+def problem_name(kind: str, *, singular: bool = False) -> str:
     """The words for a problem of several outputs, or of one."""
-    return _ONE_OR_MANY.sub(r"\1" if one else r"\2", PROBLEMS[kind])
+    return _ONE_OR_MANY.sub(r"\1" if singular else r"\2", PROBLEMS[kind])
 
 
 def describe_problem(kind: str, count: int) -> str:
     """Say how many outputs have a problem: ``2 empty outputs (scored as wrong)``."""
-    return f"{count} {problem_name(kind, one=count == 1)}"
+    return f"{count} {problem_name(kind, singular=count == 1)}"
 
 
 class MatchedOutput(NamedTuple):
@@ -145,8 +145,8 @@ class OutputMatcher:
         """The prediction with its question, or the problem that keeps it out and its place."""
         row, named = self._row(prediction), prediction.question_id
         if row is None:
-            shown = f"row {prediction.row}" if named is None else repr(named[:80])
-            return "unknown", f"{prediction.place}: {shown}"
+            name = f"row {prediction.row}" if named is None else repr(named[:80])
+            return "unknown", f"{prediction.place}: {name}"
         if row >= len(self.key):
             return "outside", prediction.place
         if self.mode is not None and prediction.mode not in (None, self.mode):

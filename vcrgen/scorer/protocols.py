@@ -17,12 +17,12 @@ class LengthBudget(NamedTuple):
     sentence, or for the caption around the masked spans.
     """
 
-    each: int
-    more: int
+    factor: int  # for each masked token
+    extra: int  # for the whole answer
 
     def tokens(self, masked: int) -> int:
         """Return the tokens that are searched for an image with so many masked tokens."""
-        return self.each * masked + self.more
+        return self.factor * masked + self.extra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ VLMEVALKIT = Protocol(
 # prompt, which so counts as output.
 LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v2", cut_prefix=False)
 # Our own: as the paper's, but a list of guesses does not win.
-VCRGEN = replace(PAPER, name="vcrgen-v1", budget=LengthBudget(each=2, more=20))
+VCRGEN = replace(PAPER, name="vcrgen-v1", budget=LengthBudget(factor=2, extra=20))
 _PROTOCOLS = (VCRGEN, PAPER, VLMEVALKIT, LMMS_EVAL)
 _BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.rpartition("-")[0], rules.name)}
 

@@ -42,30 +42,32 @@ def _scores(results: Sequence[RunResult]) -> str:
     task, cell = results[0].task, results[0].cells[0]
     label = task.metrics[leading_metric(task, cell)].label
     where = cell.view.label if cell.variant == UNSTATED else f"{cell.variant}, {cell.view.label}"
-    same = [each for each in results if (each.cells[0].variant, each.cells[0].view) == (cell.variant, cell.view)]
-    ranked = sorted(same, key=lambda each: -_first(each)[1].value)
+    same = [
+        result for result in results if (result.cells[0].variant, result.cells[0].view) == (cell.variant, cell.view)
+    ]
+    ranked = sorted(same, key=lambda result: -_first(result)[1].value)
     if len(ranked) == 1:
         estimate = _first(ranked[0])[1]
-        found = f"{label} of {ranked[0].title} is {_interval(estimate)} in {where}"
+        sentence = f"{label} of {ranked[0].title} is {_interval(estimate)} in {where}"
         chance = cell.chance_of(task)
         if chance is not None and estimate.low <= chance:
-            found += f", not shown to be above chance ({percent(chance)} %)"
+            sentence += f", not shown to be above chance ({percent(chance)} %)"
     else:
         ends = (
-            f"{each.title} is {place} with {_interval(_first(each)[1])}"
-            for each, place in zip((ranked[0], ranked[-1]), ("first", "last"), strict=True)
+            f"{result.title} is {place} with {_interval(_first(result)[1])}"
+            for result, place in zip((ranked[0], ranked[-1]), ("first", "last"), strict=True)
         )
-        found = f"{label} of {len(ranked)} runs in {where}: {' and '.join(ends)}"
+        sentence = f"{label} of {len(ranked)} runs in {where}: {' and '.join(ends)}"
     more = sum(len(result.cells) for result in results) - len(ranked)
-    return f"{found}; the figures have {pluralize(more, 'more value')}." if more else f"{found}."
+    return f"{sentence}; the figures have {pluralize(more, 'more value')}." if more else f"{sentence}."
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> str:
     if len(comparisons) == 1:
         return comparisons[0].conclusion
-    apart = sum(each.p_holm < ALPHA for each in comparisons)
-    found = f"{apart} of {len(comparisons)} comparisons are significant after Holm's correction"
-    return f"{found}." if apart == len(comparisons) else f"{found}: do not rank the others by these scores."
+    apart = sum(comparison.p_holm < ALPHA for comparison in comparisons)
+    sentence = f"{apart} of {len(comparisons)} comparisons are significant after Holm's correction"
+    return f"{sentence}." if apart == len(comparisons) else f"{sentence}: do not rank the others by these scores."
 
 
 def _without_output(cell: CellResult) -> int:
@@ -75,7 +77,7 @@ def _without_output(cell: CellResult) -> int:
 def _precision(results: Sequence[RunResult]) -> str:
     """A sentence on the widest interval of a first cell."""
     task = results[0].task
-    cell, estimate = max((_first(result) for result in results), key=lambda each: each[1].high - each[1].low)
+    cell, estimate = max((_first(result) for result in results), key=lambda first: first[1].high - first[1].low)
     width = estimate.high - estimate.low
     measured = f"with {pluralize(cell.clusters, task.cluster)} the interval is {100 * width:.1f} points wide"
     if width >= WIDE:

@@ -20,12 +20,12 @@ Row: TypeAlias = tuple[TableCell, ...]
 def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Table:
     """Differences between runs with their intervals, and p-values corrected for their number."""
     rows: list[Row] = []
-    shown = _main_metrics(task, (item.metrics for item in comparisons))
+    metrics = _main_metrics(task, (item.metrics for item in comparisons))
     for item in comparisons:
         names = (item.a, item.b, item.variant, item.view.label)
-        leading, interval, *others = _main(shown, item.metrics, sign=True)
+        leading, interval, *others = _main(metrics, item.metrics, sign=True)
         rows.append((*names, leading, interval, PValue(item.p_holm), *others))
-    leading_heads, other_heads = (tuple(_main_heads(task, part)) for part in (shown[:1], shown[1:]))
+    leading_heads, other_heads = (tuple(_main_heads(task, part)) for part in (metrics[:1], metrics[1:]))
     return Table(
         title=f"Comparison: A {MINUS} B, in percent",
         heads=("A", "B", *_heads(task), *leading_heads, "Holm p", *other_heads),
@@ -38,23 +38,28 @@ def comparison_table(task: ScoredTask, comparisons: Sequence[Comparison]) -> Tab
 def score_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     """The main metrics of every cell, and the paired differences."""
     rows: list[Row] = []
-    shown = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
+    metrics = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
     by_chance = task.leading.chance is not None
     for result in results:
         for cell in result.cells:
             chance = [Percent(cell.chance_of(task))] if by_chance else []
-            rows.append((*_head(result, cell), cell.units, *_main(shown, cell.metrics, deviations=True), *chance))
-        for each in result.differences:
-            figures = _main(shown, each.metrics, sign=True, deviations=True)
-            rows.append((result.title, *difference_labels(task, each), "", *figures, *([None] if by_chance else [])))
-    figures_heads = _main_heads(task, shown, f"sd {task.units}", f"sd {task.clusters}")
+            rows.append((*_head(result, cell), cell.units, *_main(metrics, cell.metrics, deviations=True), *chance))
+        for difference in result.differences:
+            figures = _main(metrics, difference.metrics, sign=True, deviations=True)
+            rows.append(
+                (result.title, *difference_labels(task, difference), "", *figures, *([None] if by_chance else []))
+            )
+    figures_heads = _main_heads(task, metrics, f"sd {task.units}", f"sd {task.clusters}")
     heads = ("Model", *_heads(task), task.units.capitalize(), *figures_heads, *(["Chance"] if by_chance else []))
-    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(shown) > 1 else ())
+    return Table(title=SCORES, heads=heads, labels=3, rows=rows, breaks=(8,) if len(metrics) > 1 else ())
 
 
 def difference_labels(task: ScoredTask, difference: Difference) -> tuple[str, str]:
     """A paired difference in the columns of variant and view: "hard" and "VI+TEI − TEI", or "en − ar" and "Image"."""
-    names = {**{view.value: view.label for view in View}, **{name: each.label for name, each in task.metrics.items()}}
+    names = {
+        **{view.value: view.label for view in View},
+        **{name: metric.label for name, metric in task.metrics.items()},
+    }
     label = f" {MINUS} ".join(names.get(side, side) for side in difference.of.split(" - "))
     if not difference.variant:
         return label, difference.view.label if difference.view is not None else ""
@@ -88,7 +93,7 @@ def outputs_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
     """Right and unread outputs by the letter of the key, with the p-values of a test of position."""
     rows: list[Row] = []
-    names = sorted({each.letter for _, cell in cells_of(results) for each in cell.key_letters})
+    names = sorted({key_letter.letter for _, cell in cells_of(results) for key_letter in cell.key_letters})
     for result, cell in cells_of(results):
         if cell.key_letters:
             test, letters = letter_test(cell.key_letters), by_letter(cell.key_letters)
@@ -109,10 +114,10 @@ def key_letter_table(task: ScoredTask, results: Sequence[RunResult]) -> Table:
 
 def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Table]:
     """Yield a table for each breakdown of the units."""
-    shown = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
+    metrics = _main_metrics(task, (cell.metrics for _, cell in cells_of(results)))
     for by in dict.fromkeys(group.by for _, cell in cells_of(results) for group in cell.groups):
         rows: list[Row] = [
-            (*_head(result, cell), group.label, group.units, *_main(shown, group.metrics))
+            (*_head(result, cell), group.label, group.units, *_main(metrics, group.metrics))
             for result, cell in cells_of(results)
             for group in cell.groups
             if group.by == by
@@ -120,8 +125,8 @@ def group_tables(task: ScoredTask, results: Sequence[RunResult]) -> Iterator[Tab
         title, label, count = by_title(by), by.capitalize(), task.units.capitalize()
         if by == MACRO:
             title, label, count = "Means of the scores of groups, in percent", "Mean over", "Groups"
-        heads = ("Model", *_heads(task), label, count, *_main_heads(task, shown))
-        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(shown) > 1 else ())
+        heads = ("Model", *_heads(task), label, count, *_main_heads(task, metrics))
+        yield Table(title=title, heads=heads, labels=4, rows=rows, breaks=(7,) if len(metrics) > 1 else ())
 
 
 def by_title(by: str) -> str:
@@ -129,17 +134,17 @@ def by_title(by: str) -> str:
     return f"By {by}, in percent"
 
 
-def _main_metrics(task: ScoredTask, found: Iterable[Mapping[str, Estimate]]) -> list[str]:
+def _main_metrics(task: ScoredTask, estimates: Iterable[Mapping[str, Estimate]]) -> list[str]:
     """Those of the two shown metrics that some results have."""
-    present = {name for metrics in found for name in metrics}
+    present = {name for metrics in estimates for name in metrics}
     return [name for name in task.main_metrics if name in present]
 
 
 def _main(
-    shown: Sequence[str], metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
+    names: Sequence[str], metrics: Mapping[str, Estimate], *, sign: bool = False, deviations: bool = False
 ) -> Iterator[TableCell]:
     """The cells of the shown metrics: of each its mean, its standard deviations if wanted, its interval."""
-    for estimate in map(metrics.get, shown):
+    for estimate in map(metrics.get, names):
         yield _value(estimate, sign=sign)
         if deviations:
             yield Percent(estimate.sd_units if estimate else None)
@@ -151,8 +156,8 @@ def _value(estimate: Estimate | None, *, sign: bool = False) -> Percent:
     return Percent(estimate.value if estimate else None, sign=sign)
 
 
-def _main_heads(task: ScoredTask, shown: Sequence[str], *deviations: str) -> Iterator[str]:
-    for name in shown:
+def _main_heads(task: ScoredTask, names: Sequence[str], *deviations: str) -> Iterator[str]:
+    for name in names:
         yield from (task.metrics[name].label, *deviations, "95 % interval")
 
 

@@ -69,20 +69,20 @@ class Scorer:
             "chunk": self.segmenter.longest_run,
         }
         if budget := self.protocol.budget:
-            facts["budget"] = f"{budget.each}x+{budget.more}"
+            facts["budget"] = f"{budget.factor}x+{budget.extra}"
         return facts if self.refusals == REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
 
     def prepare(self, text: str) -> SpanTokens:
         """A span's tokens; the last ones are kept, as most datasets ask for a span once a view and mode."""
-        known = self._spans.get(text)
-        if known is None:
+        span = self._spans.get(text)
+        if span is None:
             if len(self._spans) >= MAX_PREPARED:
                 self._spans.clear()
-            shown = normalised(Cleaned(text), self.normalisation, limit=LONGEST_OUTPUT).text
-            tokens = tuple(self.segmenter(shown, spaces=self.protocol.white_space).texts)
-            known = SpanTokens(shown, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
-            self._spans[text] = known
-        return known
+            normal = normalised(Cleaned(text), self.normalisation, limit=LONGEST_OUTPUT).text
+            tokens = tuple(self.segmenter(normal, spaces=self.protocol.white_space).texts)
+            span = SpanTokens(normal, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
+            self._spans[text] = span
+        return span
 
     def __call__(self, answers: Sequence[str], output: str, *, failed: bool = False) -> ScoredOutput:
         """Score an output, as the model gave it, against the texts of its image's spans.
@@ -161,10 +161,10 @@ class Scorer:
             sets = overlap(span.unique, unique)
             rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
             scores = Scores(float(exact), *sets, rouge, nearest.similarity, character)
-        found = Outcome.EXACT if exact else outcome or Outcome.WRONG
+        outcome = Outcome.EXACT if exact else outcome or Outcome.WRONG
         start, end = tokens.starts[nearest.position], tokens.starts[last] + len(tokens.texts[last])
         place = origin(start), origin(end - 1) + 1
-        return SpanMatch(answer, found, nearest.string, *place, nearest.distance, scores, verbatim)
+        return SpanMatch(answer, outcome, nearest.string, *place, nearest.distance, scores, verbatim)
 
     def _rouge(self, span: SpanTokens, ngram: Sequence[str], string: str, f1: float | None) -> float:
         """ROUGE-1; equal to F1 over sets where no token is repeated, which ``f1`` is then."""

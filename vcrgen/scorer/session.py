@@ -185,12 +185,12 @@ class BaseScoringSession(ABC):
                 matcher.note("empty", matched.prediction.place)
         return matcher
 
-    def _missing_note(self, cell: CellResult, of: int, what: str) -> Iterator[str]:
+    def _missing_note(self, cell: CellResult, total: int, what: str) -> Iterator[str]:
         """Say how many questions or units of a cell have no output."""
         if missing := cell.counts.get("missing", 0):
-            one = f"of {of} {what} has no output; it counts as wrong"
-            many = f"of {of} {what} have no output; they count as wrong"
-            yield f"{cell.view.label}, {cell.variant}: {pluralize(missing, one, many)}."
+            singular = f"of {total} {what} has no output; it counts as wrong"
+            many = f"of {total} {what} have no output; they count as wrong"
+            yield f"{cell.view.label}, {cell.variant}: {pluralize(missing, singular, many)}."
 
     def _notes(self, run: Run, cells: Sequence[CellResult]) -> Iterator[str]:
         """Sentences that a reader of the scores should know."""

@@ -108,14 +108,14 @@ class Session(BaseScoringSession):
             matches = tally.cell(where).add(int(tally.starts[row]), question.answers, scored)
             model = prediction.model or model
             if evidence.wanted:
-                found = evidence_rows(matches, question, where[0])
-                evidence.add(name, model, question.question_id, *where, found, signature)
+                span_rows = evidence_rows(matches, question, where[0])
+                evidence.add(name, model, question.question_id, *where, span_rows, signature)
         for cell, rows in tally.missing():
             for row in rows.tolist() if evidence.wanted else ():
                 question = self.key.question(row)
                 matches = unanswered(question.answers, Outcome.MISSING)
-                found = evidence_rows(matches, question, cell.variant)
-                evidence.add(name, model, question.question_id, cell.variant, cell.view, found, signature)
+                span_rows = evidence_rows(matches, question, cell.variant)
+                evidence.add(name, model, question.question_id, cell.variant, cell.view, span_rows, signature)
         # Problems that only show when outputs and answers are tokenised.
         if empty := sum(cell.counts[Outcome.EMPTY.value] for cell in tally.cells.values()):
             matcher.counts["empty"] = empty
@@ -165,12 +165,12 @@ class Session(BaseScoringSession):
                 rule = f"{limit} tokens (--max-output-tokens)"
                 if budget is not None:
                     most = "" if limit is None else f", at most {limit}"
-                    rule = f"{budget.each} tokens for each masked one and {budget.more} more{most} ({self.protocol})"
-                shown = pluralize(beyond, "output was", "outputs were")
-                yield f"{where}: {shown} cut after {rule}."
+                    rule = f"{budget.factor} tokens for each masked one and {budget.extra} more{most} ({self.protocol})"
+                count = pluralize(beyond, "output was", "outputs were")
+                yield f"{where}: {count} cut after {rule}."
             if long := cell.counts.get("long", 0):
-                shown = pluralize(long, "output is", "outputs are")
-                yield f"{where}: {shown} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
+                count = pluralize(long, "output is", "outputs are")
+                yield f"{where}: {count} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."
             if verbatim := cell.counts.get("verbatim", 0):
                 yield (
                     f"{where}: spans that stand in their output as text, but not as tokens: {verbatim}. The "

@@ -104,11 +104,13 @@ def _contrasts(task: ScoredTask, resamples: Mapping[CellName, Resamples]) -> Ite
         for a, b in combinations([variant for variant in variants if (variant, view) in resamples], 2):
             metrics = differences(task, resamples[a, view], resamples[b, view])
             yield Difference(of=f"{a} - {b}", view=view, metrics=metrics)
-    for one, other in task.metric_contrasts:
-        for (variant, view), found in resamples.items():
-            if view in task.image_views and one in found.means and other in found.means:
-                estimate = _difference(found, found, [(one, other)])[0]
-                yield Difference(of=f"{one} - {other}", variant=variant, view=view, metrics={one: estimate})
+    for metric_a, metric_b in task.metric_contrasts:
+        for (variant, view), cell in resamples.items():
+            if view in task.image_views and metric_a in cell.means and metric_b in cell.means:
+                estimate = _difference(cell, cell, [(metric_a, metric_b)])[0]
+                yield Difference(
+                    of=f"{metric_a} - {metric_b}", variant=variant, view=view, metrics={metric_a: estimate}
+                )
 
 
 def differences(task: ScoredTask, a: Resamples, b: Resamples) -> dict[str, Estimate]:
@@ -120,18 +122,18 @@ def differences(task: ScoredTask, a: Resamples, b: Resamples) -> dict[str, Estim
 def _difference(a: Resamples, b: Resamples, metrics: Sequence[tuple[str, str]]) -> list[Estimate]:
     """One metric of ``a`` minus one of ``b``, for pairs of them."""
     lacking: dict[int, Floats] = {}  # differences of pairs of which one lacks units that the other has
-    for number, (one, other) in enumerate(metrics):
-        first, second = a.scores[one], b.scores[other]
+    for number, (metric_a, metric_b) in enumerate(metrics):
+        first, second = a.scores[metric_a], b.scores[metric_b]
         if not np.array_equal(np.isnan(first), np.isnan(second)):
             lacking[number] = first - second
-    found = dict(zip(lacking, _partial_differences(a, list(lacking.values())), strict=True))
+    partial = dict(zip(lacking, _partial_differences(a, list(lacking.values())), strict=True))
     estimates = []
-    for number, (one, other) in enumerate(metrics):
-        ours, theirs = found.get(number) or (a.means[one], b.means[other])
+    for number, (metric_a, metric_b) in enumerate(metrics):
+        ours, theirs = partial.get(number) or (a.means[metric_a], b.means[metric_b])
         value, sd, low, high, _ = paired_difference(ours, theirs)
-        sd_units = None if number in found else deviation(a.means_of_units[one] - b.means_of_units[other])
-        known = None if sd_units is None else float(sd_units)
-        estimates.append(Estimate(value=value, sd_units=known, sd_clusters=sd, low=low, high=high))
+        sd_units = None if number in partial else deviation(a.means_of_units[metric_a] - b.means_of_units[metric_b])
+        deviation_units = None if sd_units is None else float(sd_units)
+        estimates.append(Estimate(value=value, sd_units=deviation_units, sd_clusters=sd, low=low, high=high))
     return estimates
 
 
@@ -142,8 +144,8 @@ def _partial_differences(a: Resamples, scores: Sequence[Floats]) -> list[tuple[B
     cluster = np.repeat(np.arange(len(a.starts) - 1), np.diff(a.starts))
     table = np.column_stack(scores)
     clusters = len(a.starts) - 1
-    sums = [np.bincount(cluster, np.nan_to_num(each), clusters) for each in table.T]
-    counts = [np.bincount(cluster, ~np.isnan(each), clusters).astype(np.float64) for each in table.T]
+    sums = [np.bincount(cluster, np.nan_to_num(column), clusters) for column in table.T]
+    counts = [np.bincount(cluster, ~np.isnan(column), clusters).astype(np.float64) for column in table.T]
     groups = StoredGroupSums(np.column_stack(sums), np.column_stack(counts), range(len(scores)))
     means, inside = group_means(groups)
     drawn = np.nan_to_num(bootstrap_means(groups, seed=a.seed, unit=a.cluster))
@@ -190,13 +192,13 @@ class _BootstrapDraws:
         """The mean of every column with its interval."""
         sd_units = dict(zip(self._units.columns, deviation(self._unit_means).tolist(), strict=True))
         there = self._counting > 0  # a group may have no unit in a language
-        columns = [column for column, known in zip(self._clusters.columns, there, strict=True) if known]
+        columns = [column for column, has_units in zip(self._clusters.columns, there, strict=True) if has_units]
         # In rows, as they were: deviations of scores that are all the same hang on the order of the sum.
         means, resampled = self._means[there], np.compress(there, self._cluster_means, axis=1)
-        found = self._estimates([c.metric for c in columns], means, resampled, self._counting[there])
+        intervals = self._estimates([c.metric for c in columns], means, resampled, self._counting[there])
         return {
             column: Estimate(value=value, sd_units=sd_units.get(column), sd_clusters=sd, low=low, high=high)
-            for column, (value, sd, low, high) in zip(columns, found, strict=True)
+            for column, (value, sd, low, high) in zip(columns, intervals, strict=True)
         }
 
     def macros(self, cell: CellName) -> Iterator[GroupResult]:
@@ -221,10 +223,10 @@ class _BootstrapDraws:
     ) -> list[tuple[float, float, float, float]]:
         """Mean, standard deviation and ends of the interval of columns; a metric that goes up to 2 is halved for it."""
         most = np.array([self._task.metrics[metric].maximum for metric in metrics])
-        known = sd_and_intervals(means / most, resampled / most, counting)
+        intervals = sd_and_intervals(means / most, resampled / most, counting)
         return [
             (value, sd * scale, low * scale, high * scale)
-            for value, scale, (sd, low, high) in zip(means.tolist(), most.tolist(), known, strict=True)
+            for value, scale, (sd, low, high) in zip(means.tolist(), most.tolist(), intervals, strict=True)
         ]
 
     def resamples(self) -> dict[CellName, Resamples]:
@@ -254,7 +256,7 @@ class _Counts:
     """Which numbers of units are asked for: of each label of a division, or of all; of those with a score."""
 
     part: Breakdown | None
-    known: Bits | None  # a mask of the units with a score; None where all have one
+    scored: Bits | None  # a mask of the units with a score; None where all have one
     first: int  # the column of counts where they begin
 
 
@@ -290,11 +292,11 @@ class _Sums:
             divided: list[tuple[Breakdown | None, Sequence[str]]] = [(None, metrics[name])]
             divided += [(part, _main_metrics(task, metrics[name])) for part in properties[name[0]]]
             known_of = {metric: _score_mask(of_cell[metric]) for metric in metrics[name]}
-            for part, chosen in divided:
+            for part, part_metrics in divided:
                 labels: Sequence[tuple[str, int] | None] = part.groups if part is not None else [None]
-                for metric in chosen:
-                    known, without = known_of[metric]
-                    counts = self._counts.setdefault((id(part), without), _Counts(part, known, kinds))
+                for metric in part_metrics:
+                    has_score, without = known_of[metric]
+                    counts = self._counts.setdefault((id(part), without), _Counts(part, has_score, kinds))
                     kinds = max(kinds, counts.first + len(labels))
                     self._sums.append(_Scores(of_cell[metric], counts))
                     self.columns += [_Column(name, metric, group) for group in labels]
@@ -319,11 +321,14 @@ class _Sums:
                 labelled = inside != NO_LABEL
                 where = (cluster * labels + inside)[labelled]
                 weights = None if weights is None else weights[labelled]
-            found: Floats = np.bincount(where, weights, clusters * labels).reshape(clusters, labels).astype(np.float64)
-            return found
+            totals: Floats = np.bincount(where, weights, clusters * labels).reshape(clusters, labels).astype(np.float64)
+            return totals
 
-        counts = [per_cluster(of.part, None if of.known is None else of.known[units]) for of in self._counts.values()]
-        sums = [per_cluster(each.counts.part, np.nan_to_num(each.scores[units])) for each in self._sums]
+        counts = [
+            per_cluster(count.part, None if count.scored is None else count.scored[units])
+            for count in self._counts.values()
+        ]
+        sums = [per_cluster(summed.counts.part, np.nan_to_num(summed.scores[units])) for summed in self._sums]
         return np.hstack(sums), np.hstack(counts)
 
 

@@ -87,9 +87,9 @@ class Subset:
             return question.question_id in self.ids
         return question.part == self.split if self.split else self.limit is None or number < self.limit
 
-    def check(self, data: Path, known: Collection[str]) -> None:
-        """Refuse ids that are not ``known``."""
-        if unknown := self.ids - set(known):
+    def check(self, data: Path, dataset_ids: Collection[str]) -> None:
+        """Refuse ids that the dataset does not have."""
+        if unknown := self.ids - set(dataset_ids):
             raise AnswerError(
                 f"{self.text} names {len(unknown)} of {pluralize(len(self.ids), 'question')} that {data} does not "
                 f"have, the first of them {min(unknown)[:80]!r}; name them by the ids of this dataset (and see "

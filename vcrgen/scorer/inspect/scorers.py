@@ -33,17 +33,17 @@ def spans_by_mode() -> Callable[[list[SampleScore]], dict[str, float]]:
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         modes: dict[str, list[tuple[str, Sums]]] = defaultdict(list)
-        for each in scores:
-            known, value = each.sample_metadata or {}, each.score.value
+        for sample in scores:
+            metadata, value = sample.sample_metadata or {}, sample.score.value
             assert isinstance(value, dict)
             sums = {name: float(number or 0) for name, number in value.items()}
-            modes[str(known.get("mode") or "all")].append((str(known.get("question_id")), sums))
-        found: dict[str, float] = {}
+            modes[str(metadata.get("mode") or "all")].append((str(metadata.get("question_id")), sums))
+        figures: dict[str, float] = {}
         for mode, samples in modes.items():
             rows = [(image, (sums["exact"], sums["jaccard"]), sums["spans"]) for image, sums in samples]
             for kind, (mean, error) in zip(("exact", "jaccard"), clustered_ratios(rows), strict=True):
-                found |= {f"{mode}_{kind}": mean, f"{mode}_{kind}_stderr": error}
-        return found
+                figures |= {f"{mode}_{kind}": mean, f"{mode}_{kind}_stderr": error}
+        return figures
 
     return compute
 
@@ -97,25 +97,29 @@ def items() -> Callable[[list[SampleScore]], dict[str, float]]:
     """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        found: dict[str, float] = {}
+        figures: dict[str, float] = {}
         orders: dict[str, int] = {}  # by item, as many as it has options
         languages: dict[str, dict[str, dict[int, tuple[str, float]]]] = defaultdict(lambda: defaultdict(dict))
-        for each in scores:
-            known = each.sample_metadata or {}
-            readings = languages[str(known.get("lang"))][str(known.get("question_id"))]
-            readings[known["rotation"]] = str(known.get("picture")), each.score.as_float()
-            orders[str(known.get("question_id"))] = len(known["options"])
+        for sample in scores:
+            metadata = sample.sample_metadata or {}
+            readings = languages[str(metadata.get("lang"))][str(metadata.get("question_id"))]
+            readings[metadata["rotation"]] = str(metadata.get("picture")), sample.score.as_float()
+            orders[str(metadata.get("question_id"))] = len(metadata["options"])
         for lang, questions in languages.items():
-            turned = [list(each.values()) for name, each in questions.items() if len(each) == orders[name]]
+            turned = [
+                list(rotations.values()) for name, rotations in questions.items() if len(rotations) == orders[name]
+            ]
             shares = {
-                "rae": [(each[0][0], each[0][1:], 1.0) for each in questions.values() if 0 in each],
-                "circular": [(each[0][0], (min(right for _, right in each),), 1.0) for each in turned],
+                "rae": [(rotations[0][0], rotations[0][1:], 1.0) for rotations in questions.values() if 0 in rotations],
+                "circular": [
+                    (orders_read[0][0], (min(right for _, right in orders_read),), 1.0) for orders_read in turned
+                ],
             }
             for name, sums in shares.items():
                 if sums:
                     ((mean, error),) = clustered_ratios(sums)
-                    found |= {f"{lang}_{name}": mean, f"{lang}_{name}_stderr": error}
-        return found
+                    figures |= {f"{lang}_{name}": mean, f"{lang}_{name}_stderr": error}
+        return figures
 
     return compute
 
@@ -129,8 +133,8 @@ def choices(protocol: str = GRAMMAR) -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        known, output = state.metadata, state.output.completion
-        reading = read_choice(output, known["options"], rotation=known["rotation"], protocol=protocol)
+        metadata, output = state.metadata, state.output.completion
+        reading = read_choice(output, metadata["options"], rotation=metadata["rotation"], protocol=protocol)
         return Score(
             value=float(reading.choice == int(target.text)),
             answer=output,

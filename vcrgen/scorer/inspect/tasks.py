@@ -179,12 +179,12 @@ def _messages(request: Request) -> list[ChatMessage]:
 
 def _task(dataset: Dataset, prompt: Prompt, samples: list[Sample], scorer: Any) -> Task:
     given = prompt.sampling.given
-    known = {name: value for name, value in given.items() if name in GenerateConfig.model_fields}
-    rest = {name: value for name, value in given.items() if name not in known} | dict(prompt.parameters)
+    settings = {name: value for name, value in given.items() if name in GenerateConfig.model_fields}
+    rest = {name: value for name, value in given.items() if name not in settings} | dict(prompt.parameters)
     signature = dataset.manifest and str(dataset.manifest.signature)
     return Task(
         dataset=MemoryDataset(samples, name=Path(str(dataset)).name),
         scorer=scorer,
-        config=GenerateConfig(**known, extra_body=rest or None),
+        config=GenerateConfig(**settings, extra_body=rest or None),
         metadata={"dataset": dataset.identity, "signature": signature, **prompt.facts},
     )

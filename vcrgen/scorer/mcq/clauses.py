@@ -132,7 +132,7 @@ class _Reader(MentionReader):
             return
         if token.word in _QUESTION:
             asked = self.claims[self.sentence :]
-            self.claims[self.sentence :] = [each._replace(level=min(each.level, Level.WEAK)) for each in asked]
+            self.claims[self.sentence :] = [claim._replace(level=min(claim.level, Level.WEAK)) for claim in asked]
             self.pending = asked[-1].options if asked else frozenset()
         elif token.kind != END and len(self.claims) > self.sentence:
             self.pending = frozenset()
@@ -162,10 +162,10 @@ class _Reader(MentionReader):
     def _negation(self, place: int) -> None:
         following = [self.at(place + step) for step in range(1, 4)]
         can = self.tokens[place].word.lower() in _CAN
-        for each in following:
-            if each.option is not None or each.kind in (MARK, END):
+        for token in following:
+            if token.option is not None or token.kind in (MARK, END):
                 break
-            if each.kind == "know" or (can and each.kind == "answer"):
+            if token.kind == "know" or (can and token.kind == "answer"):
                 self.clause.refused = self.refuses = True
                 return
         self.clause.denied, self.clause.gap = not self.clause.denied, 0

@@ -77,13 +77,13 @@ def read_choice(output: str, options: Sequence[str], *, rotation: int = 0, proto
     if not text.strip():
         return Reading(None, ReadingKind.EMPTY)
     if protocol == OPEN:
-        found, refuses = frozenset(match_open(text, options)), False
+        named, refuses = frozenset(match_open(text, options)), False
     else:
         claims, refuses = read_claims(tokens_of(text, options, rotation), rotation, count)
-        found = _weighed(claims, count)
-    if len(found) == 1:
-        return Reading(min(found), ReadingKind.CHOSEN)
-    if found:
+        named = _weighed(claims, count)
+    if len(named) == 1:
+        return Reading(min(named), ReadingKind.CHOSEN)
+    if named:
         return Reading(None, ReadingKind.AMBIGUOUS)
     return Reading(None, ReadingKind.REFUSED if refuses or is_refusal(text, _REFUSALS) else ReadingKind.INVALID)
 
@@ -109,10 +109,10 @@ def _weighed(claims: Sequence[Claim], options: int) -> frozenset[int]:
     for section in range(claims[-1].section if claims else -1, -1, -1):
         here = [claim for claim in claims if claim.section == section]
         denied.update(*(claim.options for claim in here if claim.level == Level.DENIED))
-        level, found = _strongest(here, denied)
-        if found and (len(found) == 1 or level == Level.DECLARED):
-            return found
-        best = best or found
+        level, named = _strongest(here, denied)
+        if named and (len(named) == 1 or level == Level.DECLARED):
+            return named
+        best = best or named
     if best or echoed:
         return best or echoed
     refused = {option for claim in claims if claim.level == Level.DENIED for option in claim.options}

@@ -82,26 +82,29 @@ def score_item(
         judged: By rotation, the readings of a judge, which take the place of those by the protocol.
     """
     readings = {
-        each.rotation: read_choice(each.output, options, rotation=each.rotation, protocol=protocol)
-        for each in responses
-        if each.output is not None
+        response.rotation: read_choice(response.output, options, rotation=response.rotation, protocol=protocol)
+        for response in responses
+        if response.output is not None
     } | dict(judged or {})
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     reading = readings.get(0)
     choice = reading.choice if reading else None
     if requested.outputs:
-        found["rae"] = float(choice == answer)
+        scores["rae"] = float(choice == answer)
         if choice not in (None, answer) and trap is not None:
-            found["trap"] = float(choice == trap)
+            scores["trap"] = float(choice == trap)
     if requested.rotations:
-        found["circular"] = float(sum(each.choice == answer for each in readings.values()) == len(options))
+        scores["circular"] = float(sum(reading.choice == answer for reading in readings.values()) == len(options))
     problems: list[str] = []
     if requested.logprobs:
-        found |= _likelihoods(options, answer, responses, text_only, requested, problems)
+        scores |= _likelihoods(options, answer, responses, text_only, requested, problems)
     if requested.label_logprobs:
-        labels = next((each.label_logprobs for each in responses if each.label_logprobs and each.rotation == 0), None)
-        found["letter"] = float(labels is not None and likeliest(labels) == answer)
-    return ScoredItem(ItemScores(**found), reading, tuple(problems))
+        labels = next(
+            (response.label_logprobs for response in responses if response.label_logprobs and response.rotation == 0),
+            None,
+        )
+        scores["letter"] = float(labels is not None and likeliest(labels) == answer)
+    return ScoredItem(ItemScores(**scores), reading, tuple(problems))
 
 
 def _likelihoods(
@@ -113,15 +116,15 @@ def _likelihoods(
     problems: list[str],
 ) -> Mapping[str, float]:
     """The scores by likelihood; 0 where the log-probabilities are missing or contradict one another."""
-    found = dict.fromkeys(("lbs", "lbs_sum", "lbs_byte", "lbs_char"), 0.0)
+    scores = dict.fromkeys(("lbs", "lbs_sum", "lbs_byte", "lbs_char"), 0.0)
     if requested.text_only:
-        found["lbs_pmi"] = 0.0
-    several = [each.logprobs for each in responses if each.logprobs is not None]
+        scores["lbs_pmi"] = 0.0
+    several = [response.logprobs for response in responses if response.logprobs is not None]
     if not same_counts([*several, *([text_only] if text_only else [])]):
         problems.append(OTHER_COUNTS)
     elif several:
         likelihoods = likelihood_scores(several[0], answer=answer, texts=options, text_only=text_only)
-        found |= likelihoods.scores
+        scores |= likelihoods.scores
         if likelihoods.tied:
             problems.append(TIED)
-    return found
+    return scores

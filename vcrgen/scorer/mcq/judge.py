@@ -71,14 +71,14 @@ class Output(NamedTuple):
     def request(self) -> Request:
         """The request to the judge."""
         options = self.question.options
-        shown = [options[shown_option(label, self.rotation, len(options))] for label in range(len(options))]
+        ordered = [options[shown_option(label, self.rotation, len(options))] for label in range(len(options))]
         letters = LETTERS[: len(options)]
         text = clean(self.text, strip_thinking=True, cut_prefix=False).text.strip()[-LONGEST:]
         prompt = PROMPTS[self.protocol].format(
             question=self.question.text,
             output=text,
             letters=", ".join(letters),
-            options="\n".join(f"{letter}. {option}" for letter, option in zip(letters, shown, strict=True)),
+            options="\n".join(f"{letter}. {option}" for letter, option in zip(letters, ordered, strict=True)),
         )
         return Request(text=prompt, sampling=Sampling(temperature=0, max_tokens=1_024))
 
@@ -127,8 +127,8 @@ def judge_outputs(outputs: Iterable[Output], judge: Model, ledger: Path) -> Judg
     readings = {output: output.reading() for output in dict.fromkeys(outputs)}
     unread = [output for output, reading in readings.items() if _is_unread(reading)]
     read = sorted((output for output, reading in readings.items() if reading.choice is not None), key=_by_hash)
-    chosen = [*unread, *read[:COMPARED]]
-    verdicts = _verdicts(chosen, judge, ledger)
+    compared = [*unread, *read[:COMPARED]]
+    verdicts = _verdicts(compared, judge, ledger)
     judged = {
         output: verdicts[output] if verdicts[output].choice is not None else readings[output] for output in unread
     }
@@ -166,8 +166,8 @@ def _verdicts(outputs: Sequence[Output], judge: Model, file: Path) -> dict[Outpu
 
 def _read(reply: str, output: Output) -> Reading:
     """The option that a reply of the judge names; a reply of another form names none."""
-    found = _REPLY.fullmatch(clean(reply, strip_thinking=True, cut_prefix=False).text)
-    place = LETTERS.find(found[1]) if found else -1
+    match = _REPLY.fullmatch(clean(reply, strip_thinking=True, cut_prefix=False).text)
+    place = LETTERS.find(match[1]) if match else -1
     count = len(output.question.options)
     if not 0 <= place < count:
         return Reading(None, ReadingKind.INVALID)

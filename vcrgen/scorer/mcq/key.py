@@ -130,15 +130,15 @@ def item_breakdowns(items: ItemTable, paths: Sequence[str]) -> list[Breakdown]:
 
     ``paths`` has the categories in the order of the taxonomy; those that it lacks come last, by the alphabet.
     """
-    found = []
+    breakdowns = []
     for depth, by in enumerate(TAXONOMY_DEPTHS, start=1):
         codes = [_upper(item.path, depth) for item in items]
         there = set(codes)
         order = dict.fromkeys(_upper(path, depth) for path in (*paths, *sorted(item.path for item in items)))
         labels = {label: number for number, label in enumerate(label for label in order if label in there)}
         if len(labels) < NO_LABEL:  # a division with more labels than codes is none
-            found.append(Breakdown(by, tuple(labels), np.array([labels[code] for code in codes], np.uint16)))
-    return found
+            breakdowns.append(Breakdown(by, tuple(labels), np.array([labels[code] for code in codes], np.uint16)))
+    return breakdowns
 
 
 def _upper(path: str, depth: int) -> str:

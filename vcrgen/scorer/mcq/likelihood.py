@@ -94,7 +94,7 @@ def parse_logprobs(value: Any, options: int) -> Logprobs | str:
     """Log-probabilities as a file gives them, for each option a list of figures, or the name of what is wrong."""
     if not isinstance(value, list) or len(value) != options:
         return NOT_THE_OPTIONS
-    found = []
+    logprobs = []
     for tokens in value:
         if not isinstance(tokens, list) or len(tokens) > MAX_TOKENS:
             return NOT_LOGARITHMS
@@ -102,8 +102,8 @@ def parse_logprobs(value: Any, options: int) -> Logprobs | str:
             return NO_TOKENS
         if not _are_logarithms(tokens):
             return NOT_LOGARITHMS
-        found.append(tuple(tokens) if max(tokens) <= 0 else tuple([min(figure, 0.0) for figure in tokens]))
-    return tuple(found)
+        logprobs.append(tuple(tokens) if max(tokens) <= 0 else tuple([min(figure, 0.0) for figure in tokens]))
+    return tuple(logprobs)
 
 
 def parse_label_logprobs(value: Any, options: int) -> tuple[float, ...] | str:
@@ -113,8 +113,8 @@ def parse_label_logprobs(value: Any, options: int) -> tuple[float, ...] | str:
     """
     if not isinstance(value, list) or len(value) != options:
         return NOT_THE_OPTIONS
-    known = [figure for figure in value if figure is not None]
-    if not known or not _are_logarithms(known):
+    figures = [figure for figure in value if figure is not None]
+    if not figures or not _are_logarithms(figures):
         return NOT_LOGARITHMS
     return tuple([-math.inf if figure is None else min(figure, 0.0) for figure in value])
 

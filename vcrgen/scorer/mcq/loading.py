@@ -54,11 +54,11 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
             facts["maker"] = built.facts["maker"]
     if lang is not None and lang not in languages:
         raise AnswerError(f"{data} has no items in {lang!r}; its languages are {', '.join(languages)}.")
-    chosen = Subset.parse(subset)
-    chosen.check(data, {item.question_id for item in items})
-    questions = ItemTable(items, [chosen.contains(number, item) for number, item in enumerate(items)])
-    if chosen.split and not len(questions):
-        raise AnswerError(f"{data} has no question in the split {chosen.split!r}.")
+    part = Subset.parse(subset)
+    part.check(data, {item.question_id for item in items})
+    questions = ItemTable(items, [part.contains(number, item) for number, item in enumerate(items)])
+    if part.split and not len(questions):
+        raise AnswerError(f"{data} has no question in the split {part.split!r}.")
     if questions.duplicate_id is not None:
         raise AnswerError(f"{data}: the id {questions.duplicate_id!r} stands for two items.")
     variants = tuple(
@@ -66,7 +66,7 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
     )
     if not variants:
         raise AnswerError(f"{data} has no items to score.")
-    facts |= {"lang": "+".join(variants), **({"subset": chosen.name} if chosen.name else {})}
+    facts |= {"lang": "+".join(variants), **({"subset": part.name} if part.name else {})}
     if dataset is not None:  # of a hidden set the commitment stands for the answers, and tells nothing of them
         facts["answers"] = questions.digest[:8]
     name = "hidden set" if dataset is None else data.name
@@ -83,10 +83,10 @@ def load_items(data: Path, *, split: str | None = None, subset: str | None = Non
 
 
 def _collected(data: Path, items: Iterable[KeyItem]) -> list[KeyItem]:
-    found = list(islice(items, MAX_ITEMS + 1))
-    if len(found) > MAX_ITEMS:
+    collected = list(islice(items, MAX_ITEMS + 1))
+    if len(collected) > MAX_ITEMS:
         raise AnswerError(f"{data} has more than {MAX_ITEMS:,} items; score it split by split.")
-    return found
+    return collected
 
 
 def _items(data: Dataset) -> Iterator[KeyItem]:

@@ -31,17 +31,19 @@ _NUMBERS = {
 def match_open(output: str, options: Sequence[str]) -> list[int]:
     """Return the options whose words an output holds, from 0; of matches inside of one another the longest only."""
     words = normalised_words(output)
-    found: dict[int, set[tuple[int, int]]] = {}
+    places_of: dict[int, set[tuple[int, int]]] = {}
     for number, option in enumerate(options):
         asked = _option_words(option)
         size = len(asked)
         places = {(at, at + size) for at in range(len(words) - size + 1) if size and words[at : at + size] == asked}
         if places:
-            found[number] = places
+            places_of[number] = places
     return [
         number
-        for number, places in found.items()
-        if any(not any(_inside(place, longer) for of in found.values() for longer in of) for place in places)
+        for number, places in places_of.items()
+        if any(
+            not any(_inside(place, longer) for others in places_of.values() for longer in others) for place in places
+        )
     ]
 
 

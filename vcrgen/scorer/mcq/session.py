@@ -61,20 +61,21 @@ class ItemMatcher(OutputMatcher):
 
     def _unseen(self, variant: str) -> MutableSequence[int]:
         complete = (variant in self.key.question(row).questions for row in range(len(self.key)))
-        return array("H", (0 if each else NOT_ASKED for each in complete))  # bytes have no room for ten orders
+        # Bytes have no room for ten orders.
+        return array("H", (0 if is_complete else NOT_ASKED for is_complete in complete))
 
     def _match(self, prediction: Prediction) -> MatchedOutput | tuple[str, str]:
         if self.mode is not None and prediction.lang not in (None, self.mode):
             return "other_lang", f"{prediction.place}: {prediction.lang}"
-        found = super()._match(prediction)
-        if isinstance(found, MatchedOutput) and prediction.rotation:
-            options = self.key.question(found.question).options
+        matched = super()._match(prediction)
+        if isinstance(matched, MatchedOutput) and prediction.rotation:
+            options = self.key.question(matched.question).options
             if prediction.rotation >= options:
                 raise PredictionError(
                     f"{self._file.path}, {prediction.place}: its `rotation` is {prediction.rotation}, and its item has "
                     f"{options} options, so it goes to {options - 1}."
                 )
-        return found
+        return matched
 
     def _variant(self, prediction: Prediction) -> str:
         """The language to file it under."""
@@ -82,9 +83,9 @@ class ItemMatcher(OutputMatcher):
         stated = prediction.lang or self.mode or (languages[0] if len(languages) == 1 else None)
         where = f"{self._file.path}, {prediction.place}"
         if stated is None:
-            known = ", ".join(languages)
+            names = ", ".join(languages)
             raise PredictionError(
-                f"{where}: it does not say its language (`lang`), and the set has {known}; name it with --lang."
+                f"{where}: it does not say its language (`lang`), and the set has {names}; name it with --lang."
             )
         if stated not in languages:
             raise PredictionError(f"{where}: its language is {stated[:20]!r}, and the set has {', '.join(languages)}.")
@@ -94,8 +95,8 @@ class ItemMatcher(OutputMatcher):
         """The view to file it under; a line that says none is of the picture."""
         view = prediction.view or self.view or View.IMAGE
         if view not in self.key.views:
-            where, known = f"{self._file.path}, {prediction.place}", ", ".join(self.key.views)
-            raise PredictionError(f"{where}: its view is {view}, and an MCQ benchmark has {known}.")
+            where, views = f"{self._file.path}, {prediction.place}", ", ".join(self.key.views)
+            raise PredictionError(f"{where}: its view is {view}, and an MCQ benchmark has {views}.")
         return view
 
 
@@ -108,14 +109,14 @@ class CellResponses:
 
     def requested(self, text_only: CellResponses | None) -> RequestedMetrics:
         """The metrics for which some item of the cell has an input."""
-        lines = [each for responses in self.responses.values() for each in responses]
+        lines = [response for responses in self.responses.values() for response in responses]
         return RequestedMetrics(
-            outputs=bool(self.failures) or any(each.output is not None for each in lines),
-            rotations=any(each.rotation and each.output is not None for each in lines),
-            logprobs=any(each.logprobs is not None for each in lines),
+            outputs=bool(self.failures) or any(response.output is not None for response in lines),
+            rotations=any(response.rotation and response.output is not None for response in lines),
+            logprobs=any(response.logprobs is not None for response in lines),
             text_only=text_only is not None
-            and any(each.logprobs for responses in text_only.responses.values() for each in responses),
-            label_logprobs=any(each.label_logprobs is not None for each in lines),
+            and any(response.logprobs for responses in text_only.responses.values() for response in responses),
+            label_logprobs=any(response.label_logprobs is not None for response in lines),
         )
 
 
@@ -133,8 +134,8 @@ class ItemSession(BaseScoringSession):
         self.options = options
         for name in _OF_TEXTS:
             if getattr(options, name) != ScoreOptions.model_fields[name].default:
-                shown = name.replace("_", "-")
-                raise ScoreError(f"--{shown} is of masked spans; an MCQ benchmark has --lang, --view and --protocol.")
+                option = name.replace("_", "-")
+                raise ScoreError(f"--{option} is of masked spans; an MCQ benchmark has --lang, --view and --protocol.")
         if self._rules not in self.task.protocols:
             raise ScoreError(f"Unknown protocol {self._rules!r}; known: {', '.join(self.task.protocols)}.")
         self._judge = open_judge(options)
@@ -165,12 +166,12 @@ class ItemSession(BaseScoringSession):
         for (lang, view), here in lines.items():
             for row, responses in here.responses.items():
                 options = self.key.question(row).questions[lang].options
-                for each in responses:
-                    if each.rotation == 0 and each.output is not None:
-                        choice = read_choice(each.output, options, protocol=self._rules).choice
+                for response in responses:
+                    if response.rotation == 0 and response.output is not None:
+                        choice = read_choice(response.output, options, protocol=self._rules).choice
                         yield f"{lang} {view} output", row, _letter(choice)
-                    if each.logprobs is not None:
-                        means = [sum(tokens) / len(tokens) for tokens in each.logprobs]
+                    if response.logprobs is not None:
+                        means = [sum(tokens) / len(tokens) for tokens in response.logprobs]
                         yield f"{lang} {view} likelihood", row, _letter(likeliest(means))
 
     def preload(self) -> None:
@@ -203,11 +204,11 @@ class ItemSession(BaseScoringSession):
         if self._judge is None:
             return None
         outputs = (
-            Output(each.output, self.key.question(row).questions[lang], each.rotation, self._rules)
+            Output(response.output, self.key.question(row).questions[lang], response.rotation, self._rules)
             for (lang, _), here in lines.items()
             for row, responses in here.responses.items()
-            for each in responses
-            if each.output is not None
+            for response in responses
+            if response.output is not None
         )
         return judge_outputs(outputs, self._judge, ledger_file(run[0].path, self._judge))
 
@@ -231,21 +232,21 @@ class ItemSession(BaseScoringSession):
         return None if math.isclose(chance, self.task.leading.chance or 0) else chance
 
     def _key_letters(self, cell: Cell) -> tuple[KeyLetter, ...]:
-        found: dict[int, list[Counter[str]]] = {}
+        counts_of: dict[int, list[Counter[str]]] = {}
         for item, code in zip(self.key.questions, cell.outcomes.tolist(), strict=True):
             if code != NO_OUTCOME:
-                counts = found.setdefault(item.options, [Counter() for _ in range(item.options)])
+                counts = counts_of.setdefault(item.options, [Counter() for _ in range(item.options)])
                 counts[item.answer][self.task.outcomes[code]] += 1
         return tuple(
             KeyLetter(
                 letter=letter,
-                units=each.total(),
-                right=each["right"],
-                unread=sum(each[kind] for kind in UNREAD),
+                units=letter_counts.total(),
+                right=letter_counts["right"],
+                unread=sum(letter_counts[kind] for kind in UNREAD),
                 options=options,
             )
-            for options, counts in sorted(found.items())
-            for letter, each in zip(LETTERS, counts, strict=False)
+            for options, counts in sorted(counts_of.items())
+            for letter, letter_counts in zip(LETTERS, counts, strict=False)
         )
 
     def find_examples(self, outputs: Outputs, question_ids: set[str]) -> Iterator[ItemExample]:
@@ -319,7 +320,7 @@ class ItemSession(BaseScoringSession):
                 responses,
                 requested=requested,
                 trap=item.trap,
-                text_only=next((each.logprobs for each in without if each.logprobs), None),
+                text_only=next((response.logprobs for response in without if response.logprobs), None),
                 protocol=self._rules,
                 judged=self._readings(judgement, question, responses),
             )
@@ -327,7 +328,7 @@ class ItemSession(BaseScoringSession):
             if responses:
                 if requested.outputs and scored.reading is None and row not in here.failures:
                     problems["no_output"] += 1
-                if requested.logprobs and not any(each.logprobs for each in responses):
+                if requested.logprobs and not any(response.logprobs for response in responses):
                     problems["no_likelihoods"] += 1
             outcome = _outcome(scored, requested, bool(responses), here.failures.get(row))
             yield ItemOutcome(scored.scores, outcome, scored.reading.choice if scored.reading else None)
@@ -339,10 +340,10 @@ class ItemSession(BaseScoringSession):
         if judgement is None:
             return {}
         return {
-            each.rotation: judgement.readings[output]
-            for each in responses
-            if each.output is not None
-            and (output := Output(each.output, question, each.rotation, self._rules)) in judgement.readings
+            response.rotation: judgement.readings[output]
+            for response in responses
+            if response.output is not None
+            and (output := Output(response.output, question, response.rotation, self._rules)) in judgement.readings
         }
 
     def _keep(
@@ -381,8 +382,8 @@ def _window_notes(lines: Mapping[CellName, CellResponses]) -> Iterator[str]:
         len(tokens)
         for here in lines.values()
         for responses in here.responses.values()
-        for each in responses
-        for tokens in each.logprobs or ()
+        for response in responses
+        for tokens in response.logprobs or ()
     )
     if counts:
         sizes = f"{counts[0]} to {counts[-1]} tokens here, the median one {median_low(counts)}"
@@ -403,8 +404,8 @@ _OUTCOMES = {
 
 def _outcome(scored: ScoredItem, requested: RequestedMetrics, answered: bool, failure: str | None) -> str:
     """The outcome of an item, by its output; where no outputs were requested, by its likelihoods."""
-    if scored.reading is not None and (known := _OUTCOMES.get(scored.reading.kind)):
-        return known
+    if scored.reading is not None and (outcome := _OUTCOMES.get(scored.reading.kind)):
+        return outcome
     scores = scored.scores
     right = scores.rae if requested.outputs else scores.lbs if requested.logprobs else scores.letter
     if not answered or (requested.outputs and scored.reading is None):

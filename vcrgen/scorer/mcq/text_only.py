@@ -79,18 +79,18 @@ def answered_items(data: Path, files: Sequence[Path], *, least: int) -> Answered
     if not 1 <= least <= len(files):
         raise ConfigError(f"--blind-models {least} needs a number from 1 to {len(files)}, the files of --blind.")
     session = ItemSession(data, ScoreOptions(view=View.TEXT_ONLY))
-    wanted = {item.question_id for item in session.key.questions}
+    ids = {item.question_id for item in session.key.questions}
     counts, rows = Counter[str](), []
     for file in files:
         lines, answered, luck = set[str](), set[str](), dict[str, float]()
-        for example in session.find_examples(file, wanted):
+        for example in session.find_examples(file, ids):
             if not example.responses:
                 continue
             item, question = example.item, example.item.questions[example.lang]
             right = [
-                each.output is not None
-                and read_choice(each.output, question.options, rotation=each.rotation).choice == item.answer
-                for each in example.responses
+                response.output is not None
+                and read_choice(response.output, question.options, rotation=response.rotation).choice == item.answer
+                for response in example.responses
             ]
             lines.add(item.question_id)
             answered |= {item.question_id} if all(right) else set()
@@ -156,15 +156,17 @@ def _rows(
     """The shares with their intervals; pictures are resampled, as the items of one are not independent."""
     pictures = {picture: number for number, picture in enumerate(dict.fromkeys(item.picture for item in items))}
     codes = np.array([pictures[item.picture] for item in items])
-    columns = [np.bincount(codes, np.array(each), len(pictures)) for each in credit.values()]
+    columns = [np.bincount(codes, np.array(credits), len(pictures)) for credits in credit.values()]
     sums = StoredGroupSums(np.column_stack(columns), np.bincount(codes)[:, None].astype(np.float64), [0] * len(columns))
     means, counting = group_means(sums)
-    found = sd_and_intervals(means, bootstrap_means(sums, seed=seed, unit="picture"), counting)
+    intervals = sd_and_intervals(means, bootstrap_means(sums, seed=seed, unit="picture"), counting)
     levels = np.array([item.level for item in items])
     chance = math.fsum(1 / len(item.questions[lang].options) for item in items) / len(items)
     rows = []
-    for (name, each), mean, spread in zip(credit.items(), means.tolist(), found, strict=True):
-        by_level = {level: float(np.mean(np.array(each)[levels == level])) for level in dict.fromkeys(levels.tolist())}
+    for (name, credits), mean, spread in zip(credit.items(), means.tolist(), intervals, strict=True):
+        by_level = {
+            level: float(np.mean(np.array(credits)[levels == level])) for level in dict.fromkeys(levels.tolist())
+        }
         rows.append(
             TextOnlyAccuracy(lang, name, len(items), len(pictures), mean, spread.low, spread.high, by_level, chance)
         )
@@ -179,24 +181,34 @@ def text_only_document(name: str, rows: Sequence[TextOnlyAccuracy], categories: 
         rows: As `text_only_accuracies` gives them.
         categories: Paths in the order of the taxonomy, in which the levels are shown.
     """
-    known = dict.fromkeys(
-        [*(path.partition("/")[0] for path in categories), *(each for row in rows for each in row.levels)]
+    names = dict.fromkeys(
+        [*(path.partition("/")[0] for path in categories), *(level for row in rows for level in row.levels)]
     )
-    levels = [level for level in known if any(level in row.levels for row in rows)]
-    shown = levels if len(levels) <= _MAX_LEVELS else []
+    levels = [level for level in names if any(level in row.levels for row in rows)]
+    table_levels = levels if len(levels) <= _MAX_LEVELS else []
     cells: list[list[TableCell]] = [
         [
             *(row.lang, row.reader, row.items, Percent(row.value), Interval(row.low, row.high)),
             Percent(row.value - row.chance, sign=True),
-            *(Percent(row.levels[level]) if level in row.levels else None for level in shown),
+            *(Percent(row.levels[level]) if level in row.levels else None for level in table_levels),
         ]
         for row in rows
     ]
-    heads = ["Lang", "Reader", "Items", "Right", "95 % interval", "− chance", *(level.title() for level in shown)]
+    heads = [
+        "Lang",
+        "Reader",
+        "Items",
+        "Right",
+        "95 % interval",
+        "− chance",
+        *(level.title() for level in table_levels),
+    ]
     chance = max((row.chance for row in rows), default=0.0)
     title = f"Text-only accuracy on {name}" + (f" (chance {100 * chance:.3g} %)" if rows else "")
-    table = Table(title="Share of items, in percent", heads=heads, labels=2, rows=cells, breaks=[6] if shown else [])
-    found = [
+    table = Table(
+        title="Share of items, in percent", heads=heads, labels=2, rows=cells, breaks=[6] if table_levels else []
+    )
+    accuracies = [
         f"{row.lang}, {row.reader}: right in {Percent(row.value)} % ({Interval(row.low, row.high)}), more than chance."
         for row in rows
         if row.above
@@ -211,7 +223,7 @@ def text_only_document(name: str, rows: Sequence[TextOnlyAccuracy], categories: 
     ]
     return Document(
         title=title,
-        sections=[Section(tables=[table] if rows else [], notes=found or [_nothing_found(rows)])],
+        sections=[Section(tables=[table] if rows else [], notes=accuracies or [_nothing_found(rows)])],
         limitations=[
             "Intervals are clustered by image. One of twenty 95 % intervals misses the true share, so one just "
             "above chance may be there by luck."

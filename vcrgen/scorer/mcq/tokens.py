@@ -57,15 +57,15 @@ class Token(NamedTuple):
 
 def _read_words() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """The phrases of ``words.txt`` by their first word, the longest first, each with its heading."""
-    found: dict[tuple[str, ...], str] = {}
+    headings: dict[tuple[str, ...], str] = {}
     text = (files("vcrgen.scorer.mcq") / "words.txt").read_text(encoding="utf-8")
     for part in text.split("\n[")[1:]:
         head, _, lines = part.partition("\n")
         for phrase in re.split(r",\s|\n", lines):
             if words := tuple(re.findall(r"\w+(?:['’&+-]\w+)*|[^\w\s]", _folded(phrase))):
-                found.setdefault(words, head.partition("]")[0])
+                headings.setdefault(words, head.partition("]")[0])
     by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for words, kind in sorted(found.items(), key=lambda each: -len(each[0])):
+    for words, kind in sorted(headings.items(), key=lambda phrase: -len(phrase[0])):
         by_first.setdefault(words[0], []).append((words, kind))
     return by_first
 
