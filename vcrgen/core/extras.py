@@ -20,13 +20,13 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra."""
+    """Command that installs an extra; in quotes, as some shells read brackets."""
     assert extra in EXTRAS, extra
     return f'pip install "vcrgen[{extra}]"'
 
 
 def needs_extra(subject: str, extra: str, *packages: str | None) -> str:
-    """Return the sentence of an error: a feature needs packages that are not installed.
+    """Sentence of an error: a feature needs packages that are not installed.
 
     Args:
         subject: The feature.

@@ -97,6 +97,6 @@ def canonical_json(value: Any) -> str:
 
 
 def sha256_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hex."""
+    """SHA-256 of a file in hex, read in pieces."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()

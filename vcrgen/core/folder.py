@@ -96,7 +96,7 @@ class WorkFolder:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Return the differences of two plans as part of a sentence: ``seed 0 there, 1 here; font``."""
+    """Differences of two plans as part of a sentence: ``seed 0 there, 1 here; font``."""
     names = [name for name in {**here, **there} if there.get(name) != here.get(name)]
     differing = []
     for name in names[:_MOST_SHOWN]:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def attach(package: str, names: Mapping[str, Sequence[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the functions ``__getattr__`` and ``__dir__`` of a package.
+    """Make the functions ``__getattr__`` and ``__dir__`` of a package.
 
     Args:
         package: Its name, as in ``__name__``.

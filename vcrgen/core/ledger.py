@@ -71,7 +71,7 @@ class Ledger:
         return key in self._starts
 
     def __getitem__(self, key: str) -> Any:
-        """Return the result of a key; a KeyError if it has none."""
+        """Read a result from the file; a KeyError if the key has none."""
         with self._lock:
             self._lines.seek(self._starts[key])
             return json.loads(self._lines.readline())["value"]
@@ -131,14 +131,14 @@ class Ledger:
 
 
 def ledger_line(key: str, value: Any) -> bytes:
-    """Return the line of a result."""
+    """One line of the file: key, result and the checksum of both."""
     # As ASCII, which can say every text that JSON can, half a surrogate pair too.
     text = json.dumps({"key": key, "value": value}, sort_keys=True).encode("ascii")[:-1]
     return text + _CHECKSUM % zlib.crc32(text)
 
 
 def _key_of_line(line: bytes) -> str | None:
-    """Return the key of a line; None if the line is damaged."""
+    """Key of a line; None if the line is damaged."""
     text = line[:-_CHECKSUM_BYTES]
     if line[-_CHECKSUM_BYTES:] != _CHECKSUM % zlib.crc32(text):
         return None

@@ -6,7 +6,7 @@ _MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jp
 
 
 def media_type(data: bytes) -> str | None:
-    """Return the media type of an encoded image by its first bytes; None for other formats."""
+    """Media type of an encoded image by its first bytes; None for other formats."""
     webp = "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
     return next((kind for start, kind in _MEDIA_TYPES if data.startswith(start)), webp)
 

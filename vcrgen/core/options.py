@@ -61,7 +61,7 @@ def column(name: str, default: str | None, description: str) -> Any:
 
 
 def spelling(model: type[BaseModel], field: str) -> str:
-    """Return the option of a field, as users spell it; the name of one that is not typed."""
+    """Option of a field, as users spell it; the field's name for one that is not typed."""
     extra = model.model_fields[field].json_schema_extra
     assert isinstance(extra, dict)  # made by `option`
     if not extra["typed"]:
@@ -95,12 +95,12 @@ def legacy_values(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are not None."""
+    """Leave out options that were not given, which are None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def validate_options(model: type[Model], values: Mapping[str, Any], place: str = "") -> Model:
-    """Return the options with a user's values.
+    """Make the options from a user's values.
 
     Raises:
         ConfigError: A field is unknown, or its value is wrong; the sentence begins with ``place``, such as a file.
@@ -172,7 +172,7 @@ def read_prices(price: str | None, name: str = "price") -> tuple[float, float] |
 
 
 def first_problem(error: ValidationError, model: type[BaseModel]) -> ConfigError:
-    """Return the first problem that pydantic found, in a sentence."""
+    """First problem that pydantic found, as a sentence with the user's spelling of the option."""
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":

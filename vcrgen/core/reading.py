@@ -197,7 +197,7 @@ def parse_json(text: str, place: str, error: type[VcrgenError], *, most: int = M
 
 
 def describe(value: Any) -> str:
-    """Return the kind of a JSON value, for messages."""
+    """Kind of a JSON value in the words of JSON, for messages."""
     kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
 

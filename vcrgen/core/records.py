@@ -40,18 +40,18 @@ class Mode(str):
 
     @classmethod
     def of_ink(cls, share: float) -> "Mode":
-        """Return the level that leaves a share of the ink, rounded to two digits."""
+        """Level that leaves a share of the ink, rounded to two digits."""
         return cls(f"ink-{share:.2f}")
 
     @property
     def ink(self) -> float | None:
-        """Return the share of ink that a level names; None for other modes, which depend on the language."""
+        """Share of ink that a level names; None for other modes, which depend on the language."""
         level = _LEVEL.fullmatch(self)
         return float(level[1]) if level and level[1] else None
 
     @property
     def bits(self) -> int:
-        """Return the bits that the visible pixels of every span leave at least; 0 if the mode says nothing of them."""
+        """Bits that the visible pixels of every span leave at least; 0 if the mode says nothing of them."""
         level = _LEVEL.fullmatch(self)
         return int(level[2]) if level and level[2] else 0
 

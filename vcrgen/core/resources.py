@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def resource_dir(name: str) -> Path:
-    """Return the folder ``name``: inside an installed package, or at the top of a checkout.
+    """Find the folder ``name``: inside an installed package, or at the top of a checkout.
 
     Raises:
         VcrgenError: It is in neither place, so the installation is damaged.

@@ -45,6 +45,6 @@ def secret_rng(secret: bytes, stage: str, item_id: str) -> random.Random:
 
 
 def shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
-    """Return the values in random order, by ``random()``, the only method that is stable over versions of Python."""
+    """Shuffle by ``random()``, the only method that is stable over versions of Python; the input stays as it is."""
     keys = [rng.random() for _ in values]
     return [values[i] for i in sorted(range(len(values)), key=keys.__getitem__)]

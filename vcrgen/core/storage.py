@@ -42,7 +42,7 @@ class Folder(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """Return the folder as the user wrote it."""
+        """Folder as the user wrote it, for messages."""
 
     @abstractmethod
     def subfolder(self, name: str) -> Self:
@@ -58,15 +58,15 @@ class Folder(ABC):
 
     @abstractmethod
     def size(self, name: str) -> int | None:
-        """Return the size of a regular file, or None: a named pipe would block for ever."""
+        """Bytes of a regular file, or None: a named pipe would block for ever."""
 
     @abstractmethod
     def entries(self) -> list[str]:
-        """Return the sorted names of the files and folders directly in it; none if it does not exist."""
+        """Sorted names of the files and folders directly in it; none if it does not exist."""
 
     @abstractmethod
     def glob(self, pattern: str) -> list[str]:
-        """Return the sorted names of the files that match a pattern; ``**/`` is any folder or none."""
+        """Sorted names of the files that match a pattern; ``**/`` is any folder or none."""
 
     @abstractmethod
     def writing(self, name: str) -> contextlib.AbstractContextManager[Path]:
@@ -103,7 +103,7 @@ class Folder(ABC):
         self.write_text(name, indented_json(value))
 
     def sha256(self, name: str) -> str:
-        """Return the SHA-256 of a file in hex."""
+        """SHA-256 of a file in hex."""
         handle: Any
         with self.open(name, ahead=True) as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -180,7 +180,7 @@ class BucketFolder(Folder):
 
     @property
     def _located(self) -> tuple[Any, str]:
-        """Return the file system, which `fsspec` caches for the process, and the folder's path in it."""
+        """File system, which `fsspec` caches for the process, and the folder's path in it."""
         import fsspec
 
         scheme = self._url.partition(":")[0]
@@ -307,13 +307,13 @@ class _Object(io.RawIOBase):
 
 
 def remote_url(text: str) -> str | None:
-    """Return the URL of an object store without trailing slashes; None for other texts."""
+    """URL of an object store without trailing slashes; None for other texts."""
     match = _URL.fullmatch(text)
     return f"{match[1]}://{match[2]}" if match else None
 
 
 def open_folder(place: str | Path | Folder) -> Folder:
-    """Return the folder of a path or URL, without a request.
+    """Open the folder of a path or URL, without a request.
 
     Raises:
         StorageError: The text is empty, which would be the current folder.
@@ -327,7 +327,7 @@ def open_folder(place: str | Path | Folder) -> Folder:
 
 
 def _reason(error: Exception) -> str:
-    """Return the cause of a store's error as part of a sentence."""
+    """Cause of a store's error as part of a sentence."""
     if isinstance(error, PermissionError):
         return "access denied; has this account the right to read, list, write and delete there?"
     if type(error).__name__ == "GatedRepoError":  # not imported: other stores need nothing of the Hub's library

@@ -48,6 +48,6 @@ def draw_cover_modes(secret: Secret, form: int, before: int, count: int, modes: 
 
 
 def balanced(secret: Secret, stage: str, values: Sequence[T], number: int) -> T:
-    """Return the value of a number: in each round every value occurs once, in secret order."""
+    """Value of a number: in each round every value occurs once, in secret order."""
     turn, place = divmod(number, len(values))
     return shuffled(secret.random(stage, str(turn)), values)[place]

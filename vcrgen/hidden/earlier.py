@@ -19,7 +19,7 @@ from vcrgen.hidden.reference import HASH_WIDTH, Reference
 
 
 def find_earlier_sets(place: str) -> list[Path]:
-    """Return the public parts and keys that a folder is or holds, of all forms."""
+    """Find public parts and keys in a folder, those of all forms, too."""
     folder = Path(place).expanduser()
     sets = [folder, *sorted(folder.glob("form-*"))] if folder.is_dir() else []
     return [part for root in sets for part in (root, root / "public", root / "key") if is_key(part) or _is_public(part)]
@@ -71,7 +71,7 @@ def _pictures_of_public(public: Path) -> Iterator[tuple[Bits, None]]:
 
 
 def question_picture(public: Path, question_id: str) -> Image.Image:
-    """Return the picture of a question, without its caption, as wide as pictures are hashed."""
+    """Decode the picture of a question without its caption, as wide as pictures are hashed."""
     if (public / MCQ_FOLDERS[0]).is_dir():
         image = Image.fromarray(read_pixels(public / image_name(MCQ_FOLDERS[0], question_id))).convert("RGB")
     else:

@@ -58,7 +58,7 @@ class SpanCovers:
     bits: Mapping[Mode, float]  # that each leaves at least; empty if the covers do not go by bits
 
     def row(self, mode: Mode) -> dict[str, float]:
-        """Return the entry of the key that says its bits in a mode, if it has them."""
+        """Entry of the key that says its bits in a mode; empty where bits are not measured."""
         return {"pixel_bits": round(self.bits[mode], 2)} if self.bits else {}
 
 
@@ -73,7 +73,7 @@ class PlannedItem:
 
     @property
     def statistics(self) -> tuple[int, ...]:
-        """Return the matched statistics: spans, letters of the caption, masked letters, visible ink in thousandths."""
+        """Numbers by which forms are matched: spans, letters, masked letters, visible ink in thousandths."""
         covered = sum(span.end - span.start for span in self.covers)
         return len(self.covers), len(self.prepared.layout.caption), covered, round(1000 * self.visible)
 
@@ -93,7 +93,7 @@ class FormBuilder:
             self._style(font, round(MIN_WIDTH / MAX_EMS))  # so that an unusable one is found before anything is written
 
     def canary(self, form: int) -> str:
-        """Return the canary of every public file of a form."""
+        """Canary that every public file of a form holds."""
         return LINE + self._secret.token("canary", str(form))
 
     def plan(self, item: Item, number: int, form: int = 0, earlier_spans: Sequence[Span] = ()) -> PlannedItem | Reject:
@@ -122,7 +122,7 @@ class FormBuilder:
         return PlannedItem(slot=slot, prepared=prepared, covers=covers, visible=visible)
 
     def _make_style(self, font: str, size: int) -> Style:
-        """Return the style of one face without fallbacks, in the nearest size with even covers."""
+        """Make a style of one face without fallbacks, in the nearest size with even covers."""
         language, config, file = self.pipeline.language, self.pipeline.config, resolve_font(font)
         styles: list[Style] = []
         for step in (0, 1, -1, 2, -2):
@@ -134,7 +134,7 @@ class FormBuilder:
         return styles[0]
 
     def _rules(self, prepared: PreparedItem, span: Span, form: int, draw: int = 0) -> dict[Mode, CoverRule]:
-        """Return the cover rule of a span in each mode, seeded by the secret."""
+        """Choose a cover rule for a span in each mode, seeded by the secret."""
         rules = {mode: calibration.rule for mode, calibration in prepared.style.calibrations.items()}
         if self.pipeline.config.cover == ROWS:
             return rules
@@ -143,7 +143,7 @@ class FormBuilder:
         return {mode: with_seed(rule, seed) for mode, rule in rules.items()}
 
     def _covers(self, prepared: PreparedItem, span: Span, ink: Gray, form: int) -> SpanCovers | None:
-        """Return the covers of a span; None if they would hide a letter, as rows may not, or nothing, or too little."""
+        """Draw the covers of a span; None if they would hide a letter, as rows may not, or nothing, or too little."""
         if self.pipeline.acceptance:
             return self._accept(prepared, span, form, self.pipeline.acceptance)
         rules = self._rules(prepared, span, form)
@@ -244,7 +244,7 @@ class FormBuilder:
 
 
 def _visible(span: Span, prepared: PreparedItem, ink: Gray, rules: Mapping[Mode, CoverRule]) -> list[float]:
-    """Return the visible ink of a span under the cover of each mode; ``ink`` is the darkness of the strip."""
+    """Share of a span's ink that its cover leaves, in each mode; ``ink`` is the darkness of the strip."""
     cells = span_cells(span, prepared.layout)
     layers = None if prepared.style.cover == ROWS else draw_layers(prepared.layout, cells)
     covers_by_mode = ([rule.cover(cell) for cell in cells] for rule in rules.values())

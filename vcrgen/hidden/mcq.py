@@ -165,7 +165,7 @@ def _hide(
 
 
 def hidden_item(item: ChoiceItem, secret: Secret) -> dict[str, Any]:
-    """Return the item of the key, with its options in a secret order that does not depend on the right one."""
+    """Make an item of the key, with its options in a secret order that does not depend on the right one."""
     order = secret.random("options", item.question_id).sample(range(item.options), item.options)
     assert item.answer is not None
     line: dict[str, Any] = {
@@ -194,7 +194,7 @@ def plain_png(data: bytes, canary: str) -> bytes:
 
 
 def mcq_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the public row of an item."""
+    """Row of ``metadata.jsonl``: question and options by language, without the answer and the category."""
     row: dict[str, Any] = {"question_id": item["question_id"], "canary": manifest["canary"]}
     row["image_file_name"] = image_name("image", item["question_id"])
     options = max(len(item.get(f"options_{lang}", ())) for lang in manifest["languages"])

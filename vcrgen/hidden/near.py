@@ -42,7 +42,7 @@ class NearIndex:
         self._starts = np.stack([np.searchsorted(ordered[:, group], edges) for group in range(GROUPS)])
 
     def candidates(self, string: Bits) -> Rows:
-        """Return the numbers of the strings to compare with one string, possibly with repetitions."""
+        """Numbers of the strings of which a group differs in one bit or none, possibly with repetitions."""
         groups = np.arange(GROUPS)[:, None]
         values = _group_values(string[None, :])[0][:, None] ^ _ONE_BIT_OR_NONE
         starts = self._starts[groups, values].ravel()
@@ -60,7 +60,7 @@ class NearIndex:
         return has_near_duplicate(self._strings[self.candidates(string)], string)
 
     def near(self, string: Bits) -> list[int]:
-        """Return the ascending numbers of the strings that differ from this one in at most 32 bits."""
+        """Ascending numbers of the strings that differ from this one in at most 32 bits."""
         rows = self.candidates(string)
         numbers: list[int] = np.unique(rows[distances(self._strings[rows], string) <= MAX_DISTANCE]).tolist()
         return numbers
@@ -78,7 +78,7 @@ def distances(strings: Bits, string: Bits) -> npt.NDArray[np.int64]:
 
 
 def _group_values(strings: Bits) -> npt.NDArray[np.int64]:
-    """Return the value of each group of each string, one column a group."""
+    """Bits of each group as a number, shape (strings, groups)."""
     bits = np.zeros((len(strings), 16 * GROUPS), np.uint8)
     bits[:, :BITS] = np.unpackbits(strings, axis=1)
     by_group = bits.reshape(len(strings), 16, GROUPS).transpose(0, 2, 1)

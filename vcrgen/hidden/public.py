@@ -51,7 +51,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def image_name(view: str, question_id: str) -> str:
-    """Return the path of an image inside the public part."""
+    """Path of an image inside the public part, as COLUMN/ID.png."""
     return f"{view}/{question_id}.png"
 
 
@@ -65,7 +65,7 @@ class PublicFormat:
     title: Callable[[Mapping[str, Any]], str]  # first paragraphs of the README, of a manifest
 
     def manifest(self, *, items: int, canary: str, commitment: str, **facts: Any) -> dict[str, Any]:
-        """Return the content of ``manifest.json``."""
+        """Content of ``manifest.json``; ``commitment`` is that of the key."""
         return {
             "version": VERSION,
             "items": items,
@@ -76,18 +76,18 @@ class PublicFormat:
         }
 
     def questions_text(self, items: Iterable[Mapping[str, Any]], manifest: Mapping[str, Any]) -> str:
-        """Return the text of ``metadata.jsonl``, sorted by random ids, so that the source's order is lost."""
+        """Text of ``metadata.jsonl``, sorted by random ids, so that the source's order is lost."""
         ordered = sorted(items, key=lambda item: str(item["question_id"]))
         return "".join(canonical_json(self.question_row(item, manifest)) + "\n" for item in ordered)
 
     def croissant(self, manifest: Mapping[str, Any], sha256: str) -> str:
-        """Return the text of ``croissant.json``, which follows from the manifest and the digest of the questions."""
+        """Text of ``croissant.json``, which follows from the manifest and the digest of the questions."""
         row = self.question_row({"question_id": ""}, manifest)
         columns = {name: ([STRING] if isinstance(value, list) else STRING, name) for name, value in row.items()}
         return indented_json(croissant_of_public(manifest, columns, sha256))
 
     def readme(self, manifest: Mapping[str, Any]) -> str:
-        """Return the text of ``README.md``, the same for every set."""
+        """Text of ``README.md``, the same for every set."""
         return f"""{self.title(manifest)}
 ```python
 from datasets import load_dataset
@@ -102,7 +102,7 @@ Please keep these files out of training data. {manifest["canary"]}
 
 
 def pair_question_row(item: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the public row of a pair; ``datasets`` reads the file names as images."""
+    """Row of ``metadata.jsonl`` for a pair; ``datasets`` reads its file names as images."""
     question_id, language = item["question_id"], manifest["language"]
     row = {"question_id": question_id, "question": LANGUAGES[language].question, "language": language}
     files = {f"{view}_file_name": image_name(view, question_id) for view in IMAGE_FOLDERS}
@@ -128,7 +128,7 @@ PAIR_FORMAT = PublicFormat(
 
 
 def content_digest(public: Path, views: Sequence[str] = IMAGE_FOLDERS) -> str:
-    """Return the SHA-256 over names and hashes of questions and images, which the key holds."""
+    """SHA-256 over names and hashes of questions and images, which the key holds."""
     names = [METADATA, *sorted(f"{view}/{file.name}" for view in views for file in (public / view).iterdir())]
     lines = (f"{sha256_file(public / name)}  {name}\n" for name in names)
     return hashlib.sha256("".join(lines).encode()).hexdigest()

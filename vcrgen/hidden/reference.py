@@ -59,7 +59,7 @@ class Reference:
             self._pictures.append(picture.tobytes())
 
     def match(self, picture: Bits | None, caption: str) -> str | None:
-        """Return the match of a pair, ``caption`` or ``picture``, given the hash of its picture; None without one."""
+        """Tell what of a pair is known: its ``caption``, or the ``picture`` with this hash; None without a match."""
         if caption_start(caption) in self._captions:
             return "caption"
         if picture is None:
@@ -70,7 +70,7 @@ class Reference:
         return "picture" if self._index.contains_near(picture) or has_near_duplicate(others, picture) else None
 
     def hash(self, image: bytes) -> Bits | None:
-        """Return the hash of an encoded picture, or None if it cannot be decoded."""
+        """Hash an encoded picture; None if it cannot be decoded."""
         try:
             width = min(HASH_WIDTH, Image.open(io.BytesIO(image)).width)
             picture = load_image(image, width=max(1, width), **self._limits)
@@ -80,6 +80,6 @@ class Reference:
 
 
 def caption_start(caption: str) -> str:
-    """Return the first letters and digits of a caption, without case, spaces and punctuation."""
+    """First letters and digits of a caption, without case, spaces and punctuation."""
     folded = normalise_caption(caption).casefold()
     return "".join(filter(str.isalnum, folded))[:CAPTION_START]

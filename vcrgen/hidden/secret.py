@@ -32,7 +32,7 @@ class Secret:
         return "Secret(...)"
 
     def random(self, stage: str, item_id: str) -> Random:
-        """Return the random generator of one choice."""
+        """Random generator of one choice: equal words give equal choices."""
         return secret_rng(self._key, stage, item_id)
 
     def token(self, purpose: str, text: str) -> str:
@@ -44,7 +44,7 @@ class Secret:
         return int(self._mac(f"number\0{purpose}".encode()), 16)
 
     def seal(self, data: bytes) -> str:
-        """Return the HMAC-SHA256 of some bytes, in hex."""
+        """HMAC-SHA256 of some bytes under the secret, in hex."""
         return self._mac(b"seal\0" + data)
 
     def _mac(self, data: bytes) -> str:
@@ -126,7 +126,7 @@ def remember_set(file: Path, fingerprint: str) -> None:
 
 
 def _lines(file: Path) -> list[str]:
-    """Return the secret's digits and the lines after them; an empty text for other files."""
+    """Digits of a file of a secret, and the lines after them; an empty text for other files."""
     text = file.read_text("ascii") if file.stat().st_size <= MAX_FILE_BYTES else ""
     first, *others = text.strip().split("\n")
     return [first, *others] if all(line.startswith(_MADE) for line in others) else [""]

@@ -44,6 +44,6 @@ def draw_splits(secret: Secret, form: int, answers: Sequence[Mapping[str, Any]],
 
 
 def _traits(answer: Mapping[str, Any]) -> Counter[str]:
-    """Return the traits to balance, with counts."""
+    """Traits that the splits are balanced by: covers of its spans, place of its strip, font."""
     traits = Counter(f"cover {span['cover']}" for span in answer["spans"])
     return traits + Counter([f"strip {answer['strip']}", f"font {answer['font']}"])

@@ -73,7 +73,7 @@ class Check:
 
 
 def find_sets(folder: Path) -> list[Path]:
-    """Return the folders with a public part (the folder itself, or its forms)."""
+    """Find the folders with a public part: the folder itself, or its forms."""
     if (folder / "public").is_dir():
         return [folder]
     forms = [path for path in folder.glob("form-*") if (path / "public").is_dir()]
@@ -438,5 +438,5 @@ _MCQ = _Kind(
 
 
 def leaks(checks: Sequence[Check]) -> list[Check]:
-    """Return the failed checks."""
+    """Checks that failed; one that was not made is none of them."""
     return [check for check in checks if check.ok is False]

@@ -86,7 +86,7 @@ class Document:
 
 
 def choose_format(name: str | None, suffix: str = "") -> str:
-    """Return the format of this name, or else the one of the output's suffix; ``text`` without either.
+    """Choose the format of this name, or else that of the output's suffix; ``text`` without either.
 
     Raises:
         ConfigError: The format is none of `FORMATS`.

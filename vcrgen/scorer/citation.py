@@ -9,7 +9,7 @@ from vcrgen.scorer.results import CellResult, RunResult
 
 
 def citation(result: RunResult) -> str:
-    """Return the line of a run, in the manner of sacrebleu; where all cells are of one size, n stands at the end.
+    """One line to be pasted, in the manner of sacrebleu; where all cells are of one size, n stands at the end.
 
     Example: ``gpt: Exact match, % [95 % interval]: hard VI+TEI 61.43 [45.73, 75.06], hard TEI 51.43 [38.69, 63.98];
     n = 70 spans in 39 images; vcrgen:1.0|protocol:…``.
@@ -28,10 +28,10 @@ def citation(result: RunResult) -> str:
 
 
 def leading_metric(task: ScoredTask, cell: CellResult) -> str:
-    """Return the first metric of a cell that ranks, or else its first metric."""
+    """The metric that ranks, where the cell has it; else its first one."""
     return next((name for name in task.main_metrics if name in cell.metrics), next(iter(cell.metrics)))
 
 
 def size_of(task: ScoredTask, cell: CellResult) -> str:
-    """Return the number of a cell's units and clusters in words."""
+    """Units and clusters in words: ``70 spans in 39 images``."""
     return f"{pluralize(cell.units, task.unit)} in {pluralize(cell.clusters, task.cluster)}"

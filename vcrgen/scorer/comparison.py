@@ -171,7 +171,7 @@ def format_gap(value: float, low: float, high: float, what: str, basis: str = ""
 
 
 def conclusions(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return the sentences of a few comparisons; of many, how many of each mode and view are significant."""
+    """One sentence a comparison; of many comparisons, how many of each mode and view are significant."""
     if len(comparisons) <= MAX_CONCLUSIONS:
         return [comparison.conclusion for comparison in comparisons]
     by_cell: dict[str, list[Comparison]] = {}

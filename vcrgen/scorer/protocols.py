@@ -21,7 +21,7 @@ class LengthBudget(NamedTuple):
     extra: int  # for the whole answer
 
     def tokens(self, masked: int) -> int:
-        """Return the tokens that are searched for an image with so many masked tokens."""
+        """The most tokens that are searched for an image with so many masked ones."""
         return self.factor * masked + self.extra
 
 

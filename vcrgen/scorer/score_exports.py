@@ -63,12 +63,12 @@ class ScoreFacts:
 
     @property
     def repository(self) -> str:
-        """Return the dataset without its revision."""
+        """Name on the Hub, ORG/NAME, without a revision."""
         return self.dataset.partition("@")[0]
 
     @property
     def revision(self) -> str | None:
-        """Return the revision of the dataset, or None if it is not named."""
+        """Revision on the Hub, or None if it is not named."""
         return self.dataset.partition("@")[2] or None
 
 
@@ -166,7 +166,7 @@ def write_every_eval_ever(scores: Path, out: Path, facts: ScoreFacts) -> Path:
 
 
 def cell_name(saved: SavedMeans, cell: CellResult) -> str:
-    """Return the name of a cell in the forms of others, such as ``vcr_hard`` or ``vcr_hard_tei``."""
+    """Name of a cell in the forms of others, such as ``vcr_hard`` or ``vcr_hard_tei``."""
     main = saved.task.image_views[0]
     return f"{saved.task.name}_{cell.variant}" + ("" if cell.view == main else f"_{cell.view.value}")
 

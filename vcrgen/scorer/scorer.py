@@ -118,23 +118,23 @@ class Scorer:
         )
 
     def answer_part(self, output: str) -> Cleaned:
-        """Return the answer in an output: without thinking blocks or a prompt, as the protocol says."""
+        """Clean an output: no thinking blocks and no prompt before the answer, as the protocol says."""
         return clean(output, strip_thinking=self.strip_thinking, cut_prefix=self.protocol.cut_prefix)
 
     def searched_text(self, answers: Sequence[str], output: str) -> str:
-        """Return the part of an output that is searched for the texts of its image's spans."""
+        """Part of an output in which the texts of its image's spans are searched, normalised and cut at the limit."""
         read = normalised(self.answer_part(output), self.normalisation, limit=LONGEST_OUTPUT)
         return self._searched(answers, read.text[:LONGEST_OUTPUT])[0]
 
     def _searched(self, answers: Sequence[str], text: str) -> tuple[str, Tokens]:
-        """Return the text up to the last token that is searched, and its tokens."""
+        """Text up to the last token that is searched, and its tokens."""
         tokens = self.segmenter(text, limit=self._limit(answers), spaces=self.protocol.white_space)
         if tokens.beyond_limit:
             text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
         return text, tokens
 
     def _limit(self, answers: Sequence[str]) -> int | None:
-        """Return the tokens of an output that are searched for the spans of an image; None for all."""
+        """Number of tokens that are searched for the spans of an image; None for all."""
         if self.protocol.budget is None:
             return self.max_tokens
         budget = self.protocol.budget.tokens(sum(len(self.prepare(answer).tokens) for answer in answers))

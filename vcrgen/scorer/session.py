@@ -59,7 +59,7 @@ class BaseScoringSession(ABC):
     key: BaseKey[Any]
 
     def _requested_view(self) -> View | None:
-        """Return the only view that is scored, or None for all; refuses one that the task does not have."""
+        """The only view that is scored, or None for all; refuses one that the task does not have."""
         view = self.options.view
         if view is not None and view not in self.task.views:
             raise ScoreError(f"Unknown view {view!r}; known: {', '.join(self.task.views)}.")

@@ -87,5 +87,5 @@ def load_checkpoint(file: Path, *, model: Any, optimizer: Any) -> tuple[dict[str
 
 
 def _trained(model: Any) -> dict[str, Any]:
-    """Return the trained weights by name."""
+    """Weights that are trained, by name; all others are the model's own."""
     return {name: value for name, value in model.named_parameters() if value.requires_grad}

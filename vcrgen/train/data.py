@@ -39,7 +39,7 @@ class TrainingData(Protocol):
     def __iter__(self) -> Iterator[dict[str, Any]]: ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position after the last example, as JSON values."""
+        """Position after the last example, as JSON values."""
 
     def load_state_dict(self, state: Any) -> None:
         """Continue from a position; a StreamError if it is one of other data."""
@@ -105,7 +105,7 @@ class StoredExamples:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the number of past examples and the identity of the data."""
+        """Number of past examples and identity of the data."""
         return {"fingerprint": self._identity, "step": self._step}
 
     def load_state_dict(self, state: Any) -> None:
@@ -165,7 +165,7 @@ def _facts(examples: TrainingData, settings: Mapping[str, Any]) -> dict[str, Any
 
 
 def _dataset_at(source: str, view: View) -> Dataset | None:
-    """Return the dataset at a source; None for pairs."""
+    """Open the dataset at a source; None for pairs."""
     try:
         dataset = open_dataset(source, VCR)
     except (DatasetError, OSError, ValueError):

@@ -62,7 +62,7 @@ class Encoder:
             )
 
     def encode(self, examples: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Any]:
-        """Return the model's inputs and the labels (examples x tokens): token ids, or `IGNORED`.
+        """Make the model's inputs and the labels (examples x tokens): token ids, or `IGNORED`.
 
         Raises:
             TrainError: The template does not mark an answer.

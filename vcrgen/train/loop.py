@@ -143,7 +143,7 @@ class Loop:
         return total / tokens, tokens
 
     def _loss(self, inputs: dict[str, Any], labels: Any) -> Any:
-        """Return the summed cross-entropy of the labelled tokens."""
+        """Cross-entropy summed over the labelled tokens."""
         from torch.nn.functional import cross_entropy
 
         floats = {"device": self._device, "dtype": self._model.dtype}

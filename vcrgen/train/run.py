@@ -144,7 +144,7 @@ class _Training:
         return self._data.source
 
     def finished(self) -> Counts | None:
-        """Return the progress of a finished training of the same plan; an OutputError for another plan."""
+        """Progress of a finished training of the same plan; an OutputError for another plan."""
         if not (self._out / REPORT).is_file():
             return None
         with suppress(KeyError, TypeError):
@@ -209,7 +209,7 @@ class _Training:
         )
 
     def _shape(self) -> str:
-        """Return the rows of the card about rank and layers."""
+        """Rows of the card about rank and layers."""
         if self._options.adapter is not None:
             return f"| begun from | {without_marks(self._options.adapter.resolve().name)}, an adapter |"
         rank = f"| rank, alpha | {self._options.rank}, {self._options.alpha} |"

@@ -17,7 +17,7 @@ MAX_IMAGE_BYTES = 32 << 20
 
 
 def mcq_page(datasets: Sequence[Dataset], limit: int) -> tuple[str, int]:
-    """Return the page of MCQ benchmarks, and the number of items on it; it marks the keys, so it is for maintainers."""
+    """Render MCQ benchmarks, and count the items on the page; it marks the keys, so it is for maintainers."""
     benchmarks = [_describe(dataset, limit) for dataset in datasets]
     page = Templates("vcrgen.view", style="preview_mcq.css").render(
         "preview_mcq.html", title="Multiple-choice benchmarks by Bloom's levels", benchmarks=benchmarks

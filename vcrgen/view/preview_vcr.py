@@ -41,13 +41,13 @@ Json = dict[str, Any]
 
 
 def vcr_page(datasets: Sequence[Dataset], limit: int, mode: str | None) -> tuple[str, int]:
-    """Return the page of VCR datasets, with everything it needs inside, and the number of pairs on it."""
+    """Render VCR datasets with everything the page needs inside, and count the pairs on it."""
     pages = [_describe(dataset, limit, mode) for dataset in datasets]
     return render_page(pages), sum(len(dataset["pairs"]) for dataset in pages)
 
 
 def render_page(datasets: Sequence[Json]) -> str:
-    """Return the page of described datasets."""
+    """Fill the template with described datasets; style and script stand in the page."""
     templates = Templates("vcrgen.view", style="preview_vcr.css", script="preview_vcr.js")
     return templates.render("preview_vcr.html", title="Visual Caption Restoration", data=datasets)
 
@@ -112,7 +112,7 @@ def _choose_pairs(data: Dataset, limit: int) -> tuple[list[Json], int]:
 
 
 def _pair(row: Mapping[str, Any]) -> Json:
-    """Return the values that all modes of a pair share."""
+    """Values that all modes of a pair share."""
     columns = {"id": "question_id", "sourceId": "source_id", "language": "language", "question": "question"}
     texts = {name: _text(row[column]) for name, column in columns.items()}
     return {**texts, "image": _image(row["image"]), "views": {}}
@@ -150,7 +150,7 @@ def _view(row: Mapping[str, Any], image: Json) -> Json:
 
 
 def _rows(value: Mapping[str, Any], top: int, bottom: int) -> Json:
-    """Return the rows of an image from ``top`` to ``bottom``."""
+    """Rows of an image from ``top`` to ``bottom``, encoded for the page."""
     with _open_image(value) as image:
         data = io.BytesIO()
         image.crop((0, top, image.width, bottom)).save(data, "PNG")
@@ -180,7 +180,7 @@ def _measure_geometry(row: Mapping[str, Any]) -> Json:
 
 
 def _first_ink(value: Mapping[str, Any]) -> int:
-    """Return the first row of an image that is not white; 0 for a white image."""
+    """First row of an image that is not white; 0 for a white image."""
     with _open_image(value) as image:
         box = ImageOps.invert(image.convert("L")).getbbox()
     return box[1] if box else 0

@@ -63,13 +63,13 @@ class ReportedResult:
 
 
 def reported_metrics(rows: Sequence[ReportedResult]) -> dict[str, str]:
-    """Return the metrics of the rows with their labels: the two of each task that has a row."""
+    """Labels of metrics by name: of the two main metrics of each task that has a row."""
     tasks = [task for task in TASKS.values() if any(row.task is task for row in rows)]
     return {metric: task.metrics[metric].label for task in tasks for metric in task.main_metrics}
 
 
 def shipped_tables() -> list[Path]:
-    """Return the tables that ship with the package, by name."""
+    """Paths of the tables that ship with the package, sorted by name."""
     return sorted((Path(__file__).parent / "tables").glob("*.csv"), key=lambda file: file.stem)
 
 

@@ -29,7 +29,7 @@ Sums = dict[str, float]
 
 @metric(name="by_mode")
 def spans_by_mode() -> Callable[[list[SampleScore]], dict[str, float]]:
-    """Return the metric of VCR: for each mode, means over spans with standard errors clustered by image."""
+    """Metric of VCR: for each mode, means over spans with standard errors clustered by image."""
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         modes: dict[str, list[tuple[str, Sums]]] = defaultdict(list)
@@ -67,7 +67,7 @@ def clustered_ratios(samples: Sequence[tuple[str, Sequence[float], float]]) -> l
 
 @scorer(metrics=[spans_by_mode()])
 def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
-    """Return the scorer of Visual Caption Restoration: sums of exact matches and Jaccard indices over an image's spans.
+    """Scorer of Visual Caption Restoration: sums of exact matches and Jaccard indices over an image's spans.
 
     Args:
         lang: Language of the dataset.
@@ -91,7 +91,7 @@ def spans(lang: str, protocol: str = "vcrgen") -> Scorer:
 
 @metric(name="by_language")
 def items() -> Callable[[list[SampleScore]], dict[str, float]]:
-    """Return the metric of MCQ benchmarks: accuracies in each language, with standard errors clustered by picture.
+    """Metric of MCQ benchmarks: accuracies in each language, with standard errors clustered by picture.
 
     ``rae`` is of the dataset's own order of options; ``circular`` is the share that is right in all orders.
     """
@@ -126,7 +126,7 @@ def items() -> Callable[[list[SampleScore]], dict[str, float]]:
 
 @scorer(metrics=[items()])
 def choices(protocol: str = GRAMMAR) -> Scorer:
-    """Return the scorer of MCQ benchmarks: 1 if the option that is read in the output is right.
+    """Scorer of MCQ benchmarks: 1 if the option that is read in the output is right.
 
     Args:
         protocol: As ``vcrgen score --protocol``.
