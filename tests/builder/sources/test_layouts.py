@@ -130,6 +130,22 @@ def test_texts_beside_images_that_are_refused(tmp_path: Path) -> None:
         found(write(tmp_path / "y", {"0.jpg": "0", "1.txt": "a"}))
 
 
+def test_links_to_folders(tmp_path: Path) -> None:
+    folder = write(tmp_path / "x", {"1/0.jpg": "0", "1/0.txt": "a"})
+    elsewhere = write(tmp_path / "images", {"cats/1.jpg": "1", "cats/1.txt": "b"})
+    (folder / "again").symlink_to(folder / "1")  # counted once
+    (folder / "1/up").symlink_to(folder)
+    assert found(folder) == [("1/0.jpg", b"0", "a")]
+    (folder / "2").symlink_to(elsewhere / "cats")
+    (elsewhere / "cats/round").symlink_to(elsewhere / "cats")
+    with pytest.raises(
+        SourceError, match=r"x/2 is a link to .*images/cats, outside of .*; name that folder by --image-root"
+    ):
+        found(folder)
+    expected = [("1/0.jpg", b"0", "a"), ("2/1.jpg", b"1", "b")]
+    assert found(folder, image_root=elsewhere) == expected
+
+
 def made_by_datasets(images: Path) -> datasets.Dataset:
     """A dataset of files, of which it keeps the paths: absolute ones."""
     write(images, {f"{n}.png": f"\x89PNG{n}" for n in range(3)})

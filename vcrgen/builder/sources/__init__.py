@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.sources.arrow import SAVED_INDEXES, ParquetSource, is_saved_dataset, open_saved, saved_splits
@@ -114,7 +115,7 @@ def _open(config: BuildConfig) -> Source:
     try:
         path = Path(text).expanduser()
         if text and path.is_dir():
-            return _open_folder(path, split=config.source_split, max_rows=max_rows)
+            return _open_folder(path, split=config.source_split, max_rows=max_rows, image_root=config.image_root)
         if match := _LOCAL_CONFIG.fullmatch(text):
             repository = Path(match[1]).expanduser()
             if not path.exists() and repository.is_dir():
@@ -247,7 +248,7 @@ def _open_url(url: str, *, max_rows: int | None) -> Source:
     raise SourceError(f"{url} is no file, and no folder with Parquet files or tar shards in it or in its `data`.")
 
 
-def _open_folder(folder: Path, *, split: str | None, max_rows: int | None) -> Source:
+def _open_folder(folder: Path, *, split: str | None, max_rows: int | None, image_root: Path | None) -> Source:
     if is_saved_dataset(folder):
         return open_saved(folder, split=split, max_rows=max_rows)
     place = DiskFolder(folder)
@@ -257,9 +258,10 @@ def _open_folder(folder: Path, *, split: str | None, max_rows: int | None) -> So
         return open_local(folder, None, split=split, max_rows=max_rows)
     if files := files_with(place, ".parquet") or files_with(place, ".tar"):
         return _open_files(files, folder=place, max_rows=max_rows)
-    if folders := folders_of_files(folder):
+    if folders := folders_of_files(folder, image_root):
         description = f"images beside their captions in {pluralize(len(folders), 'folder')}"
-        return BesideSource(folders, folder=place, kind="", description=description, max_rows=max_rows)
+        options: dict[str, Any] = {"description": description, "max_rows": max_rows, "image_root": image_root}
+        return BesideSource(folders, folder=place, kind="", **options)
     raise SourceError(
         f"{folder} holds no pairs that vcrgen knows: no metadata.jsonl or metadata.csv (with file_name and caption), "
         "no Parquet files or tar shards in it or in its `data`, no images beside text files of the same names, nothing "

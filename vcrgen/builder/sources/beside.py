@@ -10,19 +10,29 @@ from vcrgen.builder.sources.base import MAX_TEXT_BYTES, PROBLEM, ColumnPath, Fil
 from vcrgen.builder.sources.images import ImageFolders, read_file
 from vcrgen.builder.sources.tabular import parse_object
 from vcrgen.builder.sources.tar import IMAGE_SUFFIXES
-from vcrgen.core.errors import ImageProblem
+from vcrgen.core.errors import ImageProblem, SourceError
 
 CAPTION_SUFFIXES = ("txt", "caption", "json")  # by priority
 _FILES = "*"  # the last part of a partition's name: the files of a folder
 _SAMPLE_ROWS = 20
 
 
-def folders_of_files(folder: Path) -> list[str]:
-    """Return the partitions of a folder: those with images, in it and below; none if no caption is beside an image."""
+def folders_of_files(folder: Path, image_root: Path | None = None) -> list[str]:
+    """Return the partitions of a folder: those with images, in it and below; none if no caption is beside an image.
+
+    Links to folders are followed into ``image_root``; what links within the folder lead to stands there already.
+
+    Raises:
+        SourceError: A link leads elsewhere, so that its images would be left out.
+    """
     found: list[str] = []
     has_pair = False
-    for place, below, names in os.walk(folder):
-        below[:] = [name for name in below if _is_visible(name)]
+    followed: set[Path] = set()
+    for place, below, names in os.walk(folder, followlinks=True):
+        below[:] = [name for name in below if _is_visible(name) and _is_entered(Path(place, name), folder, image_root)]
+        targets = {name: Path(place, name).resolve() for name in below if Path(place, name).is_symlink()}
+        below[:] = [name for name in below if targets.get(name) not in followed]
+        followed.update(targets.values())
         stems = {suffix: set[str]() for suffix in (*IMAGE_SUFFIXES, *CAPTION_SUFFIXES)}
         for name in filter(_is_visible, names):
             stem, suffix = _split(name)
@@ -33,6 +43,20 @@ def folders_of_files(folder: Path) -> list[str]:
             found.append((PurePosixPath(Path(place).relative_to(folder).as_posix()) / _FILES).as_posix())
             has_pair = has_pair or any(images & stems[suffix] for suffix in CAPTION_SUFFIXES)
     return found if has_pair else []
+
+
+def _is_entered(below: Path, folder: Path, image_root: Path | None) -> bool:
+    """Return True for a folder, and for a link to one in ``image_root``."""
+    if not below.is_symlink():
+        return True
+    target = below.resolve()
+    if target.is_relative_to(folder.resolve()):
+        return False
+    if image_root is not None and target.is_relative_to(image_root.resolve()):
+        return True
+    raise SourceError(
+        f"{below} is a link to {target}, outside of the source's folder; name that folder by --image-root."
+    )
 
 
 class _Files(NamedTuple):
@@ -50,8 +74,9 @@ class BesideSource(FileSource):
     A text without an image is a row, too; files of other suffixes are none.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, image_root: Path | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._image_root = image_root and image_root.absolute()
         self._listings: dict[str, list[_Files]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,7 +113,7 @@ class BesideSource(FileSource):
         row: dict[str, Any] = {"id": (folder / files.name).as_posix(), "image": image, "caption": None}
         row |= dict.fromkeys(files.texts)
         of_caption = next(iter(files.texts), "") if "caption" in columns else ""
-        folders = ImageFolders.of(self.root)
+        folders = ImageFolders.of(self.root, image_root=self._image_root)
         for suffix, text in files.texts.items():
             if suffix in columns or suffix == of_caption:
                 data = read_file(str(self.root / folder / text), folders, MAX_TEXT_BYTES, what=text)
