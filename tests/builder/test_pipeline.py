@@ -1,13 +1,15 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
+from typing import Any
 
 import pytest
 
 from tests.making import two_coloured
+from vcrgen.builder import pipeline as stages
 from vcrgen.builder.options import BuildConfig
 from vcrgen.builder.pipeline import Pipeline
-from vcrgen.builder.records import PreparedItem
-from vcrgen.core.records import Item, Reject
+from vcrgen.builder.records import Pair, PreparedItem
+from vcrgen.core.records import Item, Mode, Reject, RejectReason
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.coverage import font_coverage
 from vcrgen.typeset.style import make_style
@@ -115,3 +117,49 @@ def test_a_japanese_caption_of_other_characters_is_rejected() -> None:
         for caption in ("The old harbour at night", "这张老照片里有一座木桥")
     ]
     assert [reject.reason for reject in reasons if isinstance(reject, Reject)] == ["other_script", "no_glyph"]
+
+
+ORDINARY = "the small green boat lies quietly on the warm sand while gray birds walk slowly"
+
+
+@pytest.mark.parametrize("mask", ["ngram", "percentage", "sentence"])
+@pytest.mark.parametrize(
+    ("caption", "image", "reason"),
+    [
+        (ORDINARY.title(), b"no image", RejectReason.NO_NGRAM),
+        (ORDINARY, b"no image", RejectReason.UNDECODABLE),
+        (ORDINARY.title(), png(), RejectReason.NO_NGRAM),
+        (ORDINARY, png(), None),
+    ],
+)
+def test_a_picture_is_decoded_after_the_spans_are_known(
+    caption: str, image: bytes, reason: RejectReason | None, mask: str
+) -> None:
+    pipeline = Pipeline(BuildConfig(mask=mask, max_share=0.9 if mask != "sentence" else 1))
+    (outcome,) = pipeline.plan_items([Item(source_id="1", image=image, caption=caption)])
+    if reason is None or (mask == "sentence" and reason == RejectReason.NO_NGRAM):  # a sentence may hold names
+        assert isinstance(outcome, Reject) == (image == b"no image")
+    else:
+        assert isinstance(outcome, Reject) and outcome.reason == reason
+
+
+def test_large_pictures_wait_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = Pipeline(BuildConfig())
+    items = [Item(source_id=str(at), image=png(), caption=f"{ORDINARY} {'again ' * at}") for at in range(5)]
+    taken: list[Item] = []
+
+    def row(pair: Pair | Reject) -> dict[str, Any]:
+        assert isinstance(pair, Pair)
+        return pipeline.row(pair, Mode.EASY)
+
+    together = [row(pair) for pair in pipeline.pairs(items)]
+
+    def source() -> Iterator[Item]:
+        for item in items:
+            taken.append(item)
+            yield item
+
+    monkeypatch.setattr(stages, "MAX_BATCH_BYTES", 1)
+    one_by_one = map(row, pipeline.pairs(source()))
+    assert next(one_by_one) == together[0] and len(taken) == 1
+    assert list(one_by_one) == together[1:]

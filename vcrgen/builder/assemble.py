@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
+from vcrgen.builder.advice import advice
 from vcrgen.builder.options import BuildConfig, parse_splits
 from vcrgen.builder.records import KEY_DTYPE
 from vcrgen.builder.shards import KEYS, PART, REJECTS, ShardResult, part_writer, reject_line
@@ -85,7 +86,8 @@ def plan_assembly(results: Sequence[ShardResult], config: BuildConfig, *, work: 
     )
     if not any(len(rows) for rows in assignment.splits.values()):
         raise NoPairsError(
-            f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)})."
+            f"The source has no usable pair ({_rejection_summary(rejected, results, work, config.where)}). "
+            f"{advice(rejected)}".rstrip()
         )
     starts = np.cumsum([0, *(result.rows for result in results)])
     files = []

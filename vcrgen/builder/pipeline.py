@@ -19,7 +19,17 @@ from vcrgen.builder.filters import CensorList
 from vcrgen.builder.images import LoadedPicture, difference_hash, fit_picture, is_blank, load_image
 from vcrgen.builder.masking import locate_answers, plan_mask
 from vcrgen.builder.options import BuildConfig
-from vcrgen.builder.records import Pair, PairChoices, PairImages, PairKeys, PairParts, PictureKeys, Places, PreparedItem
+from vcrgen.builder.records import (
+    Pair,
+    PairChoices,
+    PairImages,
+    PairKeys,
+    PairParts,
+    PictureKeys,
+    Places,
+    PreparedItem,
+    SetItem,
+)
 from vcrgen.builder.rows import pair_row
 from vcrgen.core.errors import ImageProblem, PipelineError
 from vcrgen.core.records import NAMED_MODES, Item, Mode, Reject, RejectReason, Span
@@ -50,6 +60,7 @@ T = TypeVar("T")
 LAYOUT_RULES = "rules-7"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
+MAX_BATCH_BYTES = 64 << 20  # of their encoded pictures, which wait meanwhile
 
 
 class Pipeline:
@@ -144,20 +155,32 @@ class Pipeline:
 
         ``stage`` names the random choice of spans: another name gives other spans.
         """
-        for batch in batched((self.prepare(item, self.style) for item in items), batch_size):
-            texts = [entry.layout.caption for entry in batch if isinstance(entry, PreparedItem)]
+        for batch in _batches((self.set_caption(item, self.style) for item in items), batch_size):
+            texts = [entry.layout.caption for entry in batch if isinstance(entry, SetItem)]
             docs = iter(self.text.nlp.pipe(texts, batch_size=BATCH))
             for entry in batch:
-                if isinstance(entry, PreparedItem):
-                    plan = partial(self._plan, entry, next(docs), stage)
-                    spans = plan()
-                    entry = replace(entry, replan=plan) if self.acceptance else entry
-                    yield spans if isinstance(spans, Reject) else (entry, spans)
-                else:
-                    yield entry
+                yield self._plan_item(entry, next(docs), stage) if isinstance(entry, SetItem) else entry
+
+    def _plan_item(self, entry: SetItem, doc: Doc, stage: str) -> tuple[PreparedItem, tuple[Span, ...]] | Reject:
+        """Select the spans, and then decode the picture, which takes most of the time of a pair without spans."""
+        if isinstance(unmaskable := self.plan(entry.item, doc, Random(0)), Reject):  # whatever the choices are
+            return unmaskable
+        prepared = self._with_picture(entry)
+        if isinstance(prepared, Reject):
+            return prepared
+        plan = partial(self._plan, prepared, doc, stage)
+        spans = plan()
+        if isinstance(spans, Reject):
+            return spans
+        return replace(prepared, replan=plan) if self.acceptance else prepared, spans
 
     def prepare(self, item: Item, style: Style) -> PreparedItem | Reject:
-        """Apply all filters that need no text pipeline, the cheapest first, and set the caption."""
+        """Apply all filters that need no text pipeline, and set the caption beside the picture."""
+        entry = self.set_caption(item, style)
+        return entry if isinstance(entry, Reject) else self._with_picture(entry)
+
+    def set_caption(self, item: Item, style: Style) -> SetItem | Reject:
+        """Apply all filters of a caption that need no text pipeline, the cheapest first, and set it."""
 
         def reject(reason: RejectReason, detail: str) -> Reject:
             return Reject(source_id=item.source_id, reason=reason, detail=detail)
@@ -189,6 +212,15 @@ class Pipeline:
         if missing := style.shaper.missing(layout.text):
             codes = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
             return reject(RejectReason.NO_GLYPH, f"no font of the chain draws {codes}")
+        return SetItem(item=item, style=style, caption=caption, layout=layout, cleaned=cleaned.kinds)
+
+    def _with_picture(self, entry: SetItem) -> PreparedItem | Reject:
+        """Decode the picture of an item and see whether it fits above the caption."""
+        item, layout, style = entry.item, entry.layout, entry.style
+
+        def reject(reason: RejectReason, detail: str) -> Reject:
+            return Reject(source_id=item.source_id, reason=reason, detail=detail)
+
         try:
             picture = self._load(item, style)
         except ImageProblem as problem:
@@ -198,10 +230,10 @@ class Pipeline:
         height = picture.image.height + layout.height + 1
         if height > style.max_height:
             return reject(RejectReason.TOO_TALL, f"the stacked image is {height} px high; at most {style.max_height}")
-        keys = PairKeys.of(picture.content, caption, layout.caption)
-        item = replace(item, image=None, picture=None)  # which may be large, and many items wait for their turn
+        keys = PairKeys.of(picture.content, entry.caption, layout.caption)
+        item = replace(item, image=None, picture=None)  # which may be large
         return PreparedItem(
-            item=item, keys=keys, style=style, image=picture.image, layout=layout, cleaned=cleaned.kinds
+            item=item, keys=keys, style=style, image=picture.image, layout=layout, cleaned=entry.cleaned
         )
 
     def _load(self, item: Item, style: Style) -> LoadedPicture:
@@ -347,6 +379,20 @@ class Pipeline:
 def _draw_thresholds(thresholds: Sequence[Threshold], choices: PairChoices, span: Span, draw: int) -> list[Threshold]:
     """The thresholds of a span in a draw of its cover."""
     return [Threshold(choices.span_rule(rule, span, draw), bits) for rule, bits in thresholds]
+
+
+def _batches(entries: Iterable[SetItem | Reject], size: int) -> Iterator[list[SetItem | Reject]]:
+    """Yield lists of ``size`` entries, or of fewer where their encoded pictures are large."""
+    batch: list[SetItem | Reject] = []
+    held = 0
+    for entry in entries:
+        batch.append(entry)
+        held += len(entry.item.image or b"") if isinstance(entry, SetItem) else 0
+        if len(batch) == size or held >= MAX_BATCH_BYTES:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
 
 
 def batched(values: Iterable[T], size: int) -> Iterator[list[T]]:

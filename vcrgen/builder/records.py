@@ -90,6 +90,17 @@ class PairChoices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetItem:
+    """An item whose caption is set, and whose picture is not decoded yet."""
+
+    item: Item  # as the source gives it
+    style: Style  # layout and covers
+    caption: str  # the whole normalised caption
+    layout: Layout  # the lines of the shown caption
+    cleaned: tuple[str, ...]  # the kinds of what was cleaned in its caption
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedItem:
     """An item that passed all filters but the text pipeline's."""
 

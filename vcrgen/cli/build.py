@@ -60,6 +60,7 @@ def build(
 
     Run the same command again to resume after an interruption; the result is the same to the byte.
     """
+    from vcrgen.builder.advice import advice
     from vcrgen.builder.assemble import REJECTS_FILE
     from vcrgen.builder.engines import EngineChoice
     from vcrgen.builder.run import Build, default_out
@@ -81,6 +82,7 @@ def build(
     console.print_counts("split", pairs_of)
     console.print_counts("rejected", manifest.rejected)
     if manifest.rejected:
+        console.say(advice(manifest.rejected), highlight=False)
         console.say(f"Each of them, and why: {escape(str(result.path))}/{REJECTS_FILE}", highlight=False)
     console.print_counts("cleaned", manifest.cleaned)
     if manifest.uncompared:

@@ -1,0 +1,44 @@
+"""What could be done about the rule that rejects most pairs of a source."""
+
+from collections.abc import Mapping
+
+from vcrgen.core.records import RejectReason
+
+_IMAGES = "look at them in rejects.jsonl, and fetch the pictures again"
+ADVICE: Mapping[RejectReason, str] = {
+    RejectReason.NO_IMAGE: "name the right column with --column image=NAME, or the pictures' folder with --image-root",
+    RejectReason.NO_CAPTION: "name the right column with --column caption=NAME",
+    RejectReason.SHORT_CAPTION: "take longer captions, or a smaller --ngram-size",
+    RejectReason.OTHER_SCRIPT: "name the language of the captions with --lang",
+    RejectReason.SENSITIVE: "nothing needs to be done, as words of the built-in list or of --censor-list are why",
+    RejectReason.NO_GLYPH: "name a font that has the letters with --font, or the right --lang",
+    RejectReason.STACKED_MARKS: "nothing needs to be done, as nobody can read such letters",
+    RejectReason.UNDECODABLE: _IMAGES,
+    RejectReason.TRUNCATED: _IMAGES,
+    RejectReason.NO_FRAME: _IMAGES,
+    RejectReason.OVERSIZED: "raise --max-pixels if the source can be trusted",
+    RejectReason.BLANK: "nothing needs to be done, if a look at them shows that nothing is on them",
+    RejectReason.TINY: "lower --min-side, or take a source of larger pictures",
+    RejectReason.TOO_TALL: "raise --max-height, or lower --max-lines",
+    RejectReason.NO_NGRAM: "try a smaller --ngram-size, a larger --max-share or a trained --spacy-model; names and "
+    "numbers are not masked, and In Title Case Every Word May Be a Name",
+    RejectReason.COVER_MISSED: "take another --cover or --font",
+    RejectReason.SETTLED: "lower --least-bits, --least-ink or the bits of --mode",
+    RejectReason.NO_ROOM: "lower --distractors",
+    RejectReason.ANSWER_NOT_SHOWN: "raise --max-lines, and give texts that a caption holds once",
+    RejectReason.DUPLICATE: "nothing needs to be done, as one of each is kept",
+    RejectReason.IN_REFERENCE: "take another source: these pairs stand in what they must not repeat",
+    RejectReason.UNREADABLE_ROW: "look at them in rejects.jsonl, and mend the source's file",
+}
+
+
+def advice(rejected: Mapping[str, int]) -> str:
+    """Return a sentence on the most frequent reason; empty without rejects.
+
+    Args:
+        rejected: Number of rejected pairs by reason.
+    """
+    if not rejected:
+        return ""
+    reason, count = min(rejected.items(), key=lambda item: (-item[1], item[0]))
+    return f"Most rejects are {reason} ({count:,} of {sum(rejected.values()):,}): {ADVICE[RejectReason(reason)]}."
