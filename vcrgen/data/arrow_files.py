@@ -65,7 +65,7 @@ def open_stream(folder: Folder, name: str) -> Iterator[pa.ipc.RecordBatchStreamR
 
 
 def checked_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Return the rows of a batch as Python values.
+    """Decode the rows of a batch as Python values.
 
     Offsets of a hostile file may point outside of its buffers: without the check they would be followed.
 

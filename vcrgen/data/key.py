@@ -66,17 +66,17 @@ class KeyManifest:
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return the content of the file, without an empty task."""
+        """Content of ``key.json``; a set of pairs has no ``task`` in it."""
         return {name: value for name, value in asdict(self).items() if name != "task" or value is not None}
 
     @property
     def sealed(self) -> bytes:
-        """Return the bytes that are sealed and committed to."""
+        """All of the content but the seal, as canonical JSON: what is sealed and committed to."""
         return canonical_json({name: value for name, value in self.values.items() if name != "seal"}).encode()
 
     @property
     def commitment(self) -> str:
-        """Return the commitment in the public part, a SHA-256 in hex."""
+        """SHA-256 in hex that stands in the public part."""
         return hashlib.sha256(self.sealed).hexdigest()
 
 

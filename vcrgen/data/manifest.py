@@ -106,12 +106,12 @@ class Manifest:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Return the modes, in file order."""
+        """Modes of the data files, in their order."""
         return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Return the splits, in file order."""
+        """Splits of the data files, in their order."""
         return tuple(dict.fromkeys(file.split for file in self.files))
 
     @property
@@ -139,7 +139,7 @@ class Manifest:
 
     @property
     def pairs(self) -> int:
-        """Return the number of pairs; each is a row in every mode."""
+        """Pairs that were built; each is a row in every mode."""
         return sum(file.rows for file in self.files if file.mode == self.files[0].mode)
 
 

@@ -58,7 +58,7 @@ class Dataset:
 
     @property
     def built(self) -> Manifest:
-        """Return the manifest of the build.
+        """What the build wrote of itself.
 
         Raises:
             DatasetError: vcrgen did not build the dataset.
@@ -69,12 +69,12 @@ class Dataset:
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """Return the modes, in file order."""
+        """Modes of the data files, in their order; none where files state none."""
         return tuple(dict.fromkeys(file.mode for file in self.files if file.mode is not None))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Return the splits, in file order."""
+        """Splits of the data files, in their order; none where files state none."""
         return tuple(dict.fromkeys(file.split for file in self.files if file.split is not None))
 
     @property
@@ -199,7 +199,7 @@ class Dataset:
         return self.folder.map(function, [replace(self, files=(file,)) for file in self.files])
 
     def _columns(self, table: StoredRows, file: TableFile, names: Sequence[str], optional: Sequence[str]) -> list[str]:
-        """Return the required columns and the optional ones that the file has."""
+        """Check the required columns, and add the optional ones that the file has."""
         schema = self.kind.schema(*self.kind.features, *self.kind.optional_features)
 
         def there(name: str) -> bool:
@@ -289,7 +289,7 @@ def _kind_of(
     kind: DatasetKind,
     others: Mapping[str, Callable[[Sequence[str]], DatasetKind]],
 ) -> DatasetKind:
-    """Return the kind of a dataset with a task."""
+    """Choose the kind by the task that a dataset states; a DatasetError if the command does not take it."""
     if task == kind.task:
         return kind
     if task is not None and task in others:
@@ -298,7 +298,7 @@ def _kind_of(
 
 
 def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:
-    """Return the task and the languages of the public part of a hidden set, if it has a manifest of vcrgen."""
+    """Task and languages of the public part of a hidden set; None and none without a manifest of vcrgen."""
     try:
         values = _read_index(folder, MANIFEST)
         task, languages = values.get("task"), tuple(values.get("languages", ()))
@@ -309,7 +309,7 @@ def _public_task(folder: Folder) -> tuple[str | None, tuple[str, ...]]:
 
 
 def built_dataset(folder: Folder, manifest: Manifest, kind: DatasetKind) -> Dataset:
-    """Return the dataset that a build has finished in a folder."""
+    """Open the dataset that a build has finished in a folder."""
     rows = (asdict(file) for file in manifest.files)
     files = tuple(TableFile(**{name: row[name] for name in row if name != "sha256"}) for row in rows)
     return Dataset(name=str(folder), folder=folder, kind=kind, files=files, manifest=manifest)

@@ -42,11 +42,11 @@ class DatasetKind:
 
     @property
     def images(self) -> tuple[str, ...]:
-        """Return the image columns."""
+        """Names of the columns that hold images."""
         return tuple(name for name, feature in self.features.items() if feature == IMAGE)
 
     def schema(self, *columns: str) -> pa.Schema:
-        """Return the Arrow schema of some columns, by default all features, with the metadata of ``datasets``."""
+        """Arrow schema of some columns, by default all features, with the metadata of ``datasets``."""
         all_features = {**self.features, **{name: feature for name, (feature, _) in self.optional_features.items()}}
         features = {name: all_features[name] for name in columns or self.features}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}

@@ -45,7 +45,7 @@ class BitsSummary:
         return cls(spans=len(numbers), median=_percentile(numbers, 50), p10=_percentile(numbers, 10), settled=settled)
 
     def __str__(self) -> str:
-        """Return the figures in words, as after a colon."""
+        """Median, 10th percentile and share of settled spans, as words after a colon."""
         return (
             f"{self.median:.2f} bits left by the visible pixels in the median, {self.p10:.2f} at the 10th percentile; "
             f"{self.settled:.0%} of {self.spans:,} spans with less than 1 bit"

@@ -70,7 +70,7 @@ class StoredRows(ABC):
         """
 
     def place(self, number: int) -> str:
-        """Return the name of a row in messages."""
+        """Name of a row in messages, where the first is ``row 1``."""
         return f"row {number + 1}"
 
     def check(self, columns: Sequence[str]) -> None:  # noqa: B027 optional
@@ -148,7 +148,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def image_bytes(value: Any) -> bytes | None:
-    """Return the encoded image in a value of an image column, or None."""
+    """Encoded image in a value of an image column, or None."""
     data = value.get("bytes") if isinstance(value, dict) else value
     return data if isinstance(data, bytes) else None
 
@@ -158,7 +158,7 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _rows_together(types: Mapping[str, pa.DataType], columns: Sequence[str]) -> int:
-    """Return the number of rows to decode at a time."""
+    """Rows to decode at a time: few where they hold images, to spare memory."""
     images = any(fits(types[column], _IMAGE_TYPE) for column in columns if column in types)
     return _IMAGE_ROWS if images else _TEXT_ROWS
 
@@ -207,7 +207,7 @@ class _Parquet(StoredRows):
                 )
 
     def _paths(self, columns: Sequence[str]) -> list[str]:
-        """Return the leaf paths of columns, as ``parts.list.element.name`` of ``parts.name``, for any writer."""
+        """Leaf paths of columns, as ``parts.list.element.name`` of ``parts.name``, for any writer."""
         leaves = self._reader.leaves
         plain = {leaf: re.sub(r"\.(list\.(element|item)|bag\.array_element)\b", "", leaf) for leaf in leaves}
         return [leaf for leaf in leaves if any(f"{plain[leaf]}.".startswith(f"{column}.") for column in columns)]
@@ -277,7 +277,7 @@ class _ImageFiles(StoredRows):
         return {"bytes": _read_image(self._folder, name), "path": name}
 
     def _file_name(self, number: int, column: str) -> str:
-        """Return the name of an image file of a row; only COLUMN/ID.png is valid."""
+        """File name of a row's image; only COLUMN/ID.png is valid, so that no path leads out of the folder."""
         name = self._lines[number][1].get(column + _FILE_FIELD)
         if isinstance(name, str):
             folder, _, file = name.partition("/")

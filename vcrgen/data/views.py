@@ -14,7 +14,7 @@ class View(StrEnum):
 
     @property
     def column(self) -> str:
-        """Return the image column, with the name of VCR-WIKI.
+        """Image column, with the name of VCR-WIKI.
 
         Raises:
             KeyError: The view shows no image.
@@ -23,12 +23,12 @@ class View(StrEnum):
 
     @property
     def label(self) -> str:
-        """Return the name in tables."""
+        """Name in tables, as VI+TEI for ``stacked``."""
         return _LABELS[self]
 
     @staticmethod
     def named(text: str) -> "View | None":
-        """Return the view with this value or column in any case, as ``TEI`` for "only_it_image"; None for others."""
+        """Find the view with this value or column in any case, as ``TEI`` for "only_it_image"; None for others."""
         return _NAMES.get(text.lower())
 
 

@@ -34,7 +34,7 @@ class Address:
 
     @property
     def key_option(self) -> str:
-        """Return the option that names the variable of its key, for messages."""
+        """Option that names the variable of the key, for messages: --key-env, or that of a judge."""
         return _key_option(self.option)
 
 
@@ -47,12 +47,12 @@ class Key:
         self._forms = sorted(quoted | _base64_forms(value.encode()))
 
     def header(self, profile: Server) -> dict[str, str]:
-        """Return the header that holds the key."""
+        """Header that holds the key, by the kind of server."""
         name, before = profile.header
         return {name: before + self._value}
 
     def redact(self, text: str) -> str:
-        """Return the text with ``[key]`` in place of the key and of long beginnings and ends of it, in any form."""
+        """Put ``[key]`` in place of the key and of long beginnings and ends of it, in any form."""
         text = _cut_beginnings(text, self._forms, REDACTED)
         return _cut_beginnings(text[::-1], [form[::-1] for form in self._forms], REDACTED[::-1])[::-1]
 
@@ -68,7 +68,7 @@ def _base64_forms(value: bytes) -> set[str]:
 
 
 def _cut_beginnings(text: str, forms: Sequence[str], mark: str) -> str:
-    """Return the text with a mark in place of forms and of their long beginnings."""
+    """Put a mark in place of forms and of their long beginnings."""
     starts = (form[: min(_LONG, max(len(form) // 2, _SHORTEST))] for form in forms)
     any_start = re.compile("|".join(map(re.escape, starts)))
     pieces, end = [], 0
@@ -154,7 +154,7 @@ def _is_private(host: str) -> bool:
 
 
 def read_key(variable: str | None, address: Address, *, insecure: bool = False) -> Key | None:
-    """Return the key in an environment variable; None if no variable is named.
+    """Read the key in an environment variable; None if no variable is named.
 
     Args:
         variable: Its name.

@@ -38,7 +38,7 @@ class Sampling:
 
     @property
     def given(self) -> dict[str, float | int]:
-        """Return the parameters that are sent, by name."""
+        """Parameters that are sent; one that is None is left to the server."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -63,7 +63,7 @@ class Request:
 
     @property
     def id(self) -> str:
-        """Return the SHA-256 of the non-empty fields, in hex: equal requests have equal ids."""
+        """SHA-256 of the non-empty fields, in hex: equal requests have equal ids."""
         content = {
             "images": [hashlib.sha256(image).hexdigest() for image in self.images],
             "text": self.text,
@@ -83,7 +83,7 @@ class Request:
 
     @property
     def for_candidates(self) -> Request:
-        """Return the request with the prompt of the candidates; itself if they share the prompt."""
+        """The same request with the prompt of the candidates; itself if they share the prompt."""
         if not self.candidates_text:
             return self
         short = replace(self.sampling, max_tokens=1)  # what is written after that prompt is of no use
@@ -135,7 +135,7 @@ class Reply:
 
     @property
     def outcome(self) -> ReplyOutcome:
-        """Return the outcome by the reason of the end and the text."""
+        """What became of the answer, by the reason of its end; without one, by the text."""
         reason = self.finish_reason.lower()
         if reason in _FILTERED:
             return ReplyOutcome.FILTERED
@@ -144,13 +144,13 @@ class Reply:
         return ReplyOutcome.ANSWERED if self.text.strip() else ReplyOutcome.EMPTY
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields but ``picture`` as JSON values, without empty ones."""
+        """Fields but ``picture`` as JSON values, without empty ones."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "picture"}
         return {name: value for name, value in values.items() if value or name in ("text", "model")}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Reply:
-        """Return the reply with these fields; a ValueError if they are none of a reply."""
+        """Read a reply from these fields; a ValueError if they are none of a reply."""
         try:
             listed = values.get("candidate_logprobs", ())
             candidates = tuple(tuple((str(token), float(value)) for token, value in tokens) for tokens in listed)

@@ -128,7 +128,7 @@ def encode_request(request: Request, address: Address, model: str, candidate: st
 
 
 def _image_part(image: bytes, detail: str) -> tuple[bytes, ...]:
-    """Return the image as a part of the message, in pieces."""
+    """Image as a part of the message in JSON, in pieces."""
     kind = media_type(image)
     if kind is None:
         raise RequestProblem(RejectReason.UNDECODABLE, "not a PNG, JPEG or WebP image")
@@ -192,7 +192,7 @@ def parse_object(data: bytes, redact: Redact, option: str) -> dict[str, Any]:
 
 
 def prompt_tokens(data: bytes) -> list[int]:
-    """Return the tokens of the prompt that a reply lists.
+    """Read the tokens of the prompt that a reply lists.
 
     Raises:
         RequestProblem: It lists none: the server ignores the parameter.
@@ -205,7 +205,7 @@ def prompt_tokens(data: bytes) -> list[int]:
 
 
 def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogprobs:
-    """Return the tokens of a candidate with their log-probabilities.
+    """Find the tokens of a candidate with their log-probabilities.
 
     Args:
         data: The body of the reply to the prompt with the candidate, with vLLM's ``prompt_logprobs``.
@@ -231,7 +231,7 @@ def candidate_tokens(data: bytes, prompt: Sequence[int], text: str) -> TokenLogp
 
 
 def label_logprobs(data: bytes, labels: Sequence[str]) -> tuple[float | None, ...]:
-    """Return the log-probabilities of labels as the first token of a reply with OpenAI's ``top_logprobs``.
+    """Find log-probabilities of labels as the first token of a reply with OpenAI's ``top_logprobs``.
 
     Raises:
         RequestProblem: They are missing or no log-probabilities.
@@ -262,7 +262,7 @@ def filtered_reply(data: bytes, host: str) -> Reply | None:
 
 
 def _error_in_reply(error: Any, redact: Redact, usage: Mapping[str, int]) -> CallError:
-    """Return the error that the body of a response with status 200 holds."""
+    """Error in the body of a response with status 200; its code says whether another try may help."""
     code = error.get("code") if isinstance(error, dict) else None
     status = code if type(code) is int else 0
     final = 400 <= status < 500 and status not in (408, 409, 425, 429)
@@ -271,7 +271,7 @@ def _error_in_reply(error: Any, redact: Redact, usage: Mapping[str, int]) -> Cal
 
 
 def error_sentence(data: bytes, redact: Redact) -> str:
-    """Return the message in the body of an error as one short line; empty if there is none."""
+    """Message in the body of an error as one short line; empty if there is none."""
     body = _json(data)
     if isinstance(body, list) and body:  # as Google sends it
         body = body[0]
@@ -288,7 +288,7 @@ def is_out_of_quota(data: bytes) -> bool:
 
 
 def _json(data: bytes) -> Any:
-    """Return the JSON value; None if it is invalid, too deep or too large."""
+    """Parse a body; None if it is invalid, too deep or too large."""
     try:
         return parse_json(data.decode("utf-8"), "", _NotJson)
     except (UnicodeDecodeError, _NotJson):
@@ -296,7 +296,7 @@ def _json(data: bytes) -> Any:
 
 
 def _parts(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the answer, and the reasoning in a field of its own or in a block at the start of the answer."""
+    """Divide an answer from the reasoning in a field of its own or in a block at the start of the answer."""
     content, thinking = _text(message.get("content")), ""
     for name in ("reasoning_content", "reasoning", "thinking"):
         if isinstance(message.get(name), str) and message[name]:
@@ -316,7 +316,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message: a text, a list of parts, or nothing."""
+    """Text of a message, which is a text, a list of parts, or nothing."""
     if content is None:
         return ""
     if isinstance(content, list):
@@ -343,7 +343,7 @@ def clean_name(value: Any, redact: Redact) -> str:
 
 
 def _error_message(error: Any, redact: Redact) -> str:
-    """Return the message in an error of any form."""
+    """Message in an error of any form that servers use."""
     for _ in range(_LISTED):
         if isinstance(error, dict):
             error = error.get("message") or error.get("msg") or error.get("error") or error.get("code")

@@ -238,7 +238,7 @@ class Connection:
         return replace(reply, seconds=round(time.perf_counter() - began, 3)), data
 
     def _refusal(self, response: Response, data: bytes, picture: bool) -> CallError:
-        """Return the error of a response whose status is not 200."""
+        """Error of a response whose status is not 200, by what it means for the next try."""
         status = response.status_code
         sentence = chat.error_sentence(data, self._redact)
         detail = f"the server answers {status}" + (f": {sentence}" if sentence else "")
@@ -253,7 +253,7 @@ class Connection:
 
 
 def load_httpx() -> Any:
-    """Return the module of the HTTP client; a PipelineError if it is not installed."""
+    """Import the HTTP client; a PipelineError if it is not installed."""
     try:
         import httpx2
     except ImportError:
@@ -262,13 +262,13 @@ def load_httpx() -> Any:
 
 
 def _headers(address: Address, key: Key | None) -> dict[str, str]:
-    """Return the headers of requests to a server."""
+    """Headers of every request; compressed replies are not taken, as their size is not known before."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     return headers | {"User-Agent": "vcrgen"} | (key.header(address.kind) if key else {})
 
 
 def _transport_options(address: Address) -> dict[str, Any]:
-    """Return the options of transports to a server, each of which makes one call at a time."""
+    """Options of transports to a server, each of which makes one call at a time."""
     httpx2 = load_httpx()
     return {
         "limits": httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS),
@@ -281,7 +281,7 @@ def _transport_options(address: Address) -> dict[str, Any]:
 
 
 def _proxy_for(address: Address) -> str | None:
-    """Return the proxy of the environment for a server."""
+    """Proxy that the environment names for a server; none for plain http, which is local."""
     if not address.is_encrypted or urllib.request.proxy_bypass(address.host):
         return None
     proxies = urllib.request.getproxies()
@@ -290,7 +290,7 @@ def _proxy_for(address: Address) -> str | None:
 
 
 async def _read(response: Response, most: int) -> bytes:
-    """Return the body, unless it is too large."""
+    """Read the body in pieces, unless it is too large."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise CallError("wrong_form", "the server sent a compressed reply that was not asked for")
     data = bytearray()
@@ -302,7 +302,7 @@ async def _read(response: Response, most: int) -> bytes:
 
 
 def _not_connected(error: Exception, option: str) -> CallError:
-    """Return the error of a failed connection, by its first cause."""
+    """Error of a failed connection, by its first cause."""
     cause: BaseException = error
     while (earlier := cause.__cause__ or cause.__context__) is not None:
         if isinstance(earlier, ssl.SSLError) and not isinstance(earlier, ssl.SSLWantReadError):
@@ -318,7 +318,7 @@ def _not_connected(error: Exception, option: str) -> CallError:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait, in milliseconds, in seconds, or as a date."""
+    """Seconds that a server asks to wait, in milliseconds, in seconds, or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "")
         try:

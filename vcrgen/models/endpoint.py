@@ -124,7 +124,7 @@ class _Effort:
 
     @property
     def extra_usage(self) -> dict[str, dict[str, int]]:
-        """Return the tokens of a check and of unusable replies, as far as there are any."""
+        """Tokens of a check and of unusable replies, which cost, too; none where there were none."""
         return {name: dict(getattr(self, name)) for name in ("check", "unusable") if getattr(self, name)}
 
 
@@ -180,7 +180,7 @@ class _Calls:
         await self._connection.close()
 
     async def answer(self, request: Request) -> Reply:
-        """Return the reply to a request, with the log-probabilities of its candidates.
+        """Ask for a reply, and for the log-probabilities of its candidates.
 
         Raises:
             ConfigError: The request has a parameter that the server ignores in silence.
@@ -228,7 +228,7 @@ class _Calls:
     async def _with_logprobs(
         self, request: Request, reply: Reply, data: bytes, effort: _Effort, texts: Sequence[str]
     ) -> Reply:
-        """Return the reply with the log-probabilities of each candidate's tokens.
+        """Add the log-probabilities of each candidate's tokens to a reply.
 
         The texts are the candidates and, the first time, an absurd one: a server may silently ignore the parameters.
         """
@@ -251,7 +251,7 @@ class _Calls:
         return replace(reply, candidate_logprobs=tuple(logprobs), usage=dict(usage), seconds=round(seconds, 3))
 
     async def _reply(self, request: Request, candidate: str | None, effort: _Effort) -> tuple[Reply, bytes]:
-        """Return the reply to a request, or a prompt with a candidate, and its bytes; count what it took."""
+        """Ask for a reply to a request, or to a prompt with a candidate, and count what it took; with its bytes."""
         without = frozenset(self._unknown)
         body = self._body(request, candidate, without)
         tries = _Tries(request)
@@ -303,7 +303,7 @@ class _Calls:
             raise EndpointError(f"{self._address.host}: {error.detail}.")
 
     def _problem(self, error: CallError, retries: Counter[str]) -> RequestProblem:
-        """Return the problem of a request; after too many, which may all be the server's fault, end the run."""
+        """Count the problem of a request; after too many, which may all be the server's fault, end the run."""
         self._in_vain += not (error.refused and self._proven)
         if self._in_vain >= REFUSALS:
             raise EndpointError(

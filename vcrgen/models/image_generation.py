@@ -37,14 +37,14 @@ def encode_request(request: Request, address: Address, model: str, without: Coll
 
 
 def refused_names(status: int, data: bytes) -> frozenset[str]:
-    """Return the names of :data:`OPTIONAL` that an error message quotes."""
+    """Optional parameters that an error message quotes; none where the status is that of another error."""
     if status not in _REFUSED:
         return frozenset()
     return frozenset(name for name in OPTIONAL if re.search(rf"[\"'`]{name}\\?[\"'`]".encode(), data))
 
 
 def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
-    """Return the image in the body of a response with status 200, not decoded.
+    """Read the image in the body of a response with status 200, not decoded.
 
     Raises:
         CallError: The body holds no image, or an error in spite of its status.
@@ -72,7 +72,7 @@ def parse_reply(data: bytes, address: Address, redact: Redact) -> Reply:
 
 
 def _inside(address: str) -> str:
-    """Return the Base64 of a data URL; empty for another URL."""
+    """Base64 of a data URL; empty for another URL."""
     start = _DATA_ADDRESS.match(address[:100])
     return address[start.end() :] if start else ""
 
@@ -88,5 +88,5 @@ def _decoded(text: Any) -> bytes:
 
 
 def _no_picture(detail: str) -> CallError:
-    """Return the error of a reply without an image, which is not retried: it was paid for."""
+    """Error of a reply without an image, which is not retried: it was paid for."""
     return CallError("wrong_form", detail, retryable=False)

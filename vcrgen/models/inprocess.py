@@ -107,7 +107,7 @@ class InProcessModel:
                     yield what, outcome
 
     def _settings(self, request: Request) -> tuple[Any, ...]:
-        """Return the key of requests that share a batch; sampled answers are alone."""
+        """Key of requests that share a batch; sampled answers are alone."""
         drawn = request.id if self._generation(request).do_sample else ""
         return request.sampling, sorted(request.parameters.items()), drawn
 
@@ -159,7 +159,7 @@ class InProcessModel:
         return [replace(reply, seconds=seconds) for reply in replies]
 
     def _prompt(self, request: Request, answer: str | None = None) -> str:
-        """Return the request by the chat template, up to the answer or with a given one."""
+        """Write the request by the chat template, up to the answer or with a given one."""
         pictures = [{"type": "image"} for _ in request.images]
         words = [{"type": "text", "text": request.text}] if request.text else []
         message = {"role": "user", "content": words + pictures if request.text_first else pictures + words}
@@ -175,7 +175,7 @@ class InProcessModel:
         return prompt
 
     def _inputs(self, texts: Sequence[str], images: Sequence[Sequence[Any]]) -> Any:
-        """Return the model's input for texts and their images, padded on the left."""
+        """Make the model's input of texts and their images, padded on the left."""
         # A template that begins with the token of the beginning is not given another one.
         begun = bool(self._tokenizer.bos_token) and texts[0].startswith(self._tokenizer.bos_token)
         with _problems(REFUSED, "the model's processor"):
@@ -190,7 +190,7 @@ class InProcessModel:
             return inputs.to(device=self._model.device, dtype=self._model.dtype)
 
     def _generation(self, request: Request) -> Any:
-        """Return the model's generation settings with those of the request."""
+        """Settings of the model for generation, with those of the request in their place."""
         sampling, generation = request.sampling, copy.deepcopy(self._model.generation_config)
         generation.max_new_tokens, generation.max_length = sampling.max_tokens, None
         generation.pad_token_id = self._tokenizer.pad_token_id
@@ -204,7 +204,7 @@ class InProcessModel:
         return generation
 
     def _generated(self, inputs: Any, generation: Any, request: Request) -> list[list[int]]:
-        """Return the generated tokens of each prompt, up to the end or the limit."""
+        """Generate the tokens of an answer to each prompt, up to the end or the limit."""
         import torch
 
         if generation.do_sample:
@@ -225,7 +225,7 @@ class InProcessModel:
         )
 
     def _candidates(self, request: Request, images: Sequence[Any], read: Sequence[int]) -> tuple[TokenLogprobs, ...]:
-        """Return the log-probabilities of each candidate's tokens after the prompt with the tokens ``read``.
+        """Measure log-probabilities of each candidate's tokens after the prompt with the tokens ``read``.
 
         One by one: in a batch, the last digits would depend on the rest of the batch.
         """
@@ -246,13 +246,13 @@ class InProcessModel:
         return tuple(logprobs)
 
     def _logprobs(self, inputs: Any, count: int) -> list[float]:
-        """Return the log-probability of each of the last tokens of a text."""
+        """Log-probability of each of the last tokens of a text."""
         answer = inputs["input_ids"][0, -count:, None]
         values: list[float] = self._after(inputs, count + 1)[:-1].gather(1, answer)[:, 0].tolist()
         return values
 
     def _labels(self, request: Request, images: Sequence[Any]) -> tuple[float | None, ...]:
-        """Return the log-probability of each label as the first token after the prompt."""
+        """Log-probability of each label as the first token after the prompt."""
         if not request.labels:
             return ()
         prompt = self._prompt(request)
@@ -265,7 +265,7 @@ class InProcessModel:
         return tuple(likely[firsts].tolist())
 
     def _after(self, inputs: Any, count: int) -> Any:
-        """Return the log-probabilities of all next tokens after each of the last tokens of a text."""
+        """Log-probabilities of all next tokens after each of the last tokens of a text."""
         import torch
 
         knows = "logits_to_keep" in inspect.signature(self._model.forward).parameters
@@ -291,19 +291,19 @@ def _problems(reason: str, who: str) -> Iterator[None]:
 
 
 def _ends(generation: Any) -> set[int]:
-    """Return the tokens that end an answer."""
+    """Tokens that end an answer: models have one or several."""
     ends = generation.eos_token_id
     return set(ends if isinstance(ends, list) else [ends])
 
 
 def _up_to_end(tokens: list[int], generation: Any) -> list[int]:
-    """Return the generated tokens up to the first end token, without padding."""
+    """Tokens up to the first end token, without padding."""
     ends = _ends(generation)
     length = next((number for number, token in enumerate(tokens, start=1) if token in ends), len(tokens))
     return tokens[:length]
 
 
 def _unpadded(inputs: Any) -> list[list[int]]:
-    """Return the tokens of each text of an input, without padding."""
+    """Tokens of each text of an input, without padding."""
     rows = zip(inputs["input_ids"].tolist(), inputs["attention_mask"].tolist(), strict=True)
     return [[token for token, counts in zip(row, mask, strict=True) if counts] for row, mask in rows]

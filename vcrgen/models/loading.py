@@ -43,7 +43,7 @@ class LoadedModel:
 
     @property
     def tokenizer(self) -> Any:
-        """Return the tokenizer of the processor."""
+        """Tokenizer of the processor, which writes and reads texts."""
         return self.processor.tokenizer
 
 
@@ -126,7 +126,7 @@ def silence_transformers() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, without a full stop."""
+    """First line of an error's message, without a full stop."""
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return plain_line(line).rstrip(".: ")
 
@@ -148,7 +148,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _device(name: str, *, has_gpu: bool) -> str:
-    """Return the device that ``auto`` or another name stands for, if it exists."""
+    """Device that ``auto`` or another name stands for; a ModelError if it does not exist."""
     if name == "cuda" and not has_gpu:
         raise ModelError("--device cuda: torch finds no GPU here; leave it out, or install a torch with CUDA.")
     return ("cuda" if has_gpu else "cpu") if name == "auto" else name

@@ -22,7 +22,7 @@ _UNKNOWN = "\ufffd"  # in place of a character of which a token holds a part
 
 
 def candidate_start(prompt: Sequence[int], whole: Sequence[int]) -> int:
-    """Return the position of a candidate's first token after those of the prompt.
+    """Position of a candidate's first token after those of the prompt.
 
     Raises:
         RequestProblem: The candidate has no tokens, or the prompt's last token changes when the candidate follows.

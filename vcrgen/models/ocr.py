@@ -96,7 +96,7 @@ def _in_line(fragment: Fragment, line: list[Fragment]) -> bool:
 
 
 def enlarged(image: Image.Image) -> Image.Image:
-    """Return the image enlarged to twice its size, less for large images, and reduced to the engine's limits."""
+    """Enlarge an image to twice its size, less for large images, and reduce it to the engine's limits."""
     width, height = image.size
     pixels = width * height
     factor = min(ENLARGEMENT, max(1.0, math.sqrt(ENLARGED_PIXELS / pixels)))
@@ -148,7 +148,7 @@ class OcrModel:
         return [_fragment(box, text, confidence) for box, text, confidence in detections or ()]
 
     def reply(self, request: Request) -> Reply:
-        """Return the text of the images in reading order; it may be empty.
+        """Read the text of the images in reading order; it may be empty.
 
         Raises:
             RequestProblem: An image is invalid, the engine fails on it, or log-probabilities are requested.

@@ -40,7 +40,7 @@ def _as_png(image: Image.Image) -> tuple[Image.Image, str]:
 
 
 def _as_vlmevalkit(image: Image.Image, longest: int | None = None) -> tuple[Image.Image, str]:
-    """Return the image as VLMEvalKit sends it to GPT models: shrunk to ``longest``, the shorter side 100 at least."""
+    """Resize as VLMEvalKit does for GPT models: shrink to ``longest``, make the shorter side 100 at least."""
     if longest is not None:
         image.thumbnail((longest, longest))
     if min(image.size) < _VLMEVALKIT_EDGE:

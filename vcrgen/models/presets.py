@@ -47,5 +47,5 @@ PRESETS = {
 
 
 def preset_names(*, mcq: bool) -> list[str]:
-    """Return the presets for multiple-choice questions, or for restoration."""
+    """Names of presets for multiple-choice questions, or for restoration."""
     return [name for name, preset in PRESETS.items() if bool(preset.frame) == mcq]

@@ -63,7 +63,7 @@ def remember_refusal(ledger: Ledger, key: str, problem: RequestProblem) -> None:
 
 
 def unusable_usage(ledger: Ledger) -> Counter[str]:
-    """Return the tokens of unusable replies to requests that got no other, by kind."""
+    """Tokens of unusable replies to requests that got no other, by kind; they were paid for."""
     return sum((Counter(ledger[key]) for key in ledger if key.startswith(_UNUSABLE)), Counter())
 
 
@@ -198,5 +198,5 @@ class _Queue(Generic[T]):
 
 
 def read_reply(ledger: Ledger, key: str) -> Reply:
-    """Return the reply to the request with this id; a KeyError if there is none."""
+    """Read the reply to the request with this id; a KeyError if there is none."""
     return Reply.from_json(ledger[key])

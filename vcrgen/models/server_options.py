@@ -53,7 +53,7 @@ class ServerOptions(Options):
 
     @property
     def patience_seconds(self) -> float:
-        """Return the seconds of ``patience``; a ValueError if it is no time."""
+        """Seconds of ``patience``; a ValueError if it is no time."""
         time = _TIME.fullmatch(self.patience)
         if time is None:
             raise ValueError(f"patience {self.patience[:20]!r} is no time; give one such as 90s, 30m or 2h")
@@ -66,7 +66,7 @@ class ServerOptions(Options):
 
 
 def with_server(model: type[ServerOptions], file: Path | None, typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the options in a file of ``--server``, with those of the command line in their place.
+    """Merge a file of ``--server`` with the options of the command line, which count in its place.
 
     Args:
         model: The options of the command; the file may set those under the heading of servers.
@@ -93,7 +93,7 @@ def with_server(model: type[ServerOptions], file: Path | None, typed: dict[str, 
 
 
 def override(values: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a file without those that typed ones replace or exclude, and the typed ones."""
+    """Merge the options of a file with typed ones, which replace their own and those that they exclude."""
     excluded = {other for name, other in _EXCLUDED.items() if typed.get(name)}
     return {name: value for name, value in values.items() if name not in excluded} | typed
 

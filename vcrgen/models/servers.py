@@ -67,7 +67,7 @@ DEFAULT_SERVER = "vllm"  # for hosts that no row knows
 
 
 def server_of_host(host: str) -> str:
-    """Return the name of the kind of server at a host."""
+    """Kind of server by the end of a host's name; the default for others."""
     for name, server in SERVERS.items():
         if any(host == end or (end.startswith(".") and host.endswith(end)) for end in server.hosts):
             return name

@@ -74,7 +74,7 @@ def export_dataset(
 
 
 def _finished(out: Path, facts: dict[str, str | None]) -> ExportResult | None:
-    """Return the finished export of the same facts, if it is in the folder.
+    """Find a finished export of the same facts in the folder.
 
     Raises:
         OutputError: The folder holds another export.

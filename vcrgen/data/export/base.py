@@ -33,7 +33,7 @@ class ExportRow:
         self.number = number  # in the part, from 0
 
     def text(self, column: str) -> str:
-        """Return the text of a column; a DatasetError if there is none."""
+        """Text of a column of the row; a DatasetError if the value is none."""
         value = self._values[column]
         if not isinstance(value, str):
             raise self._damaged(f"has no text in {column!r}")
@@ -118,12 +118,12 @@ def template(name: str, **values: object) -> str:
 
 
 def readme(job: ExportJob, *texts: str) -> str:
-    """Return the README in Markdown: contents and use, then the origin."""
+    """Fill the README in Markdown: contents and use, then the origin."""
     return "\n".join([*texts, origin(job.dataset)])
 
 
 def origin(dataset: Dataset) -> str:
-    """Return the origin of a dataset, as the end of a README."""
+    """Origin of a dataset, as the end of a README: source, signature, license."""
     manifest = dataset.manifest
     if manifest is None:
         return "Exported by vcrgen from a dataset that vcrgen did not build: no signature.\n"

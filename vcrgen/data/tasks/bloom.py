@@ -61,7 +61,7 @@ class ChoiceItem:
 
 
 def shown_option(label: int, rotation: int, options: int) -> int:
-    """Return the number of the option beside a label, of so many: in rotation 1, option 1 stands beside label 0."""
+    """Number of the option beside a label, of so many: in rotation 1, option 1 stands beside label 0."""
     return (label + rotation) % options
 
 
@@ -76,12 +76,12 @@ def level_note(signature: Mapping[str, str]) -> str:
 
 
 def direction(lang: str) -> str:
-    """Return the writing direction of a language, as in HTML: ``"rtl"`` or ``"ltr"``."""
+    """Writing direction of a language, as in HTML: ``"rtl"`` or ``"ltr"``."""
     return LANGUAGES[lang].direction if lang in LANGUAGES else "rtl" if lang in _RIGHT_TO_LEFT else "ltr"
 
 
 def question_kind(languages: Sequence[str]) -> DatasetKind:
-    """Return the columns of an MCQ benchmark in some languages."""
+    """Features of an MCQ benchmark by column, with a question and options for each language."""
     columns: dict[str, tuple[Any, str]] = {
         "question_id": (STRING, "name of the item; the same in every language"),
         "image": (IMAGE, "the picture that is asked about; several items may share one"),
@@ -106,7 +106,7 @@ def question_kind(languages: Sequence[str]) -> DatasetKind:
 
 
 def languages_of(dataset: Dataset) -> tuple[str, ...]:
-    """Return the languages of a benchmark, in the order of its columns."""
+    """Languages of a benchmark, in the order of its columns."""
     codes = (name.removeprefix("options_") for name in dataset.kind.features if name.startswith("options_"))
     return tuple(codes)
 
@@ -141,7 +141,7 @@ def read_item_rows(dataset: Dataset, *, pictures: bool = True) -> Iterator[tuple
 
 
 def item_of(row: Mapping[str, Any], languages: Sequence[str]) -> ChoiceItem:
-    """Return the item in a row of a benchmark.
+    """Read an item from a row of a benchmark.
 
     Raises:
         ValueError: A value has not its form; the text says which, and shows no answer.
@@ -178,7 +178,7 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 
 
 def _letter(row: Mapping[str, Any], column: str, letters: str) -> int | None:
-    """Return the number of the option that a column names, from 0."""
+    """Number of the option that a column names by its letter, from 0; None without a letter."""
     value = row.get(column)
     if value in (None, ""):
         return None

@@ -108,7 +108,7 @@ class _RecordTable:
 
     @property
     def distribution(self) -> dict[str, Any]:
-        """Return the files as an entry of ``distribution``."""
+        """Entry of ``distribution``: a set of files, or one file with its hash."""
         if not self.sha256:
             return {"@type": "cr:FileSet", **self._id, "includes": self.files, "encodingFormat": self.media}
         place = {"contentUrl": self.files, "sha256": self.sha256}
@@ -116,7 +116,7 @@ class _RecordTable:
 
     @property
     def source(self) -> dict[str, Any]:
-        """Return the reference of a field to the files."""
+        """Reference of a field to the files."""
         return {"fileObject" if self.sha256 else "fileSet": self._id}
 
     @property
@@ -125,7 +125,7 @@ class _RecordTable:
 
 
 def croissant_of(manifest: Manifest, *, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the Croissant description of a finished dataset.
+    """Describe a finished dataset in Croissant.
 
     Args:
         manifest: The dataset's manifest.
@@ -141,7 +141,7 @@ def croissant_of(manifest: Manifest, *, columns: Sequence[str] = ()) -> dict[str
 
 
 def croissant_of_public(manifest: Mapping[str, Any], rows: Mapping[str, Any], sha256: str) -> dict[str, Any]:
-    """Return the Croissant description of the public part of a hidden set, without anything of its key.
+    """Describe the public part of a hidden set in Croissant, without anything of its key.
 
     Args:
         manifest: The content of the public part's ``manifest.json``.
@@ -199,7 +199,7 @@ def export_croissant(
 
 
 def _describe(tables: Sequence[_RecordTable], splits: Sequence[str], about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of ``croissant.json``.
+    """Content of ``croissant.json``.
 
     Args:
         tables: The configurations.
@@ -342,7 +342,7 @@ def _limits(manifest: Manifest) -> str:
 
 
 def _read_own_fields(values: Any, where: str) -> dict[str, Any]:
-    """Return the fields of a YAML or JSON file that the publisher of a dataset wrote, checked.
+    """Check the fields of a YAML or JSON file that the publisher of a dataset wrote.
 
     Raises:
         ConfigError: It is no table of names and texts, or has a field that Croissant files of datasets do not have.
@@ -362,7 +362,7 @@ def _read_own_fields(values: Any, where: str) -> dict[str, Any]:
 
 
 def missing_fields(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the core and RAI fields that a description lacks."""
+    """Core and RAI fields that a description lacks, which a publisher has to give."""
     return tuple(name for name in (*CORE_FIELDS, *RAI_FIELDS) if name not in document)
 
 

@@ -29,7 +29,7 @@ class PixelBits:
     bits: Mapping[tuple[str, str | None], tuple[float, ...]]
 
     def of_question(self, question_id: str, mode: str | None, spans: int) -> tuple[float, ...]:
-        """Return the bits of each span of a question.
+        """Bits of each span of a question.
 
         They are NaN where the program found another number of covered texts, as it is not known which is which.
         """
@@ -77,7 +77,7 @@ def _bits(value: Any) -> float:
 
 
 def _common(signatures: Iterable[Signature]) -> Signature:
-    """Return the facts of several signatures in one."""
+    """Merge several signatures; a fact in which they differ becomes the number of its values."""
     values: dict[str, dict[str, None]] = {}
     for signature in signatures:
         for name, value in signature.facts.items():

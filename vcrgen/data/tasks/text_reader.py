@@ -62,17 +62,17 @@ class ReaderFigure(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, folded for comparison."""
+    """Words of a text, folded for comparison."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 def highest(scores: Sequence[float]) -> set[int]:
-    """Return the numbers of the options with the highest score."""
+    """Numbers of the options that share the highest score."""
     return {number for number, value in enumerate(scores) if value == max(scores)}
 
 
 def credit(scores: Sequence[float], answer: int | None) -> float:
-    """Return the share of the right option among those with the highest score."""
+    """Share of the right option among those with the highest score; 0 if it is none of them."""
     best = highest(scores)
     return (answer in best) / len(best)
 
@@ -138,7 +138,7 @@ class Options(NamedTuple):
     answers: Ints  # number of the right one, from 0
 
     def subset(self, numbers: Sequence[int]) -> Options:
-        """Return the options of some questions, in ascending order."""
+        """Select questions; their features keep their ascending order."""
         selected = np.zeros(len(self.sizes), bool)
         selected[list(numbers)] = True
         of_options = np.repeat(selected, self.sizes)
@@ -205,7 +205,7 @@ class _QuestionWords(NamedTuple):
 
 
 def _hashed(items: Sequence[ChoiceItem], lang: str) -> Options:
-    """Return the options of items with their features."""
+    """Hash the features of the items' options."""
     read = [_QuestionWords.of(item.path, item.questions[lang]) for item in items]
     frequency = Counter(word for words in read for word in set(words.stem))
     features: list[int] = []

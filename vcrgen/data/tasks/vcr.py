@@ -70,7 +70,7 @@ _MORE = {
 
 
 def caption_with_gaps(row: Mapping[str, Any], lang: str) -> str:
-    """Return the caption of a row with ``[covered]``, or the language's word for it, for every span.
+    """Caption of a row with ``[covered]``, or the language's word for it, for every span.
 
     Example: "It is [covered] Africa." Without offsets, as in VCR-WIKI, spans are located by text, the longest first;
     the first occurrence counts.
@@ -194,7 +194,7 @@ class _Figures(NamedTuple):
 
 
 def vcr_statistics(dataset: Dataset, pixels: PixelBits | None = None) -> dict[tuple[str, str], SplitStatistics]:
-    """Return the statistics of every mode and split; ``"-"`` stands for an unknown one.
+    """Measure every mode and split; ``"-"`` stands for an unknown one.
 
     Only datasets from elsewhere need image headers, for the height of each stacked image.
 

@@ -97,5 +97,5 @@ _WORDING = {
 
 
 def wording_of(task: ScoredTask) -> TaskWording:
-    """Return the words of a task."""
+    """Words of a task; every task of `TASKS` has them."""
     return _WORDING[task.name]

@@ -169,7 +169,7 @@ class Budget:
 
     @property
     def replies(self) -> int:
-        """Return the number of replies in the ledger."""
+        """Replies that the ledger holds, also of earlier runs."""
         return self._spent.replies
 
     def count(self, outcome: Reply | RequestProblem) -> None:
@@ -186,7 +186,7 @@ class Budget:
 
 
 def sibling(out: Path, end: str) -> Path:
-    """Return the file beside a file of outputs with another suffix."""
+    """File beside a file of outputs with another suffix."""
     return out.with_name(out.stem + end)
 
 
@@ -226,7 +226,7 @@ def _damaged(out: Path) -> OutputError:
 
 
 def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> ReplyTally:
-    """Return the statistics of all replies in the ledger; an OutputError if one is damaged."""
+    """Count all replies in the ledger; an OutputError if one is damaged."""
     spent = ReplyTally(price)
     for key in reply_ids(ledger):
         try:
@@ -238,7 +238,7 @@ def read_usage(ledger: Ledger, price: tuple[float, float] | None, out: Path) -> 
 
 
 def _choices(ledger: Ledger, out: Path, kind: type[PictureSelection]) -> list[PictureSelection]:
-    """Return the selections whose pictures are in the file of outputs."""
+    """Read the selections whose pictures are in the file of outputs."""
     choices: list[PictureSelection] = []
     for values in (ledger[key] for key in ledger if key.startswith(_CHOICE)):
         try:

@@ -103,5 +103,5 @@ class PredictOptions(ServerOptions):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the values of ``--param`` by name; a ValueError for a reserved name."""
+        """Values of ``--param`` by name; a ValueError for a reserved name."""
         return read_parameters(self.param, "--param", RESERVED_PARAMETERS)

@@ -30,7 +30,7 @@ class Prompt:
     answer_logprobs: bool = False  # request the log-probabilities of the right answer, too
 
     def request(self, picture: Picture) -> Request:
-        """Return the request for a picture: its image, if the view shows one, and its question.
+        """Make the request for a picture: its image, if the view shows one, and its question.
 
         Raises:
             RequestProblem: The right answer is needed and is missing, or is not one line for each span.
@@ -110,7 +110,7 @@ class ChoicePrompt(Prompt):
     label_logprobs: bool = False  # request the log-probabilities of the labels as the first token, too
 
     def request(self, picture: Picture) -> Request:
-        """Return the request for a question, with its options in the order of its rotation."""
+        """Make the request for a question, with its options in the order of its rotation."""
         request = Prompt.request(replace(self, answer_logprobs=False), picture)
         if not isinstance(picture, QuestionPicture):  # a question for the canary
             return request
@@ -140,7 +140,7 @@ AnyPrompt = TypeVar("AnyPrompt", bound=Prompt)
 
 
 def _answer(picture: Picture) -> str:
-    """Return the right answer in the form that models are trained to give: a line for each span."""
+    """Right answer in the form that models are trained to give: a line for each span."""
     lines = picture.answers
     if not lines or not all(line.strip() and line.isprintable() for line in lines):
         raise RequestProblem(NO_ANSWER, "its right answers are not texts of one line each")
@@ -148,7 +148,7 @@ def _answer(picture: Picture) -> str:
 
 
 def make_prompt(preset: str | None, parameters: Mapping[str, Any], *, answer_logprobs: bool = False) -> Prompt:
-    """Return the prompt of restoration: a preset, with parameters that replace its own.
+    """Make the prompt of restoration: a preset, with parameters that replace its own.
 
     Args:
         preset: A name of :data:`PRESETS`.
@@ -171,7 +171,7 @@ def make_choice_prompt(
     label_logprobs: bool = False,
     is_open: bool = False,
 ) -> ChoicePrompt:
-    """Return the prompt of multiple-choice questions, as :func:`make_prompt`.
+    """Make the prompt of multiple-choice questions, as :func:`make_prompt`.
 
     Args:
         preset: A name of :data:`PRESETS`.

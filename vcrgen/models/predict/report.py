@@ -51,12 +51,12 @@ class ReplyTally:
 
     @property
     def replies(self) -> int:
-        """Return the number of replies."""
+        """Replies with any outcome."""
         return self.outcomes.total()
 
     @property
     def cost(self) -> float | None:
-        """Return the cost of the tokens; None without a price."""
+        """Cost in the unit of the price, which is for a million tokens; None without a price."""
         if self.price is None:
             return None
         return (self.tokens["input"] * self.price[0] + self.tokens["output"] * self.price[1]) / 1_000_000
@@ -80,7 +80,7 @@ def run_report(
     missing: Counter[str],
     prompt: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the content of ``preds.run.json``.
+    """Content of ``preds.run.json``.
 
     Args:
         facts: Everything that the replies depend on.

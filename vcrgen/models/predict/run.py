@@ -109,13 +109,13 @@ class OutputLine(NamedTuple):
 
     @classmethod
     def of(cls, picture: Picture) -> OutputLine:
-        """Return the line of a picture."""
+        """Line of a picture; of a question with its language and rotation in place of the mode."""
         if isinstance(picture, QuestionPicture):
             return cls(picture.question_id, picture.view, None, picture.lang, picture.rotation)
         return cls(picture.question_id, picture.view, picture.mode)
 
     def to_json(self, model: str, reply: Reply) -> dict[str, Any]:
-        """Return the whole line, with the reply and, unless it is complete, its outcome."""
+        """Line with the reply and, unless it is complete, its outcome; without fields that are None."""
         line: dict[str, Any] = {"question_id": self.question_id, "view": self.view.value}
         others = {"mode": self.mode, "lang": self.lang, "rotation": self.rotation}
         line |= {name: value for name, value in others.items() if value is not None}
@@ -260,12 +260,12 @@ class PictureRun:
 
     @property
     def lines(self) -> list[tuple[OutputLine, str]]:
-        """Return the line of each picture that has a reply, in the dataset's order, and the reply's key."""
+        """Line of each picture that has a reply, in the dataset's order, and the reply's key."""
         return [(self._lines[number], key) for number, key in sorted(self._keys.items())]
 
     @property
     def reasons(self) -> Counter[str]:
-        """Return the number of rejected pictures by reason, in the order of their first pictures."""
+        """Count rejected pictures by reason, in the order of their first pictures."""
         return Counter(reason for _, (reason, _) in sorted(self.rejected.items()))
 
     @property

@@ -74,7 +74,7 @@ class TemplateModel:
         } | ({"lm": texts.digest} if texts else {})
 
     def reply(self, request: Request) -> Reply:
-        """Return the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
+        """Read the covered texts of a strip with the words beside them, and for each the bits that its pixels leave.
 
         Raises:
             RequestProblem: The image is invalid, no known face explains its text, or no cover is found.
@@ -172,7 +172,7 @@ def _is_coloured(ink: Gray) -> bool:
 
 
 def darkness(image: bytes) -> Gray:
-    """Return the darkness of an image; a RequestProblem if it is invalid."""
+    """Darkness of an image; a RequestProblem if it is invalid."""
     ink: Gray = 255 - np.asarray(decode_image(image).convert("L"))
     return ink
 
@@ -204,7 +204,7 @@ def cut_out_glyphs(
 
 
 def _look_alike(finder: FaceFinder, inks: Sequence[Gray]) -> Typeface | None:
-    """Return the face that most of some strips are like; None if the faces of most of them are known."""
+    """Find the face that most of some strips are like; None if the faces of most of them are known."""
     votes: Counter[str] = Counter()
     faces: dict[str, Typeface] = {}
     for ink in inks:

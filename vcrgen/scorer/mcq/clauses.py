@@ -52,7 +52,7 @@ _CAN = frozenset(("cannot", "can't", "couldn't", "لا", "لم", "لن"))
 
 
 def read_claims(tokens: Sequence[Token], rotation: int, options: int) -> Claims:
-    """Return the claims of an output about so many options, in their order."""
+    """Read the claims of an output about so many options, in their order."""
     return _Reader(tokens, rotation, options).read()
 
 
