@@ -641,8 +641,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "layout",
         "the ink's overhang does not count",
-        "            right += pen\n",
-        "            right = pen + advance\n",
+        "max(self.right, pen + other.right)",
+        "pen + other.advance",
         "lines",
     ),
     M(
@@ -690,8 +690,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     M(
         "layout",
         "one row fewer in a strip",
-        "return self.line_height * len(self.lines) + 1",
-        "return self.line_height * len(self.lines)",
+        "return self.rows_above + self.line_height * len(self.lines) + 1 + self.rows_below",
+        "return self.rows_above + self.line_height * len(self.lines) + self.rows_below",
         "covers",
     ),
     M(
@@ -700,6 +700,27 @@ MUTATIONS: tuple[Mutation, ...] = (
         "return self._style_led_by(face) if face else style",
         "return style",
         "tests/builder/test_pipeline.py",
+    ),
+    M(
+        "layout",
+        "accents of the first line are cut",
+        "above = -min([0, *(box.y0 for box in boxes)])",
+        "above = 0",
+        "tests/typeset/test_whole_letters.py",
+    ),
+    M(
+        "layout",
+        "tails of the last line are cut",
+        "below = max([0, *(box.y1 - self.height for box in boxes)])",
+        "below = 0",
+        "tests/typeset/test_whole_letters.py",
+    ),
+    M(
+        "layout",
+        "a letter's first column is cut",
+        'width - reach.right if shaper.direction == "rtl" else -reach.left',
+        'width - reach.right if shaper.direction == "rtl" else 0',
+        "tests/typeset/test_whole_letters.py",
     ),
     M("fonts", "another line height", "(11 * size + 5) // 10", "(11 * size + 9) // 10", "covers variants"),
     M(

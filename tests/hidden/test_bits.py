@@ -46,7 +46,6 @@ def test_every_span_leaves_the_bits_of_its_mode(by_bits: Path, answers: Answers)
         shaper = BasicShaper(FontChain([resolve_font(answer["font"])], size=answer["font_size"]))
         unit = LANGUAGES["en"].break_unit
         layout = layout_caption(answer["caption"], shaper, width=answer["width"], max_lines=5, break_unit=unit)
-        layout = layout.with_whole_letters()
         image = np.asarray(Image.open(by_bits / "public/stacked_image" / f"{answer['question_id']}.png").convert("L"))
         strip = image[answer["strip_y"] : answer["strip_y"] + answer["strip_height"]]
         templates = Templates(shaper.chain.glyph, load_lexicon("en"))

@@ -48,7 +48,6 @@ def uncovered(answer: dict[str, Any], lang: str) -> tuple[Pixels, Layout]:
     """The strip as it was before it was covered."""
     unit = LANGUAGES[lang].break_unit
     layout = layout_caption(answer["caption"], shaper_of(answer), width=answer["width"], max_lines=5, break_unit=unit)
-    layout = layout.with_whole_letters()
     return render_strip(layout), layout
 
 
@@ -221,8 +220,8 @@ def test_no_letter_of_the_last_line_is_cut() -> None:
     )
     assert isinstance(planned, PlannedItem)
     layout = planned.prepared.layout
-    cut = replace(layout, extra_rows=0)
-    assert layout.extra_rows > 0
+    cut = replace(layout, rows_below=0)
+    assert layout.rows_below > 0 and not layout.rows_above
     rows = render_strip(layout)
     assert (rows[: cut.height] == render_strip(cut)).all()
     assert (rows[cut.height] < 255).any() and layout.with_whole_letters() == layout

@@ -55,7 +55,7 @@ def layout_of(text: str, line: Line) -> Layout:
         width=SHAPER.advance(text) + 2 * ROOM,
         line_height=SHAPER.line_height,
         baseline=SHAPER.baseline,
-        extra_rows=ROOM,
+        rows_below=ROOM,
     )
 
 

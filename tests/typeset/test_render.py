@@ -52,9 +52,9 @@ def test_where_glyphs_overlap_they_lie_over_one_another(font: str) -> None:
     layout = layout_caption(text, BasicShaper(chain), width=90, max_lines=9, break_unit="character")
     ink = np.zeros((layout.height, layout.width), dtype=np.uint8)
     for index, line in enumerate(layout.lines):
-        pen = 0
+        pen = line.x
         for character in layout.text[line.start : line.end]:
             if glyph := chain.glyph(character):
-                _paste(ink, glyph.ink, pen + glyph.x, index * layout.line_height + chain.baseline + glyph.y)
+                _paste(ink, glyph.ink, pen + glyph.x, layout.top_of(index) + chain.baseline + glyph.y)
                 pen += glyph.advance
     assert len(layout.lines) > 2 and (render_strip(layout) == 255 - ink).all()

@@ -52,7 +52,7 @@ def setting(lang: str, fonts: FontChain, width: int) -> tuple[Layout, list[Span]
     shaper = make_shaper(row, fonts)
     words = [word for word in words_of(row.script) if not shaper.missing(word)]
     text = row.joiner.join(words)
-    layout = layout_caption(text, shaper, width=width, max_lines=99, break_unit=row.break_unit).with_whole_letters()
+    layout = layout_caption(text, shaper, width=width, max_lines=99, break_unit=row.break_unit)
     spans, start = [], 0
     for word in words:
         start = text.index(word, start)
@@ -136,7 +136,7 @@ def test_the_form_of_a_cover_does_not_tell_how_far_its_letters_reach(lang: str, 
     for word in {word for text in calibration_sample(lang)[:60] for word in text.split()}:
         layout = layout_caption(word, shaper, width=900, max_lines=1, break_unit="word")
         line = replace(layout.lines[0], x=100)
-        layout = replace(layout, lines=(replace(line, end=line.start, glyphs=()), line), width=1000, extra_rows=99)
+        layout = replace(layout, lines=(replace(line, end=line.start, glyphs=()), line), width=1000, rows_below=99)
         (cell,) = span_cells(Span(start=0, end=len(word), text=word, tokens=(word,)), layout)
         reached.add(Margins(*(abs(a - b) for a, b in zip(rule.cover(cell).box, cell.line_box, strict=True))))
     assert reached == {sample.margins}

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 # Name and version, for signatures, of the layout rules: line breaks, the choice of the first face, and rejects for
 # another script, stacked marks or missing glyphs.
-LAYOUT_RULES = "rules-7"
+LAYOUT_RULES = "rules-8"
 MAX_CLUSTER = 32  # characters that are drawn as one: a letter with more marks than any writing has cannot be read
 BATCH = 32  # items whose captions go through the text pipeline together
 MAX_BATCH_BYTES = 64 << 20  # of their encoded pictures, which wait meanwhile

@@ -110,7 +110,6 @@ class FormBuilder:
         prepared = self.pipeline.prepare(item, replace(style, width=slot.width, max_height=MAX_RATIO * slot.width))
         if isinstance(prepared, Reject):
             return prepared
-        prepared = replace(prepared, layout=prepared.layout.with_whole_letters())
         ink = WHITE - render_strip(prepared.layout)
         covers = self._select(prepared, ink, form, earlier_spans)
         if isinstance(covers, Reject):

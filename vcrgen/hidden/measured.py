@@ -18,7 +18,8 @@ from vcrgen.pixels.templates import Templates
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.typeset.cover import Gray, cell_texts, draw_layers, mark_hidden, span_cells
 from vcrgen.typeset.fonts import FontChain, resolve_font
-from vcrgen.typeset.records import WHITE, Layout, Line
+from vcrgen.typeset.layout import set_line
+from vcrgen.typeset.records import WHITE, Layout
 from vcrgen.typeset.render import cover_strip
 from vcrgen.typeset.shaping import Shaper
 from vcrgen.typeset.style import make_shaper
@@ -61,14 +62,12 @@ def _type(font: str, size: int, lang: str) -> tuple[Shaper, Templates]:
 
 
 def _layout(item: Mapping[str, Any], shaper: Shaper) -> Layout:
-    """Return the lines of an item as its key has them, from left to right."""
-    text = item["drawn"]
+    """Return the lines of an item as its key has them."""
+    text, width = item["drawn"], item["width"]
     return Layout(
         text=text,
-        lines=tuple(
-            Line(start=start, end=end, x=0, glyphs=shaper.shape(text, start, end)) for start, end in item["lines"]
-        ),
-        width=item["width"],
+        lines=tuple(set_line(text, start, end, shaper, width) for start, end in item["lines"]),
+        width=width,
         line_height=shaper.line_height,
         baseline=shaper.baseline,
     ).with_whole_letters()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,19 @@ from vcrgen.typeset.shaping import GlyphCounts, Shaper
 _VOICED = re.compile(f".[{VOICING_MARKS}]", re.DOTALL)
 MAX_EXTENTS = 100_000  # words whose widths are cached
 _PLACE = partial(tuple.__new__, PlacedGlyph)  # half the time of PlacedGlyph(...), of which a build makes millions
+
+
+class Extent(NamedTuple):
+    """The width of a text, in pixels from its first pen position."""
+
+    advance: int
+    left: int  # of its ink, at most 0
+    right: int  # of its ink, at least ``advance``
+
+    def followed_by(self, other: "Extent") -> "Extent":
+        """Return the extent of this text and another one."""
+        pen = self.advance
+        return Extent(pen + other.advance, min(self.left, pen + other.left), max(self.right, pen + other.right))
 
 
 class BasicShaper(Shaper):
@@ -35,7 +49,7 @@ class BasicShaper(Shaper):
             raise ValueError(f"the basic shaper sets text from left to right, not {direction!r}")
         super().__init__(chain, direction)
         self.engine = f"pillow-{version('pillow')}-basic"
-        self._extents: dict[str, tuple[int, int]] = {}
+        self._extents: dict[str, Extent] = {}
 
     def shape(self, text: str, start: int, end: int) -> tuple[PlacedGlyph, ...]:
         """As `Shaper.shape`: one glyph a character."""
@@ -65,18 +79,17 @@ class BasicShaper(Shaper):
 
     def width(self, text: str, start: int, end: int) -> int:
         """As `Shaper.width`."""
-        return self.extent(text[start:end])[1]
+        extent = self.extent(text[start:end])
+        return extent.right - extent.left
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
         """As `Shaper.growing_width`: widths add up, so only new text is measured."""
-        pen, position = 0, start
+        line, position = Extent(0, 0, 0), start
 
         def width(end: int) -> int:
-            nonlocal pen, position
-            advance, right = self.extent(text[position:end])
-            right += pen
-            pen, position = pen + advance, end
-            return right
+            nonlocal line, position
+            line, position = line.followed_by(self.extent(text[position:end])), end
+            return line.right - line.left
 
         return width
 
@@ -89,15 +102,15 @@ class BasicShaper(Shaper):
         """Return the advance of ``text`` in pixels; a character without a glyph counts 0."""
         return sum(glyph.advance for glyph in map(self.chain.glyph, self._split(text)) if glyph)
 
-    def extent(self, text: str) -> tuple[int, int]:
-        """Return the advance of ``text``, and the right end of its ink, in pixels; cached, so meant for words."""
+    def extent(self, text: str) -> Extent:
+        """Return the extent of a text, in pixels; cached, so meant for words."""
         if text not in self._extents:
             if len(self._extents) >= MAX_EXTENTS:
                 self._extents.clear()
-            *parts, last_part = self._split(text) or [""]
-            last = self.chain.glyph(last_part) if last_part else None
-            before = self.advance("".join(parts))
-            self._extents[text] = (before + last.advance, before + last.right) if last else (before, before)
+            extent = Extent(0, 0, 0)
+            for glyph in filter(None, map(self.chain.glyph, self._split(text))):
+                extent = extent.followed_by(Extent(glyph.advance, min(0, glyph.x), glyph.right))
+            self._extents[text] = extent
         return self._extents[text]
 
 

@@ -352,7 +352,11 @@ def _draw_glyph(face: int, font: ImageFont.FreeTypeFont, character: str) -> Glyp
     right = max(advance, round(font.getbbox(character)[2]))
     mask, (x, y) = font.getmask2(character, mode="L", anchor="ls")
     ink = np.array(mask, dtype=np.uint8).reshape(mask.size[::-1])
-    return Glyph(face, advance, right, ink, x, y)
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    if not rows.size:
+        return Glyph(face, advance, right, ink, x, y)
+    top, left = int(rows[0]), int(columns[0])  # a strip grows by what ink needs, not by empty edges of drawings
+    return Glyph(face, advance, right, ink[top : rows[-1] + 1, left : columns[-1] + 1], x + left, y + top)
 
 
 def default_chain(names: Sequence[str], *, size: int, first: FontFile | None = None) -> FontChain:

@@ -21,7 +21,7 @@ from vcrgen.text.graphemes import clusters
 from vcrgen.typeset.bidi import LEVEL_RULES, levels, visual_order
 from vcrgen.typeset.fonts import Face, FontChain
 from vcrgen.typeset.records import Glyph, PlacedGlyph
-from vcrgen.typeset.shaping import Shaper, line_length
+from vcrgen.typeset.shaping import Shaper, ink_reach, line_length
 
 MAX_WORDS = 20_000  # words whose glyphs are cached
 MAX_GLYPHS = 100_000  # cached drawings of glyphs, at each quarter of a pixel
@@ -54,6 +54,15 @@ class GlyphRun(NamedTuple):
 
     level: int  # of the bidirectional algorithm
     glyphs: tuple[Shaped, ...]  # from left to right
+
+
+class WordExtent(NamedTuple):
+    """The width of a word or a space."""
+
+    length: int  # characters
+    advance: int  # in units
+    before: int  # pixels of its ink before its first pen position
+    behind: int  # the same behind its last one
 
 
 class HarfBuzzShaper(Shaper):
@@ -93,26 +102,24 @@ class HarfBuzzShaper(Shaper):
         return tuple(placed)
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
-        """As `Shaper.growing_width`: widths of words add up, with up to three pixels more for their rounding."""
+        """As `Shaper.growing_width`: widths of words add up, with some pixels more for their rounding and overhang."""
         pen, last = 0, start  # start of the last word, in units and in the text
+        before = behind = 0  # the largest overhang of any word: words of two directions change places
 
         def width(end: int) -> int:
-            nonlocal pen, last
-            *whole, word = _PIECE.findall(text[last:end]) or [""]
-            pen += sum(self._extent(piece)[0] for piece in whole)
-            last += sum(map(len, whole))
-            advance, reach = self._extent(word)
-            return -(-(pen + advance) // UNIT) + reach + 1  # pen positions are rounded
+            nonlocal pen, last, before, behind
+            extents = [self._extent(piece) for piece in _PIECE.findall(text[last:end]) or [""]]
+            before, behind = max(before, *(e.before for e in extents)), max(behind, *(e.behind for e in extents))
+            pen, last = pen + sum(e.advance for e in extents[:-1]), last + sum(e.length for e in extents[:-1])
+            return -(-(pen + extents[-1].advance) // UNIT) + before + behind + 1  # pen positions are rounded
 
         return width
 
-    def _measure(self, word: str) -> tuple[int, int]:
-        """Return the advance of a word in units, and the extent of its ink beyond a line's end in pixels."""
+    def _measure(self, word: str) -> WordExtent:
         glyphs = self.shape(word, 0, len(word))
         advance = sum(shaped.advance for _, run in self.runs(word, 0, len(word)) for shaped in run.glyphs)
-        if self.direction == "rtl":
-            return advance, -min([0, *(pen + glyph.x for _, _, pen, glyph in glyphs)])
-        return advance, max([0, *(pen + glyph.right - line_length(glyphs) for _, _, pen, glyph in glyphs)])
+        reach = ink_reach(glyphs)
+        return WordExtent(len(word), advance, -reach.left, reach.right - line_length(glyphs))
 
     def runs(self, text: str, start: int, end: int) -> list[tuple[int, GlyphRun]]:
         """Return the runs of a line from left to right, each with the start of its word in the text."""

@@ -8,7 +8,7 @@ from vcrgen.text.graphemes import clusters
 from vcrgen.text.normalise import NO_BREAK_SPACES, WORD_JOINER
 from vcrgen.typeset.line_breaks import line_breaks
 from vcrgen.typeset.records import Layout, Line
-from vcrgen.typeset.shaping import Shaper, line_length
+from vcrgen.typeset.shaping import Shaper, ink_reach
 
 WORD = re.compile(r"\S+")
 # Words that no line break may part (LB11, LB12). A word joiner behind a plain space keeps the line together there.
@@ -43,14 +43,14 @@ def layout_caption(text: str, shaper: Shaper, *, width: int, max_lines: int, bre
         fits(end)
         while (unit := next(units, None)) and fits(unit[1]):
             end = unit[1]
-        lines.append(_line(text, start, end, shaper, width))
+        lines.append(set_line(text, start, end, shaper, width))
     return Layout(
         text=text[: lines[-1].end],
         lines=tuple(lines),
         width=width,
         line_height=shaper.line_height,
         baseline=shaper.baseline,
-    )
+    ).with_whole_letters()
 
 
 def _fits(text: str, start: int, shaper: Shaper, width: int) -> Callable[[int], bool]:
@@ -59,10 +59,13 @@ def _fits(text: str, start: int, shaper: Shaper, width: int) -> Callable[[int], 
     return lambda end: width_to(end) <= width or shaper.width(text, start, end) <= width
 
 
-def _line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
+def set_line(text: str, start: int, end: int, shaper: Shaper, width: int) -> Line:
+    """Set characters of a text as a line of a strip of that width, with whole letters at the end where it begins."""
     glyphs = shaper.shape(text, start, end)
-    x = width - line_length(glyphs) if shaper.direction == "rtl" else 0
-    return Line(start=start, end=end, x=x, glyphs=glyphs)
+    reach = ink_reach(glyphs)
+    return Line(
+        start=start, end=end, x=width - reach.right if shaper.direction == "rtl" else -reach.left, glyphs=glyphs
+    )
 
 
 def line_units(text: str, break_unit: str) -> list[tuple[int, int]]:

@@ -112,7 +112,8 @@ class Layout:
     width: int  # width of the strip in pixels
     line_height: int  # distance between baselines in pixels
     baseline: int  # pixels from the top of a line to its baseline
-    extra_rows: int = 0  # rows of the strip below those that it has in VCR-WIKI
+    rows_above: int = 0  # rows of the strip above those that it has in VCR-WIKI
+    rows_below: int = 0  # the same below them
 
     @property
     def caption(self) -> str:
@@ -121,12 +122,12 @@ class Layout:
 
     @property
     def height(self) -> int:
-        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and `extra_rows`."""
-        return self.line_height * len(self.lines) + 1 + self.extra_rows
+        """Height of the strip in pixels: one row more than its lines, as in VCR-WIKI, and those for whole letters."""
+        return self.rows_above + self.line_height * len(self.lines) + 1 + self.rows_below
 
     def top_of(self, index: int) -> int:
         """First row of a line in the strip; the next line begins ``line_height`` rows below."""
-        return self.line_height * index
+        return self.rows_above + self.line_height * index
 
     def ink_boxes(self, index: int) -> Iterator[tuple[PlacedGlyph, Box]]:
         """Yield the glyphs of a line that have ink, and where it is drawn: beyond the line or the strip, too.
@@ -143,9 +144,11 @@ class Layout:
                 yield placed, Box(x, y, x + columns, y + rows)
 
     def with_whole_letters(self) -> Self:
-        """Return the layout with enough rows for all letters of the last line; some faces' ``g`` would be cut off."""
-        lowest = max((box.y1 for _, box in self.ink_boxes(len(self.lines) - 1)), default=0)
-        return replace(self, extra_rows=self.extra_rows + max(0, lowest - self.height))
+        """Return the layout with enough rows for all ink: above it for accents and vowel signs, below it for tails."""
+        boxes = [box for index in range(len(self.lines)) for _, box in self.ink_boxes(index)]
+        above = -min([0, *(box.y0 for box in boxes)])
+        below = max([0, *(box.y1 - self.height for box in boxes)])
+        return replace(self, rows_above=self.rows_above + above, rows_below=self.rows_below + below)
 
 
 class GlyphBox(NamedTuple):

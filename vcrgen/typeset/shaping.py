@@ -6,7 +6,7 @@ a class with one method, and nothing else changes.
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -66,12 +66,9 @@ class Shaper(ABC):
         return GlyphCounts(list(numbers), counts, frozenset(drawn))
 
     def width(self, text: str, start: int, end: int) -> int:
-        """Return the width of a line in pixels: from its start to its last pen position or ink."""
-        glyphs = self.shape(text, start, end)
-        length = line_length(glyphs)
-        if self.direction == "rtl":
-            return length - min([0, *(pen + glyph.x for _, _, pen, glyph in glyphs)])
-        return max([length, *(pen + glyph.right for _, _, pen, glyph in glyphs)])
+        """Return the width of a line in pixels: from its first pen position or ink to its last one."""
+        reach = ink_reach(self.shape(text, start, end))
+        return reach.right - reach.left
 
     def growing_width(self, text: str, start: int) -> Callable[[int], int]:
         """Return a function from a line's end to its `width` or a little more, to be called with rising ends."""
@@ -81,6 +78,21 @@ class Shaper(ABC):
         """Return the characters of a text that no font can draw, each once, in order."""
         drawn = {at for start, end, _, _ in self.shape(text, 0, len(text)) for at in range(start, end)}
         return list(dict.fromkeys(character for at, character in enumerate(text) if at not in drawn))
+
+
+class Reach(NamedTuple):
+    """The columns of a line's ink and pen positions, from its first pen position."""
+
+    left: int  # at most 0
+    right: int
+
+
+def ink_reach(glyphs: Iterable[PlacedGlyph]) -> Reach:
+    """Return how far the ink of a line reaches."""
+    left = right = 0
+    for _, _, pen, glyph in glyphs:
+        left, right = min(left, pen + glyph.x), max(right, pen + glyph.right)
+    return Reach(left, right)
 
 
 def line_length(glyphs: Sequence[PlacedGlyph]) -> int:
