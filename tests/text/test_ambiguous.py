@@ -14,7 +14,6 @@ from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.normalise import normalise_caption
 from vcrgen.text.pipelines import load_pipeline
 from vcrgen.text.sample import calibration_sample
-from vcrgen.text.segmenters import load_segmenter
 from vcrgen.typeset.fonts import default_chain
 
 
@@ -66,8 +65,8 @@ def test_told_by_their_drawing(lang: str, text: str) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_words_of_the_language_are_told(lang: str) -> None:
-    words = {word for line in calibration_sample(lang) for word in load_segmenter(lang)(normalise_caption(line)).texts}
-    assert not [word for word in words if is_ambiguous(word, lang)]
+    words = regex.findall(r"[\w\p{M}]+", normalise_caption(" ".join(calibration_sample(lang))))
+    assert len(words) > 50 and not [word for word in words if is_ambiguous(word, lang)]
 
 
 def test_what_is_drawn_alike_is_one_text() -> None:
