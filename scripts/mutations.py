@@ -1105,9 +1105,9 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     M(
         "sources",
-        "blobs behind a link are the cache of the Hub",
-        "blobs.is_dir() and blobs.resolve() == blobs",
-        "blobs.is_dir()",
+        "any folder is the cache of the Hub",
+        'place.parent.name == "snapshots" and dataset.name.startswith("datasets--")',
+        'place.parent.name == "snapshots"',
         "tests/builder/sources/test_images.py",
     ),
     M(

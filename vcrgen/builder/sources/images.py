@@ -79,8 +79,7 @@ def _blobs_of(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         dataset = place.parent.parent
         if place.parent.name == "snapshots" and dataset.name.startswith("datasets--"):
-            blobs = dataset / "blobs"
-            return blobs if blobs.is_dir() and blobs.resolve() == blobs else None
+            return dataset / "blobs"  # where it is a link itself, no file without links is in it
     return None
 
 
