@@ -48,9 +48,9 @@ def measured_bits(item: Mapping[str, Any], strip: Gray, lang: str) -> Iterator[f
     covers = [cover for span in item["spans"] for cover in read_covers(span)]
     if not np.array_equal(strip, cover_strip(WHITE - layers.ink, covers)):
         raise HiddenSetError("the strip is not the text of the key under its covers")
-    for span, row in zip(spans, item["spans"], strict=True):
-        hidden = np.zeros(strip.shape, dtype=bool)
-        mark_hidden(hidden, read_covers(row))
+    hidden = np.zeros(strip.shape, dtype=bool)
+    mark_hidden(hidden, covers)  # of all spans: a cover ends where one before it begins
+    for span in spans:
         seen = visible_cells(templates, strip, hidden, cells[span], layers, layout.baseline)
         yield lower_bound(templates, seen, cell_texts(span, layout))
 
