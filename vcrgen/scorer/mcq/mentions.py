@@ -308,8 +308,8 @@ class MentionReader:
             if token.kind == END or token.word in STOPS or (token.option is not None and token.word != "a"):
                 return False
             if token.word in COMMAS:
-                known = after.kind != "" or after.option is not None or is_third_person(after.word)
-                return not known or is_first_person(after)
+                is_named = after.kind != "" or after.option is not None or is_third_person(after.word)
+                return not is_named or is_first_person(after)
         return False
 
     def _is_letter_waw(self, place: int) -> bool:
@@ -317,7 +317,7 @@ class MentionReader:
         before, after = self.at(place - 1), self.at(place + 1)
         if after.kind in (MARK, END):
             return True
-        return all(each.kind != "" and each.option is None for each in (before, after))
+        return all(neighbour.kind != "" and neighbour.option is None for neighbour in (before, after))
 
     def _is_number(self, place: int, *, listed: bool) -> bool:
         """Tell whether a digit is the label of an option, and not of a step or a count."""

@@ -86,14 +86,14 @@ _TOKEN = re.compile(
 
 def tokens_of(output: str, options: Sequence[str], rotation: int) -> list[Token]:
     """Split an output; the texts of options are single tokens, and so are the phrases of ``words.txt``."""
-    known = _option_words(tuple(options))
-    text = _with_texts(_plain(output), known.texts)
+    option_words = _option_words(tuple(options))
+    text = _with_texts(_plain(output), option_words.texts)
     words = _TOKEN.findall(text)
-    folded = [_folded(known.shown(word)) for word in words]
+    folded = [_folded(option_words.shown(word)) for word in words]
     tokens: list[Token] = []
     place = 0
     while place < len(words):
-        length, token = _token(words, folded, place, known, rotation)
+        length, token = _token(words, folded, place, option_words, rotation)
         if token.text is not None and tokens and tokens[-1].word.lower() in _ARTICLES and tokens[-1].kind != END:
             tokens.pop()
         if token.word:
@@ -117,29 +117,29 @@ class _OptionWords(NamedTuple):
 
 
 def _token(
-    words: Sequence[str], folded: Sequence[str], place: int, known: _OptionWords, rotation: int
+    words: Sequence[str], folded: Sequence[str], place: int, option_words: _OptionWords, rotation: int
 ) -> tuple[int, Token]:
     """The token at a place, and how many words it takes."""
     word = words[place]
     number = ord(word[0]) - _FIRST_TEXT
-    if 0 <= number < known.options:
-        if number not in known.common:
+    if 0 <= number < option_words.options:
+        if number not in option_words.common:
             return 1, Token(word, text=number)
         length, kind = _phrase(folded, place)
         if length == 1:
-            kind = kind or _phrase([_folded(each) for each in _TOKEN.findall(known.texts[number])], 0)[1]
-            return 1, Token(known.texts[number], kind, text=number, common=True)
+            kind = kind or _phrase([_folded(token) for token in _TOKEN.findall(option_words.texts[number])], 0)[1]
+            return 1, Token(option_words.texts[number], kind, text=number, common=True)
         return length, Token(" ".join(folded[place : place + length]), kind)
     length, kind = _phrase(folded, place)
-    if word in known.labels and (word not in "Ii" or length == 1):  # "I think" names no option
-        label = shown_option(known.labels[word], rotation, known.options)
+    if word in option_words.labels and (word not in "Ii" or length == 1):  # "I think" names no option
+        label = shown_option(option_words.labels[word], rotation, option_words.options)
         return 1, Token(word, "or" if word == "و" else "", label=label)
     if not kind and word[0] in "وفبل" and len(word) > 1:  # particles that are written with their word
-        if (rest := word[1:]) in known.labels and rest not in _WITH_WORDS:
-            label = shown_option(known.labels[rest], rotation, known.options)
+        if (rest := word[1:]) in option_words.labels and rest not in _WITH_WORDS:
+            label = shown_option(option_words.labels[rest], rotation, option_words.options)
             return 1, Token(rest, "joined" if word[0] == "و" else "", label=label)
         length, kind = _phrase([_folded(rest), *folded[place + 1 : place + 4]], 0)
-    if place_of(kind, known.options) is None:  # "fifth" of four options
+    if place_of(kind, option_words.options) is None:  # "fifth" of four options
         kind = ""
     if not kind:
         kind = "not" if folded[place].endswith("n't") else END if word == END else "mark" if _is_mark(word) else ""
@@ -174,14 +174,16 @@ def _phrase(folded: Sequence[str], place: int) -> tuple[int, str]:
 @lru_cache(maxsize=256)  # an item is asked in several orders and views
 def _option_words(options: tuple[str, ...]) -> _OptionWords:
     """The labels of options, and the texts by which each is known."""
-    shown = [_plain(option).strip(" .") for option in options]
+    plain_texts = [_plain(option).strip(" .") for option in options]
     letters, digits = (
         {label: number for label, number in every.items() if number < len(options)}
         for every in (LABEL_LETTERS, _DIGITS)
     )
-    counted = any(word in digits for option in shown for word in _TOKEN.findall(option))
+    counted = any(word in digits for option in plain_texts for word in _TOKEN.findall(option))
     labels = letters if counted else letters | digits
-    texts = {number: _without_article(_small(text)) for number, text in enumerate(shown) if text and text not in labels}
+    texts = {
+        number: _without_article(_small(text)) for number, text in enumerate(plain_texts) if text and text not in labels
+    }
     common = frozenset(number for number, text in texts.items() if _is_common(text))
     return _OptionWords(len(options), labels, texts, common)
 
@@ -209,7 +211,7 @@ def _without_article(text: str) -> str:
 def _with_texts(output: str, texts: Mapping[int, str]) -> str:
     """An output in which each text of an option is one private character, the longest ones first."""
     small = _small(output)
-    for number, text in sorted(texts.items(), key=lambda known: -len(known[1])):
+    for number, text in sorted(texts.items(), key=lambda numbered: -len(numbered[1])):
         parts, start = [], 0
         while (at := small.find(text, start)) >= 0:
             end = at + len(text)

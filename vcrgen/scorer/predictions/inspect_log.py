@@ -30,24 +30,24 @@ def read_inspect_log(file: Path) -> Iterator[Prediction]:
         header = read_eval_log(str(file), header_only=True)
         samples = read_eval_log_samples(str(file), all_samples_required=False)
         for sample in samples:
-            place, known = f"sample {sample.id}", sample.metadata or {}
-            question_id = as_id(known.get("question_id"))
+            place, metadata = f"sample {sample.id}", sample.metadata or {}
+            question_id = as_id(metadata.get("question_id"))
             if question_id is None:
                 raise PredictionError(f"{file}, {place}: no `question_id` in its metadata; is it a log of vcrgen/vcr?")
             if sample.error or not sample.output.choices:
                 continue
             output, flaws = read_output(sample.output.completion, f"{file}, {place}")
             cut = ("truncated",) if sample.output.stop_reason in _CUT else ()
-            rotation = known.get("rotation", 0)
+            rotation = metadata.get("rotation", 0)
             yield Prediction(
                 place=place,
                 question_id=question_id,
-                view=read_view(known.get("view"), place) or View.STACKED,
-                mode=read_mode(known.get("mode"), place),
+                view=read_view(metadata.get("view"), place) or View.STACKED,
+                mode=read_mode(metadata.get("mode"), place),
                 model=encodable(header.eval.model),
                 output=output,
                 flaws=(*flaws, *cut),
-                lang=known.get("lang") if isinstance(known.get("options"), list) else None,
+                lang=metadata.get("lang") if isinstance(metadata.get("options"), list) else None,
                 rotation=rotation if type(rotation) is int and 0 <= rotation < MAX_OPTIONS else 0,
             )
     except PredictionError:

@@ -37,18 +37,18 @@ class TaskName:
 
 def read_vlmevalkit_name(file: Path) -> TaskName:
     """Of a table that VLMEvalKit wrote."""
-    found = _VLMEVALKIT.fullmatch(file.stem)
-    return _task(found, found["model"]) if found else TaskName()
+    match = _VLMEVALKIT.fullmatch(file.stem)
+    return _task(match, match["model"]) if match else TaskName()
 
 
 def read_lmms_eval_name(file: Path) -> TaskName:
     """Of a log that lmms-eval wrote; it puts the logs of a model into a folder."""
-    found = _LMMS_EVAL.fullmatch(file.stem)
-    if found is None:
+    match = _LMMS_EVAL.fullmatch(file.stem)
+    if match is None:
         return TaskName()
-    return _task(found, file.parent.name if _SAMPLES.fullmatch(found["before"]) else found["before"])
+    return _task(match, file.parent.name if _SAMPLES.fullmatch(match["before"]) else match["before"])
 
 
-def _task(found: re.Match[str], model: str) -> TaskName:
-    view = View.TEI if found["tei"] else View.STACKED
-    return TaskName(model=model or None, view=view, mode=found["mode"].lower())
+def _task(match: re.Match[str], model: str) -> TaskName:
+    view = View.TEI if match["tei"] else View.STACKED
+    return TaskName(model=model or None, view=view, mode=match["mode"].lower())

@@ -57,13 +57,13 @@ def receive(file: Path) -> PredictionFile:
     if kind is not None:
         packed, source = source, Path(folder.name) / "unpacked"
         _write(source, _unpacked(packed, kind), file)
-    shown = Path("standard input") if file == STDIN else file
-    name = shown.with_suffix("") if shown.suffix in SUFFIXES else shown
+    label = Path("standard input") if file == STDIN else file
+    name = label.with_suffix("") if label.suffix in SUFFIXES else label
     try:
         opened = open_predictions(source, name=str(name))
     except PredictionError as problem:
-        raise PredictionError(str(problem).replace(str(source), str(shown))) from None
-    return replace(opened, path=shown, copy=source, folder=folder)
+        raise PredictionError(str(problem).replace(str(source), str(label))) from None
+    return replace(opened, path=label, copy=source, folder=folder)
 
 
 def _compression(file: Path) -> str | None:
