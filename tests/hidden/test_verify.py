@@ -33,7 +33,7 @@ from vcrgen.hidden.public import IMAGE_FOLDERS, PAIR_FORMAT, TIME_STAMP, content
 from vcrgen.hidden.secret import Secret, load_secret
 from vcrgen.hidden.verify import find_sets
 from vcrgen.samples import sample_pair
-from vcrgen.typeset.records import Box, Cover
+from vcrgen.typeset.records import Cell, Cover
 from vcrgen.typeset.style import Style
 
 Plant = Callable[[Path], None]
@@ -51,11 +51,12 @@ PERMISSIONS = "key readable by its owner only"
 CONTENT = "questions and images are those of the key"
 TEXTS = "no answer, caption or source id in the public part"
 COVERS = "every answer covered in the pixels"
+BITS = "bits that covers promise left by the whole strip"
 PARTS = "feedback split and final split"
 SEAL = "seal of the maintainer's secret"
 PUBLIC_CHECKS = (NAMES, DESCRIPTION, QUESTIONS, IMAGES, CANARY, TIMES, ATTRIBUTES)
 ORIGIN = "items that the package alone cannot rebuild"
-ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, ORIGIN, TEXTS, COVERS, PARTS, SEAL)
+ALL_CHECKS = (*PUBLIC_CHECKS, COMMITMENT, PERMISSIONS, CONTENT, ORIGIN, TEXTS, COVERS, BITS, PARTS, SEAL)
 
 
 @pytest.fixture(scope="module")
@@ -571,9 +572,10 @@ class _Checkers:
 
     name = "checkers"
 
-    def cover(self, cell: Box) -> Cover:
-        rows, columns = np.indices((cell.y1 - cell.y0, cell.x1 - cell.x0))
-        return Cover(box=cell, mask=(rows + columns) % 2 == 0, fill=200)
+    def cover(self, cell: Cell) -> Cover:
+        box = cell.line_box
+        rows, columns = np.indices((box.y1 - box.y0, box.x1 - box.x0))
+        return Cover(box=box, mask=(rows + columns) % 2 == 0, fill=200)
 
 
 @pytest.fixture(scope="module")
@@ -583,9 +585,8 @@ def checkered(low: Path, make: Callable[..., Any], tmp_path_factory: pytest.Temp
 
     def style(self: FormBuilder, font: str, size: int) -> Style:
         made = real(self, font, size)
-        return replace(
-            made, calibrations={mode: replace(cover, rule=_Checkers()) for mode, cover in made.calibrations.items()}
-        )
+        checkers = {mode: replace(cover, rule=_Checkers()) for mode, cover in made.calibrations.items()}
+        return replace(made, cover=_Checkers.name, calibrations=checkers)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FormBuilder, "_make_style", style)
@@ -659,11 +660,11 @@ def other_pixels(folder: Path) -> None:
 
 
 AS_IT_IS: dict[str, tuple[Plant, set[str]]] = {
-    "answer edited": (edited_answer, {COMMITMENT, CONTENT, SEAL, ORIGIN}),
+    "answer edited": (edited_answer, {COMMITMENT, CONTENT, SEAL, ORIGIN, BITS}),
     "nonce edited": (edited_key(nonce="0" * 32), {COMMITMENT, SEAL}),
     "seal edited": (edited_key(seal="0" * 64), {SEAL}),
     "canary edited": (edited_key(canary="x"), {COMMITMENT, SEAL}),
-    "key damaged": (edited_key(files=[ANSWERS, REPORT]), {COMMITMENT, CONTENT, SEAL, ORIGIN}),
+    "key damaged": (edited_key(files=[ANSWERS, REPORT]), {COMMITMENT, CONTENT, SEAL, ORIGIN, BITS}),
     "another commitment": (another_commitment, {COMMITMENT}),
     "key file open": (open_file, {PERMISSIONS}),
     "key folder open": (open_folder, {PERMISSIONS}),
