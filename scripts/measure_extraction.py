@@ -1,57 +1,93 @@
-"""Accuracy of regex-based answer extraction on the labelled corpus of outputs, per key letter.
+"""Accuracy of regex-based answer extraction on published outputs of models, per key letter.
 
-    python scripts/measure_extraction.py
+    git clone https://github.com/MMMU-Benchmark/MMMU && git -C MMMU show e3be6827 --stat   # two revisions have outputs
+    python scripts/measure_extraction.py FOLDER [--differences FILE]
 
-The corpus is tests/scorer/mcq/answers.txt, each template filled for every key letter. The table is of the half of the
-templates that a hash holds back; below it, the other half, and the kinds of which not all is read. First for items of
-four options, then of ten.
+FOLDER holds files ``*.jsonl`` of MMMU-Pro: those of ``mmmu-pro/output`` at HEAD and of ``mmmu-pro/temp_output`` at
+e3be6827. Nothing of them is in the project. An output declares its answer in the asked form if it has a line
+``Answer: X``; right is then the label of the last such line, by the expression below.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import ast
+import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.scorer.mcq.answers import Answer, answers
 from vcrgen.data.tasks.bloom import LETTERS
-from vcrgen.scorer.mcq.grammar import read_choice
+from vcrgen.scorer.mcq.choices import read_choice
+
+ASKED = re.compile(
+    r"^[ \t*#>]*(?:final )?answer[ \t*]*:[ \t*$]*\(?([A-J])\)?(?=$|[\s.*,:;)$])", re.IGNORECASE | re.MULTILINE
+)
+
+
+class Output(NamedTuple):
+    """One published output."""
+
+    file: str
+    text: str
+    options: tuple[str, ...]
+    key: int
+
+    @property
+    def asked(self) -> int | None:
+        """The label of its last line ``Answer: X``, from 0; -1 for one that no option has; None without such a line."""
+        lines = ASKED.findall(self.text)
+        label = LETTERS.find(lines[-1].upper()) if lines else None
+        return -1 if label is not None and label >= len(self.options) else label
+
+
+def outputs(folder: Path) -> Iterator[Output]:
+    """The outputs of a folder; those of items whose options or key are not what the file says are left out."""
+    for file in sorted(folder.rglob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            row: dict[str, Any] = json.loads(line)
+            four = "4opts" in file.name or "shuffled_options" not in row
+            shown = row["options"] if four else row["shuffled_options"]
+            options = ast.literal_eval(shown) if isinstance(shown, str) else shown
+            key = LETTERS.find(str(row["answer"] if four else row.get("shuffled_options_answer")))
+            if isinstance(row.get("response"), str) and len(options) <= len(LETTERS):
+                yield Output(file.name, row["response"], tuple(map(str, options)), key)
 
 
 def main() -> None:
-    for options in (4, 10):
-        print(f"{options} options\n")
-        measure(answers(options))
-
-
-def measure(corpus: Sequence[Answer]) -> None:
-    """Print the tables of a corpus."""
-    held = [each for each in corpus if each.held_back]
-    print("| key | outputs | right | wrong | unread |\n|---|---|---|---|---|")
-    for key in sorted({each.key for each in held}):
-        print(row(LETTERS[key], [each for each in held if each.key == key]))
-    print(row("all", held))
-    print(f"\nNot held back:\n{row('all', [each for each in corpus if not each.held_back])}\n\nKinds, held back:")
-    for kind in dict.fromkeys((each.lang, each.kind) for each in held):
-        some = [each for each in held if (each.lang, each.kind) == kind]
-        if outcomes(some)["right"] < len(some):
-            print(row(" ".join(kind), some))
-    print()
-
-
-def outcomes(some: Iterable[Answer]) -> Counter[str]:
-    """Count the outputs that are read right, wrong, or not at all."""
-    read = [(read_choice(each.output, each.options).choice, each.choice) for each in some]
-    return Counter("right" if got == known else "unread" if got is None else "wrong" for got, known in read)
-
-
-def row(name: str, some: list[Answer]) -> str:
-    """One row of the table, in percent."""
-    found = outcomes(some)
-    shares = " | ".join(f"{100 * found[kind] / len(some):.2f} %" for kind in ("right", "wrong", "unread"))
-    return f"| {name} | {len(some):,} | {shares} |"
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--differences", type=Path, help="A file for the outputs that are read otherwise.")
+    options = parser.parse_args()
+    by_letter: dict[str, Counter[str]] = {}
+    kinds: dict[str, Counter[str]] = {}
+    different: list[str] = []
+    for output in outputs(options.folder):
+        reading = read_choice(output.text, output.options)
+        kinds.setdefault(output.file, Counter())[reading.kind.value] += 1
+        if output.asked is None:
+            continue
+        wanted = None if output.asked < 0 else output.asked
+        outcome = "right" if reading.choice == wanted else "unread" if reading.choice is None else "wrong"
+        by_letter.setdefault(LETTERS[wanted] if wanted is not None else "none", Counter())[outcome] += 1
+        if outcome != "right":
+            different.append(
+                f"{outcome} {output.file} {output.options}\n{output.asked} {reading}\n{output.text}\n{'=' * 80}\n"
+            )
+    print("| label | outputs | right | wrong | unread |\n|---|---|---|---|---|")
+    for letter, counts in [*sorted(by_letter.items()), ("all", sum(by_letter.values(), Counter()))]:
+        shares = " | ".join(f"{100 * counts[kind] / counts.total():.2f} %" for kind in ("right", "wrong", "unread"))
+        print(f"| {letter} | {counts.total():,} | {shares} |")
+    print("\n| file | outputs | read | ambiguous | invalid | refused | empty |\n|---|---|---|---|---|---|---|")
+    names = ("chosen", "ambiguous", "invalid", "refused", "empty")
+    for file, counts in [*kinds.items(), ("all", sum(kinds.values(), Counter()))]:
+        shares = " | ".join(f"{100 * counts[kind] / counts.total():.1f} %" for kind in names)
+        print(f"| {file} | {counts.total():,} | {shares} |")
+    if options.differences:
+        options.differences.write_text("".join(different), "utf-8")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ CHOICE_SENTENCES = (
 def choices(bench: Bench) -> Any:
     """Readings of outputs made of all kinds of pieces, and scores of drawn likelihoods."""
     from vcrgen.data.tasks.bloom import LETTERS
-    from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED, read_choice
+    from vcrgen.scorer.mcq.choices import PUBLISHED, RULES, read_choice
     from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, score_item
 
     options, draws = ("a cat", "a dog", "a horse", "a cow"), random.Random(15)
@@ -69,7 +69,7 @@ def choices(bench: Bench) -> Any:
             ("قطة", "cat", "بقرة", "cows"), answer, said, requested=asked, trap=(answer + 1) % 4, text_only=blind
         )
         scores.append(" ".join(f"{value:.4g}" for value in scored.scores))
-    ways = ((0, GRAMMAR), (1, GRAMMAR), (0, PUBLISHED))
+    ways = ((0, RULES), (1, RULES), (0, PUBLISHED))
     return {
         "readings": {repr(output): " ".join(read(output, *way) for way in ways) for output in outputs},
         "scores": scores,

@@ -135,7 +135,7 @@ def test_a_board_of_question_sets_says_nothing_of_covered_texts(questions: Path,
         "A model has to choose it",
         "<code>image</code> for Image, <code>text-only</code> for Text only",
         "every language and view",
-        "bloom-v4",
+        "bloom-v5",
         "120 questions",
         "resamples pictures",
     ):

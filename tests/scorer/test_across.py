@@ -184,7 +184,7 @@ def test_several_cells_are_corrected_for_their_number(save: Save) -> None:
     ("options", "message"),
     [
         ({"model": "n"}, "a is of the model 'm' and b of 'n'; --across compares one model on two datasets"),
-        ({"protocol": "paper"}, "differ in more than their data: protocol is vcrgen-v1 and paper-v2, budget"),
+        ({"protocol": "paper"}, "differ in more than their data: protocol is vcrgen-v2 and paper-v2, budget"),
         ({"lang": "de"}, "differ in more than their data: lang is en and de, seg is "),
         ({"seed": 3}, "differ in more than their data: seed is 0 and 3. Score both in the same way."),
         ({"mode": "easy"}, "a and b have no mode and view in which both have exact match or jaccard"),

@@ -86,7 +86,7 @@ def test_every_format(run: Run, dataset: Path, outputs: dict[str, Path], tmp_pat
     out = tmp_path / f"report.{form}"
     run("score", *outputs.values(), "--data", dataset, "--compare", "--format", form, "--out", out)
     text = out.read_text("utf-8")
-    assert "vcrgen-v1" in text and "perfect" in text
+    assert "vcrgen-v2" in text and "perfect" in text
     if form == "html":
         assert (
             text.count("<img") >= 3 and "<script" not in text and "http:" not in text.replace("http://www.w3.org", "")

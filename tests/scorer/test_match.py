@@ -146,7 +146,7 @@ def test_real_spans_agree_with_the_oracles(wiki_dir: Path, lang: str) -> None:
         words = [token for other in [span, *rng.sample(spans, 3)] for token in segment(other).texts]
         output = joiner.join(word for word in words if rng.random() > 0.2)
         tokens, wanted = segment(output).texts, segment(span).texts
-        found = match_span(span, output, lang=lang)
+        found = match_span(span, output, lang=lang, protocol="paper")
         expected = paper_oracle(wanted, tokens, joiner)
         assert found.distance == (expected and expected[1])
         if expected:
@@ -180,7 +180,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_english_cases(case: tuple[str, str, str, int, int, int | None, int, float]) -> None:
     span, output, ngram, start, end, distance, exact, jaccard = case
-    found = match_span(span, output)
+    found = match_span(span, output, protocol="paper")
     assert (found.ngram, found.start, found.end, found.distance) == (ngram, start, end, distance)
     assert (found.scores[0], found.jaccard) == (exact, pytest.approx(jaccard))
 
@@ -195,7 +195,7 @@ CHINESE = {
 
 @pytest.mark.parametrize(("span", "output", "exact", "verbatim"), CHINESE.values(), ids=CHINESE.keys())
 def test_chinese_cases(span: str, output: str, exact: bool, verbatim: bool) -> None:
-    found = match_span(span, output, lang="zh")
+    found = match_span(span, output, lang="zh", protocol="paper")
     assert (found.exact, found.verbatim) == (exact, verbatim)
     assert (found.as_dict()["character"] == 1.0) == verbatim
 

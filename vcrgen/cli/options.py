@@ -153,6 +153,9 @@ def _plain_type(annotation: Any) -> type:
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     if get_origin(annotation) is Literal:
         return str
+    if annotation == tuple[str, str]:  # two words behind one option
+        pair: type = annotation
+        return pair
     if get_origin(annotation) is tuple:
         return list[str]
     assert annotation in (bool, int, float, str, Path), annotation

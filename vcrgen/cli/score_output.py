@@ -79,6 +79,21 @@ def show_scores(
     yield show_signature(results[0].signature.short, str(results[0].signature))
 
 
+_STEP_WORDS = {
+    "thinking": "hold thinking",
+    "end_tokens": "hold tokens of a chat template",
+    "wrappers": "wrap their answer (JSON, tags, boxes, fences, emphasis)",
+    "characters": "hold invisible characters, curly quotes or no-break spaces",
+}
+
+
+def _steps_sentence(validation: Validation) -> RenderableType:
+    """Say what the reader of outputs takes off, and which protocols do not."""
+    words = _STEP_WORDS | ({"end_tokens": f"end in {validation.ending}"} if validation.ending else {})
+    counts = [f"{count} of {validation.outputs} outputs {words[step]}" for step, count in validation.steps.items()]
+    return plain(f"  {'; '.join(counts)}. The protocol {validation.protocol} takes that off; published ones do not.")
+
+
 def show_validation(validation: Validation) -> Iterator[RenderableType]:
     """Yield the problems of a file."""
     models = f", model {', '.join(validation.models)}" if validation.models else ""
@@ -90,6 +105,8 @@ def show_validation(validation: Validation) -> Iterator[RenderableType]:
     for (variant, view), count in validation.cells.items():
         asked = validation.requested[variant, view]
         yield plain(f"  {view.label}, {variant}: outputs for {count} of {pluralize(asked, 'question')}.")
+    if validation.steps:
+        yield _steps_sentence(validation)
     for kind, (count, places) in validation.problems.items():
         first = f" First: {', '.join(places)}." if places else ""
         yield plain(f"  {describe_problem(kind, count)}.{first}", "yellow")

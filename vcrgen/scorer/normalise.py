@@ -53,4 +53,4 @@ def normalised(cleaned: Cleaned, name: str, *, limit: int) -> Cleaned:
             # Each character of a piece that is written otherwise now stands for its beginning.
             origins += range(start, start + len(piece)) if normal == piece else [start] * len(normal)
     parts = tuple(enumerate(map(cleaned.origin, origins[:limit])))
-    return Cleaned("".join(pieces)[:limit], parts or ((0, 0),), cleaned.thinking)
+    return cleaned._replace(text="".join(pieces)[:limit], parts=parts or ((0, 0),))

@@ -32,6 +32,9 @@ class ScoreOptions(Options):
     strip_thinking: bool | None = option(
         None, "Thinking blocks.", names="--strip-thinking/--keep-thinking", shown="strip (vcrgen, paper), keep (others)"
     )
+    thinking_tags: tuple[str, str] | None = option(
+        None, "OPEN CLOSE: tags of thinking blocks besides those that vcrgen and bloom-v5 know."
+    )
     max_output_tokens: int | None = option(
         None, "Read only so many tokens of an output; 0 for all.", shown="512 (vcrgen, paper), all (others)"
     )
@@ -62,6 +65,6 @@ class ScoreOptions(Options):
             raise ValueError("a judge takes --judge ADDRESS and --judge-model NAME")
         if self.judge_model is not None and ("|" in self.judge_model or not self.judge_model.isprintable()):
             raise ValueError("--judge-model is a name of printable characters without |")
-        if self.judge is not None and self.protocol not in (None, "bloom-v4", "bloom-open"):
-            raise ValueError("--judge reads on where bloom-v4 or bloom-open reads nothing; leave --protocol out")
+        if self.judge is not None and self.protocol not in (None, "bloom-v5", "bloom-open"):
+            raise ValueError("--judge reads on where bloom-v5 or bloom-open reads nothing; leave --protocol out")
         return self

@@ -4,25 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from vcrgen.core.errors import ScoreError
 from vcrgen.scorer.match import Nearest, NGrams, SpanTokens, nearest_by_difflib, nearest_by_levenshtein
-
-
-class LengthBudget(NamedTuple):
-    """Tokens of an answer that are searched: so many for each masked token of the image, and some more.
-
-    Whoever lists guesses for a masked span has room for two of each; the rest is for numbers, quotes and a first
-    sentence, or for the caption around the masked spans.
-    """
-
-    factor: int  # for each masked token
-    extra: int  # for the whole answer
-
-    def tokens(self, masked: int) -> int:
-        """The most tokens that are searched for an image with so many masked ones."""
-        return self.factor * masked + self.extra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +24,8 @@ class Protocol:
     rouge_retokenises: bool = False  # ROUGE-1 is taken of the joined strings, tokenised once more
     strip_thinking: bool = True  # take out thinking blocks, unless the caller says otherwise
     max_tokens: int | None = 512  # tokens of an output that are read, unless the caller says otherwise; None for all
-    budget: LengthBudget | None = None  # that of an image's answer; None where any length is read
+    reader: bool = False  # outputs pass the reader of outputs
+    one_guess: bool = False  # answers that an output lists are compared as wholes, any other text within a budget
     # language to the trained pipeline whose tokens the protocol asks for, where it is not the built-in segmenter
     segmenters: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,8 +50,8 @@ VLMEVALKIT = Protocol(
 # As of lmms-eval's vcr_wiki/utils.py: a copy of the same code without the line that drops what a model echoes of its
 # prompt, which so counts as output.
 LMMS_EVAL = replace(VLMEVALKIT, name="lmms-eval-v2", cut_prefix=False)
-# Our own: as the paper's, but a list of guesses does not win.
-VCRGEN = replace(PAPER, name="vcrgen-v1", budget=LengthBudget(factor=2, extra=20))
+# Our own: as the paper's, but what models wrap around their answers costs nothing, and a list of guesses does not win.
+VCRGEN = replace(PAPER, name="vcrgen-v2", reader=True, one_guess=True)
 _PROTOCOLS = (VCRGEN, PAPER, VLMEVALKIT, LMMS_EVAL)
 _BY_NAME = {name: rules for rules in _PROTOCOLS for name in (rules.name.rpartition("-")[0], rules.name)}
 

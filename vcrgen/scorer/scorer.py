@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from urllib.parse import quote
+
+from rapidfuzz.distance import Levenshtein
 
 from vcrgen.core.errors import PipelineError, ScoreError
 from vcrgen.scorer.clean import LONGEST_OUTPUT, REFUSALS, Cleaned, clean, is_refusal
-from vcrgen.scorer.match import NGrams, SpanTokens
+from vcrgen.scorer.listed import list_answers, within_budget, without_outer_marks
+from vcrgen.scorer.match import Nearest, NGrams, SpanTokens
 from vcrgen.scorer.metrics import character_similarity, overlap, rouge1
 from vcrgen.scorer.normalise import NONE, NORMALISERS, normalised
 from vcrgen.scorer.protocols import Protocol, find_protocol
+from vcrgen.scorer.reader import plain_characters, read_output
 from vcrgen.scorer.records import Outcome, Scores, SpanMatch
 from vcrgen.text.languages import LANGUAGES
 from vcrgen.text.segmenters import Segmenter, Tokens, load_segmenter
@@ -25,21 +30,34 @@ class ScoredOutput(NamedTuple):
     matches: tuple[SpanMatch, ...]  # one for each span
     # `failed`, `empty`, `refused` (it holds a word of refusal), or None for an answer
     outcome: Outcome | None
-    thinking: bool  # whether a thinking block was taken out
-    over_tokens: bool  # whether tokens beyond the limit were not read
-    over_characters: bool  # whether characters beyond `LONGEST_OUTPUT` were not read
-    length: int  # characters of the text that is the answer, before any cut
+    steps: tuple[str, ...] = ()  # the steps of the reader that changed it
+    listed: bool = False  # whether it lists one answer for each span
+    over_tokens: bool = False  # whether tokens beyond the limit were not read
+    over_characters: bool = False  # whether characters beyond `LONGEST_OUTPUT` were not read
+    length: int = 0  # characters of the text that is the answer, before any cut
+
+
+class _Searched(NamedTuple):
+    """The part of an output that is compared: a text that is searched for all spans, or one answer of a list."""
+
+    text: str
+    tokens: Tokens
+    start: int  # where the text begins in the cleaned output
 
 
 class _Output(NamedTuple):
-    """An output on its way: the text that is read, its tokens and n-grams."""
+    """An output on its way."""
 
     cleaned: Cleaned
-    text: str
-    tokens: Tokens
-    ngrams: NGrams
-    nothing: bool  # whether it scores 0 on every span, whatever is in it
-    outcome: Outcome | None  # of the spans without an exact match, or None where they are `short` or `wrong`
+    parts: Sequence[_Searched]  # the answers, one for each span; or the text alone
+    listed: bool  # whether the parts are answers
+    nothing: bool = False  # whether it scores 0 on every span, whatever is in it
+    outcome: Outcome | None = None  # of the spans without an exact match, or None where they are `short` or `wrong`
+
+    @property
+    def over_tokens(self) -> bool:
+        """Whether tokens beyond a limit were not read."""
+        return any(part.tokens.beyond_limit for part in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +71,7 @@ class Scorer:
     max_tokens: int | None  # tokens of an output that are read, or None for all
     refusals: tuple[str, ...] = REFUSALS  # the words by which an output is known to be a refusal
     normalisation: str = NONE  # of answers and outputs, before they are cut into tokens
+    thinking_tags: tuple[str, str] | None = None  # of thought, besides those that the reader knows
     _spans: dict[str, SpanTokens] = field(default_factory=dict, repr=False)
 
     @property
@@ -68,8 +87,10 @@ class Scorer:
             "max": str(self.max_tokens) if self.max_tokens is not None else "all",
             "chunk": self.segmenter.longest_run,
         }
-        if budget := self.protocol.budget:
-            facts["budget"] = f"{budget.factor}x+{budget.extra}"
+        if self.protocol.one_guess:
+            facts["budget"] = "x+min-1"
+        if self.thinking_tags:
+            facts["think"] += f"+{quote('..'.join(self.thinking_tags), safe='<>[]/: ')}"
         return facts if self.refusals == REFUSALS else {**facts, "refuse": ",".join(self.refusals) or "nothing"}
 
     def prepare(self, text: str) -> SpanTokens:
@@ -78,7 +99,8 @@ class Scorer:
         if span is None:
             if len(self._spans) >= MAX_PREPARED:
                 self._spans.clear()
-            normal = normalised(Cleaned(text), self.normalisation, limit=LONGEST_OUTPUT).text
+            plain = plain_characters(Cleaned(text)) if self.protocol.reader else Cleaned(text)
+            normal = normalised(plain, self.normalisation, limit=LONGEST_OUTPUT).text
             tokens = tuple(self.segmenter(normal, spaces=self.protocol.white_space).texts)
             span = SpanTokens(normal, tokens, LANGUAGES[self.lang].joiner.join(tokens), frozenset(tokens))
             self._spans[text] = span
@@ -91,66 +113,93 @@ class Scorer:
         """
         protocol = self.protocol
         if failed and not protocol.failure_is_text:
-            return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, False, False, False, len(output))
+            return ScoredOutput(unanswered(answers, Outcome.FAILED), Outcome.FAILED, length=len(output))
         cleaned = self.answer_part(output)
         refused = is_refusal(cleaned.text, self.refusals)
-        read = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
-        text, tokens = read.text[:LONGEST_OUTPUT], Tokens([], [])
-        if not (refused and protocol.refusal_is_zero):
-            text, tokens = self._searched(answers, text)
-        empty, long = not cleaned.text.strip(), len(cleaned.text) > LONGEST_OUTPUT and not tokens.beyond_limit
+        unread = refused and protocol.refusal_is_zero
+        read = self._read(answers, cleaned, unread=unread)
+        empty, long = not cleaned.text.strip(), cleaned.length > LONGEST_OUTPUT and not read.over_tokens
         outcome = Outcome.FAILED if failed else Outcome.EMPTY if empty else Outcome.REFUSED if refused else None
-        prepared = _Output(
-            cleaned=read,
-            text=text,
-            tokens=tokens,
-            ngrams=NGrams(tokens, text, LANGUAGES[self.lang].joiner),
-            nothing=empty or (refused and protocol.refusal_is_zero),
-            outcome=outcome or (Outcome.BEYOND_LIMIT if tokens.beyond_limit or long else None),
-        )
+        beyond = Outcome.BEYOND_LIMIT if read.over_tokens or long else None
+        read = read._replace(nothing=empty or unread, outcome=outcome or beyond)
+        spans = [self.prepare(answer) for answer in answers]
+        if read.listed:
+            matches = [self._compare(span, part, read) for span, part in zip(spans, read.parts, strict=True)]
+        else:
+            ngrams = NGrams(read.parts[0].tokens, read.parts[0].text, LANGUAGES[self.lang].joiner)
+            matches = [self._match(span, ngrams, read) for span in spans]
         return ScoredOutput(
-            matches=tuple([self._match(answer, self.prepare(answer), prepared) for answer in answers]),
+            matches=tuple([match._replace(answer=answer) for match, answer in zip(matches, answers, strict=True)]),
             outcome=outcome,
-            thinking=cleaned.thinking,
-            over_tokens=tokens.beyond_limit,
+            steps=read.cleaned.steps,
+            listed=read.listed,
+            over_tokens=read.over_tokens,
             over_characters=long,
-            length=len(cleaned.text),
+            length=cleaned.length,
         )
 
     def answer_part(self, output: str) -> Cleaned:
-        """Clean an output: no thinking blocks and no prompt before the answer, as the protocol says."""
+        """The answer in an output: what the reader leaves, or what the published code does."""
+        if self.protocol.reader:
+            return read_output(output, strip_thinking=self.strip_thinking, thinking_tags=self.thinking_tags)
         return clean(output, strip_thinking=self.strip_thinking, cut_prefix=self.protocol.cut_prefix)
 
     def searched_text(self, answers: Sequence[str], output: str) -> str:
-        """Part of an output in which the texts of its image's spans are searched, normalised and cut at the limit."""
-        read = normalised(self.answer_part(output), self.normalisation, limit=LONGEST_OUTPUT)
-        return self._searched(answers, read.text[:LONGEST_OUTPUT])[0]
+        """The part of an output that is compared with the texts of its image's spans."""
+        return "\n".join(part.text for part in self._read(answers, self.answer_part(output)).parts)
 
-    def _searched(self, answers: Sequence[str], text: str) -> tuple[str, Tokens]:
-        """Text up to the last token that is searched, and its tokens."""
-        tokens = self.segmenter(text, limit=self._limit(answers), spaces=self.protocol.white_space)
-        if tokens.beyond_limit:
-            text = text[: tokens.starts[-1] + len(tokens.texts[-1])]
-        return text, tokens
+    def _read(self, answers: Sequence[str], cleaned: Cleaned, *, unread: bool = False) -> _Output:
+        """The parts of an output that are compared, up to the last token that is read; none of one that is unread."""
+        cleaned = normalised(cleaned, self.normalisation, limit=LONGEST_OUTPUT)
+        if unread:
+            return _Output(cleaned, [_Searched(cleaned.text[:LONGEST_OUTPUT], Tokens([], []), 0)], listed=False)
+        if not self.protocol.one_guess:
+            return _Output(cleaned, [self._searched(cleaned.text[:LONGEST_OUTPUT], 0)], listed=False)
+        listed = list_answers(cleaned, len(answers))
+        text = listed.text.text
+        if listed.places:
+            places = listed.places
+            return _Output(listed.text, [self._searched(text[start:end], start) for start, end in places], listed=True)
+        whole = self._searched(text[listed.start :], listed.start)
+        tokens = within_budget(whole.tokens, [len(self.prepare(answer).tokens) for answer in answers])
+        return _Output(listed.text, [_cut(whole._replace(tokens=tokens))], listed=False)
 
-    def _limit(self, answers: Sequence[str]) -> int | None:
-        """Number of tokens that are searched for the spans of an image; None for all."""
-        if self.protocol.budget is None:
-            return self.max_tokens
-        budget = self.protocol.budget.tokens(sum(len(self.prepare(answer).tokens) for answer in answers))
-        return budget if self.max_tokens is None else min(budget, self.max_tokens)
+    def _searched(self, text: str, start: int) -> _Searched:
+        """A text up to the last token that is read."""
+        tokens = self.segmenter(text, limit=self.max_tokens, spaces=self.protocol.white_space)
+        return _cut(_Searched(text, tokens, start))
 
-    def _match(self, answer: str, span: SpanTokens, output: _Output) -> SpanMatch:
-        verbatim, outcome = bool(span.text) and span.text in output.text, output.outcome
-        if output.nothing and outcome:
-            return SpanMatch(answer=answer, outcome=outcome, verbatim=verbatim)
-        character = character_similarity(span.text, output.text)
-        nearest = self.protocol.nearest(span, output.ngrams)
+    def _compare(self, span: SpanTokens, part: _Searched, output: _Output) -> SpanMatch:
+        """A span against the answer that an output gives for it, which is compared as a whole."""
+        tokens = without_outer_marks(part.tokens)
+        if not (tokens.texts and span.tokens):
+            return SpanMatch(answer=span.text, outcome=output.outcome or Outcome.SHORT)
+        string = LANGUAGES[self.lang].joiner.join(tokens.texts)
+        distance = Levenshtein.distance(span.joined, string)
+        nearest = Nearest(0, string, 1 - distance / max(len(span.joined), len(string)), distance)
+        character = character_similarity(span.text, string)
+        return self._measured(span, nearest, part._replace(tokens=tokens), len(tokens), character, output)
+
+    def _match(self, span: SpanTokens, ngrams: NGrams, output: _Output) -> SpanMatch:
+        """A span against the n-gram of an output that is nearest to it."""
+        (part,) = output.parts
+        verbatim = bool(span.text) and span.text in part.text
+        if output.nothing and output.outcome:
+            return SpanMatch(answer=span.text, outcome=output.outcome, verbatim=verbatim)
+        character = character_similarity(span.text, part.text)
+        nearest = self.protocol.nearest(span, ngrams)
         if nearest is None:
-            scores = Scores(character=character)
-            return SpanMatch(answer=answer, outcome=outcome or Outcome.SHORT, scores=scores, verbatim=verbatim)
-        tokens, origin = output.tokens, output.cleaned.origin
-        last = nearest.position + len(span.tokens) - 1
+            outcome = output.outcome or Outcome.SHORT
+            return SpanMatch(span.text, outcome, scores=Scores(character=character), verbatim=verbatim)
+        match = self._measured(span, nearest, part, len(span.tokens), character, output)
+        return match._replace(verbatim=verbatim)
+
+    def _measured(
+        self, span: SpanTokens, nearest: Nearest, part: _Searched, n: int, character: float, output: _Output
+    ) -> SpanMatch:
+        """The metrics of a span and the n tokens that are compared with it."""
+        tokens, origin = part.tokens, output.cleaned.origin
+        last = nearest.position + n - 1
         ngram = tokens.texts[nearest.position : last + 1]
         same = tuple(ngram) == span.tokens
         exact = same or (nearest.distance == 0 and not self.protocol.exact_by_tokens)
@@ -161,10 +210,10 @@ class Scorer:
             sets = overlap(span.unique, unique)
             rouge = self._rouge(span, ngram, nearest.string, sets.f1 if len(unique) == len(ngram) else None)
             scores = Scores(float(exact), *sets, rouge, nearest.similarity, character)
-        outcome = Outcome.EXACT if exact else outcome or Outcome.WRONG
+        outcome = Outcome.EXACT if exact else output.outcome or Outcome.WRONG
         start, end = tokens.starts[nearest.position], tokens.starts[last] + len(tokens.texts[last])
-        place = origin(start), origin(end - 1) + 1
-        return SpanMatch(answer, outcome, nearest.string, *place, nearest.distance, scores, verbatim)
+        place = origin(part.start + start), origin(part.start + end - 1) + 1
+        return SpanMatch(span.text, outcome, nearest.string, *place, nearest.distance, scores)
 
     def _rouge(self, span: SpanTokens, ngram: Sequence[str], string: str, f1: float | None) -> float:
         """ROUGE-1; equal to F1 over sets where no token is repeated, which ``f1`` is then."""
@@ -173,6 +222,12 @@ class Scorer:
         if f1 is not None and len(span.unique) == len(span.tokens):
             return f1
         return rouge1(span.tokens, ngram)
+
+
+def _cut(part: _Searched) -> _Searched:
+    """The text up to its last token, where a limit was reached."""
+    texts, starts = part.tokens.texts, part.tokens.starts
+    return part._replace(text=part.text[: starts[-1] + len(texts[-1])]) if part.tokens.beyond_limit and texts else part
 
 
 def unanswered(answers: Sequence[str], outcome: Outcome) -> tuple[SpanMatch, ...]:
@@ -189,6 +244,7 @@ def make_scorer(
     max_output_tokens: int | None = None,
     refusals: str | None = None,
     normalise: str = NONE,
+    thinking_tags: tuple[str, str] | None = None,
 ) -> Scorer:
     """A scorer for a language.
 
@@ -202,6 +258,7 @@ def make_scorer(
         refusals: The words of refusal, with commas between them, as "I can't,sorry"; None for those of the published
             programs. Their case counts, but for that of "sorry".
         normalise: ``none``, ``nfkc`` or ``arabic``.
+        thinking_tags: An opening and a closing tag of thought besides those that the reader of outputs knows.
 
     Raises:
         ScoreError: The protocol is unknown, a number is negative, a word of refusal cannot stand in a signature, or the
@@ -216,6 +273,8 @@ def make_scorer(
     words = REFUSALS if refusals is None else tuple(sorted(set(map(str.strip, refusals.split(","))) - {""}))
     if any("|" in word or not word.isprintable() for word in words):
         raise ScoreError("A word of refusal holds neither | nor characters that cannot be printed; leave them out.")
+    if thinking_tags is not None and not (rules.reader and all(tag.strip() == tag != "" for tag in thinking_tags)):
+        raise ScoreError("--thinking-tags takes an opening and a closing tag, under the protocol vcrgen only.")
     limit = rules.max_tokens if max_output_tokens is None else max_output_tokens or None
     return Scorer(
         protocol=rules,
@@ -225,6 +284,7 @@ def make_scorer(
         max_tokens=limit,
         refusals=words,
         normalisation=normalise,
+        thinking_tags=thinking_tags,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from vcrgen.scorer.key import BaseKey
 from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.output_matcher import NOT_ASKED, PROBLEMS, STRICT, MatchedOutput, OutputMatcher, describe_problem
 from vcrgen.scorer.predictions import PredictionFile, receive
+from vcrgen.scorer.reader import STEPS, end_token, read_output
 from vcrgen.scorer.records import CellName
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.statistics import contrasts, summarise
@@ -44,6 +46,9 @@ class Validation:
     questions: int  # questions of the dataset that are asked for
     subset: str | None  # what the signature calls them, or None for all
     problems: Mapping[str, tuple[int, tuple[str, ...]]]  # by kind: how many, and the first places
+    steps: Mapping[str, int]  # steps of the reader, and how many outputs each changes
+    ending: str  # the commonest token by which outputs end, such as <|im_end|>; empty if there is none
+    protocol: str  # the task's protocol that reads by these steps
 
     @property
     def fit(self) -> bool:
@@ -99,7 +104,7 @@ class BaseScoringSession(ABC):
             if model := _model(run):
                 by_model.setdefault(model, []).append(run)
         for same in by_model.values():
-            cells = [cell for run in same for cell in self._read(run).seen] if len(same) > 1 else []
+            cells = [cell for run in same for cell in self._read(run, Counter(), Counter()).seen] if same[1:] else []
             if cells and len(set(cells)) == len(cells):
                 runs[runs.index(same[0])] = tuple(file for run in same for file in run)
                 runs = [run for run in runs if run not in same[1:]]
@@ -128,7 +133,8 @@ class BaseScoringSession(ABC):
     def validate(self, file: Path | PredictionFile) -> Validation:
         """Check one file without scoring it; refuses one that cannot be read or fits the dataset nowhere."""
         run = open_run(file)
-        matcher = self._read(run)
+        steps, endings = Counter[str](), Counter[str]()
+        matcher = self._read(run, steps, endings)
         return Validation(
             name=run[0].path.name,
             format=run[0].format,
@@ -139,6 +145,9 @@ class BaseScoringSession(ABC):
             questions=len(self.key),
             subset=self.key.facts.get("subset"),
             problems=_problems(matcher),
+            steps={step: steps[step] for step in STEPS if steps[step]},
+            ending=next((token for token, _ in endings.most_common(1)), ""),
+            protocol=self.task.protocols[0],
         )
 
     def matched_outputs(self, outputs: Outputs) -> Iterator[MatchedOutput]:
@@ -177,13 +186,29 @@ class BaseScoringSession(ABC):
     def _matcher(self) -> OutputMatcher:
         """A new matcher of outputs to the key."""
 
-    def _read(self, run: Run) -> OutputMatcher:
-        """The run's outputs matched to questions and counted, not scored."""
+    def _read(self, run: Run, steps: Counter[str], endings: Counter[str]) -> OutputMatcher:
+        """The run's outputs matched to questions and counted, not scored.
+
+        Args:
+            run: The files.
+            steps: Takes the steps of the reader that change an output.
+            endings: Takes the tokens by which outputs end.
+        """
         matcher = self._matcher()
-        for matched in matcher(run):
-            if matched.prediction.output is not None and not matched.prediction.output.strip():
-                matcher.note("empty", matched.prediction.place)
+        for prediction, *_ in matcher(run):
+            if prediction.output is None:
+                continue
+            if not prediction.output.strip():
+                matcher.note("empty", prediction.place)
+            steps.update(read_output(prediction.output, thinking_tags=self.options.thinking_tags).steps)
+            endings.update(end_token(prediction.output))
         return matcher
+
+    def _reader_note(self, cell: CellResult) -> Iterator[str]:
+        """Say how many outputs of a cell the steps of the reader changed."""
+        if steps := {step: count for step in STEPS if (count := cell.counts.get(step, 0))}:
+            counts = ", ".join(f"{step} {count}" for step, count in steps.items())
+            yield f"{cell.view.label}, {cell.variant}: outputs that a step of the reader changed: {counts}."
 
     def _missing_note(self, cell: CellResult, total: int, what: str) -> Iterator[str]:
         """Say how many questions or units of a cell have no output."""

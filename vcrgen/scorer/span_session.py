@@ -62,7 +62,7 @@ class Session(BaseScoringSession):
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer of the dataset's language; made when first used."""
-        names = ("segmenter", "strip_thinking", "max_output_tokens", "refusals", "normalise")
+        names = ("segmenter", "strip_thinking", "thinking_tags", "max_output_tokens", "refusals", "normalise")
         options = {name: getattr(self.options, name) for name in names}
         return make_scorer(self.key.lang, protocol=self.options.protocol or self.task.protocols[0], **options)
 
@@ -159,15 +159,13 @@ class Session(BaseScoringSession):
             yield f"Bits that the dataset itself does not have are of {self.key.bits_signature}."
         for cell in cells:
             where = f"{cell.view.label}, {cell.variant}"
+            yield from self._reader_note(cell) if self.scorer.protocol.reader else ()
             yield from self._missing_note(cell, cell.clusters, "questions")
             if beyond := cell.counts.get("beyond_limit", 0):
-                limit, budget = self.scorer.max_tokens, self.scorer.protocol.budget
-                rule = f"{limit} tokens (--max-output-tokens)"
-                if budget is not None:
-                    most = "" if limit is None else f", at most {limit}"
-                    rule = f"{budget.factor} tokens for each masked one and {budget.extra} more{most} ({self.protocol})"
-                count = pluralize(beyond, "output was", "outputs were")
-                yield f"{where}: {count} cut after {rule}."
+                rule = f"{self.scorer.max_tokens} tokens (--max-output-tokens)"
+                if self.scorer.protocol.one_guess:
+                    rule = f"the tokens of one guess for each span ({self.protocol})"
+                yield f"{where}: {pluralize(beyond, 'output was', 'outputs were')} cut after {rule}."
             if long := cell.counts.get("long", 0):
                 count = pluralize(long, "output is", "outputs are")
                 yield f"{where}: {count} longer than {LONGEST_OUTPUT:,} characters; the rest was not read."

@@ -12,8 +12,10 @@ import numpy as np
 
 from vcrgen.data.tasks.task import ScoredTask
 from vcrgen.data.views import View
+from vcrgen.scorer.clean import THINKING
 from vcrgen.scorer.groups import Breakdowns
 from vcrgen.scorer.key import BaseKey
+from vcrgen.scorer.reader import STEPS
 from vcrgen.scorer.records import CellName, Outcome, SpanMatch
 from vcrgen.scorer.scorer import ScoredOutput, unanswered
 from vcrgen.stats.arrays import Bits, Codes, Ints, Records
@@ -27,7 +29,8 @@ class Cell:
     def __init__(self, task: ScoredTask, variant: str, view: View, units: int) -> None:
         self.variant = variant  # as `easy`; `-` where nobody says
         self.view = view
-        # of outputs: `empty`, `null`, `failed`, `refused`, `answered`, `missing`, `beyond_limit`, `long`, `thinking`;
+        # of outputs: `empty`, `null`, `failed`, `refused`, `answered`, `missing`, `beyond_limit`, `long`, `listed`, and
+        # the steps of the reader that changed them;
         # of units: `verbatim` (in the output as text, though not as tokens)
         self.counts: Counter[str] = Counter()
         self.output_characters = 0  # length of all outputs but failed ones
@@ -75,7 +78,9 @@ class Cell:
         else:
             matches = scored.matches
             self.counts[scored.outcome.value if scored.outcome else "answered"] += 1
-            self.counts["thinking"] += scored.thinking
+            self.counts["thinking"] += THINKING in scored.steps
+            self.counts.update(step for step in scored.steps if step in STEPS and step != THINKING)
+            self.counts.update(["listed"] if scored.listed else [])
             self.counts["beyond_limit"] += scored.over_tokens
             if scored.over_characters:
                 self.counts["long"] += 1

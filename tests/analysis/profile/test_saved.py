@@ -113,10 +113,10 @@ def test_a_hidden_set_is_private(scored: Any, tmp_path: Path) -> None:
 
 def test_scores_that_were_made_in_other_ways_are_refused(scored: Any, tmp_path: Path) -> None:
     value = json.loads(scored.files[1].read_text("utf-8"))
-    text = value["signature"]["text"].replace("protocol:bloom-v4", "protocol:bloom-code")
+    text = value["signature"]["text"].replace("protocol:bloom-v5", "protocol:bloom-code")
     assert text != value["signature"]["text"]
     other = changed(scored.files[1], tmp_path, signature={"text": text})
-    with pytest.raises(ScoreError, match="cannot stand in one table: protocol is bloom-v4 and bloom-code"):
+    with pytest.raises(ScoreError, match="cannot stand in one table: protocol is bloom-v5 and bloom-code"):
         read_profiles([scored.files[0], other])
 
 

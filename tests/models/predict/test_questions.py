@@ -17,7 +17,7 @@ from vcrgen.bloom.write import write_set
 from vcrgen.data.tasks.opening import open_task_dataset
 from vcrgen.data.views import View
 from vcrgen.models.predict.questions import QuestionSelection, open_questions
-from vcrgen.scorer.mcq.grammar import PUBLISHED, read_choice
+from vcrgen.scorer.mcq.choices import PUBLISHED, read_choice
 
 Run = Callable[..., tuple[int, str, str]]
 OPTIONS = {"en": ["a cat", "a dog", "a horse", "a cow"], "ar": ["قطة", "كلب", "حصان", "بقرة"]}

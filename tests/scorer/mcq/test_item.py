@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from vcrgen.scorer.mcq.grammar import GRAMMAR, PUBLISHED
+from vcrgen.scorer.mcq.choices import PUBLISHED, RULES
 from vcrgen.scorer.mcq.item import ItemResponse, ItemScores, RequestedMetrics, score_item
 from vcrgen.scorer.mcq.likelihood import OTHER_COUNTS, TIED
 
@@ -20,11 +20,11 @@ def known(scores: ItemScores) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("output", "trap", "protocol", "expected"),
     [
-        ("B", 2, GRAMMAR, {"rae": 1.0}),
-        ("C", 2, GRAMMAR, {"rae": 0.0, "trap": 1.0}),
-        ("A", 2, GRAMMAR, {"rae": 0.0, "trap": 0.0}),
-        ("A", None, GRAMMAR, {"rae": 0.0}),
-        ("A or C", 2, GRAMMAR, {"rae": 0.0}),
+        ("B", 2, RULES, {"rae": 1.0}),
+        ("C", 2, RULES, {"rae": 0.0, "trap": 1.0}),
+        ("A", 2, RULES, {"rae": 0.0, "trap": 0.0}),
+        ("A", None, RULES, {"rae": 0.0}),
+        ("A or C", 2, RULES, {"rae": 0.0}),
         ("Option 2", None, PUBLISHED, {"rae": 1.0}),
         ("B", None, PUBLISHED, {"rae": 0.0}),
     ],

@@ -31,7 +31,9 @@ def outputs(data: Path, tmp_path: Path) -> Path:
     """Every third output is one that the rules do not read; the others are right."""
     file = tmp_path / "preds.jsonl"
     said = [
-        f"{MUMBLED} ({number + 100})" if number % 3 == 0 else f"{'ABCD'[number % 4]} fits view {number + 100}."
+        f"{MUMBLED} ({number + 100})"
+        if number % 3 == 0
+        else f"Answer: {'ABCD'[number % 4]}. It fits view {number + 100}."
         for number in range(ITEMS)
     ]
     said[1] = ""
@@ -59,17 +61,17 @@ def test_it_reads_what_the_rules_do_not(data: Path, outputs: Path, serve: Any, f
     def reply(call: Any) -> Any:
         said = output_in(call)
         number = re.search(r"\((\d+)\)", said)
-        return faults.Answer(text=f"{'ABCD'[int(number[1]) % 4]}." if number else said[0])
+        return faults.Answer(text=f"{'ABCD'[int(number[1]) % 4]}." if number else said.removeprefix("Answer: ")[0])
 
     server = serve(reply)
     alone, judged = score(outputs, data=data), score(outputs, data=data, **judge(server))
     assert alone.cells[0].outcomes["right"] == 15 and judged.cells[0].outcomes["right"] == 23
     assert judged.cells[0].outcomes["empty"] == 1, "nothing is asked of an empty output"
     facts = judged.signature.facts
-    assert (facts["protocol"], facts["judge"]) == ("bloom-v4-judge-1", "J")
+    assert (facts["protocol"], facts["judge"]) == ("bloom-v5-judge-1", "J")
     assert judged.notes[-1].startswith("Judge J: an option in 8 of 8 different outputs that the rules do not read.")
     assert "it agrees on 15 (100.00 %, 95 % interval 79.61..100.00)" in judged.notes[-1]
-    with pytest.raises(ScoreError, match="protocol is bloom-v4 and bloom-v4-judge-1"):
+    with pytest.raises(ScoreError, match="protocol is bloom-v5 and bloom-v5-judge-1"):
         require_one_signature([alone, judged])
     asked = len(server.calls)
     assert asked == 8 + 15 and asked <= 8 + COMPARED
@@ -119,7 +121,7 @@ def test_options_that_do_not_fit(data: Path) -> None:
     for wrong in ({"judge": "http://h/v1"}, {"judge_model": "J"}, {"judge_key_env": "KEY"}):
         with pytest.raises(ConfigError, match="--judge ADDRESS and --judge-model NAME"):
             ScoreOptions(**wrong)
-    with pytest.raises(ConfigError, match="where bloom-v4 or bloom-open reads nothing"):
+    with pytest.raises(ConfigError, match="where bloom-v5 or bloom-open reads nothing"):
         ScoreOptions(judge="http://h/v1", judge_model="J", protocol="bloom-code")
     with pytest.raises(ConfigError, match="without"):
         ScoreOptions(judge="http://h/v1", judge_model="a|b")

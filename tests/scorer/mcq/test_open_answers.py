@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.bloom.conftest import made_set, row
 from vcrgen.scorer import score
-from vcrgen.scorer.mcq.grammar import OPEN, ReadingKind, read_choice
+from vcrgen.scorer.mcq.choices import OPEN, ReadingKind, read_choice
 from vcrgen.scorer.mcq.open_answers import match_open, normalised_words
 
 BOATS = ("a red boat", "a boat", "two cars", "a bus")

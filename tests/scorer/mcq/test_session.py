@@ -275,13 +275,13 @@ def test_circular_takes_all_four_orders(data: Path, write: Write) -> None:
 
 def test_the_published_reading_is_another_protocol(data: Path, write: Write) -> None:
     rows = lines(items(), lambda number: f"{number % 4 + 1}")
-    ours, theirs = (score(write(rows), data=data, protocol=name) for name in ("bloom-v4", "bloom-code"))
+    ours, theirs = (score(write(rows), data=data, protocol=name) for name in ("bloom-v5", "bloom-code"))
     assert values(ours.cells[0]) == values(theirs.cells[0]) == {"rae": 1.0}
     letters = score(write(lines(items(), key_of)), data=data, protocol="bloom-code")
     assert letters.cells[0].outcomes["invalid"] == 48
     with pytest.raises(ScoreError, match="cannot stand in one table: protocol is"):
         compare([ours, theirs])
-    with pytest.raises(ScoreError, match="known: bloom-v4, bloom-code"):
+    with pytest.raises(ScoreError, match="known: bloom-v5, bloom-code"):
         score(write(rows), data=data, protocol="paper")
 
 
@@ -355,7 +355,7 @@ def test_the_page_of_a_question_set(data: Path, write: Write) -> None:
     session = open_session(data, ScoreOptions())
     file = write(lines(items(), some_right))
     page = score_page(session, [file], [session.score(file)])
-    assert "12 pictures, 48 items, language en+ar, protocol bloom-v4" in page and "By category" in page
+    assert "12 pictures, 48 items, language en+ar, protocol bloom-v5" in page and "By category" in page
     assert "span" not in page.split("<body")[1].replace("<span", "").replace("</span", "").replace(
         "rowspan", ""
     ).replace("colspan", "")

@@ -45,9 +45,9 @@ _WORDING = {
         ),
         scoring_description=(
             "For every masked span the scorer takes all n-grams of the output with as many tokens, and of them the "
-            "nearest one by Levenshtein distance. Of an output the first tokens are searched: twice as many as are "
-            "masked in the image, and 20 more. Exact match is 1 if that n-gram is the span; "
-            "Jaccard is the overlap of their sets of tokens. Nothing is normalised: case, width and composition count. "
+            "nearest one by Levenshtein distance. An output that lists one answer for each span is compared answer by "
+            "answer instead; any other is read as far as one guess for each span takes. Exact match is 1 if the text "
+            "is the span; Jaccard is the overlap of their sets of tokens. Case, width and composition count. "
             "A score is the mean over all masked spans."
         ),
         human_activity="recovered spans",
@@ -76,7 +76,7 @@ _WORDING = {
         ),
         scoring_description=(
             "A multiple-choice benchmark (MCQ) has two scores. RAE (regex-based answer extraction) is the share of "
-            "questions of which the output names the right option, by protocol bloom-v4; guessing gives 25 % with four "
+            "questions of which the output names the right option, by protocol bloom-v5; guessing gives 25 % with four "
             "options. LBS (likelihood-based scoring) takes the option with the highest mean log-probability of a "
             f"token, where a file has log-probabilities. {LBS_WINDOW}"
         ),

@@ -12,7 +12,7 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from vcrgen.scorer.mcq.grammar import GRAMMAR, ReadingKind, read_choice
+from vcrgen.scorer.mcq.choices import RULES, ReadingKind, read_choice
 from vcrgen.scorer.records import Outcome
 from vcrgen.scorer.scorer import make_scorer
 from vcrgen.stats.bootstrap import StoredGroupSums, group_means
@@ -125,7 +125,7 @@ def items() -> Callable[[list[SampleScore]], dict[str, float]]:
 
 
 @scorer(metrics=[items()])
-def choices(protocol: str = GRAMMAR) -> Scorer:
+def choices(protocol: str = RULES) -> Scorer:
     """Scorer of MCQ benchmarks: 1 if the option that is read in the output is right.
 
     Args:

@@ -35,7 +35,7 @@ from vcrgen.models.base import Request
 from vcrgen.models.predict.prompts import Prompt, make_choice_prompt, make_prompt
 from vcrgen.models.predict.questions import QuestionPicture, QuestionSelection, open_selection
 from vcrgen.scorer.inspect.scorers import choices, spans
-from vcrgen.scorer.mcq.grammar import GRAMMAR
+from vcrgen.scorer.mcq.choices import RULES
 
 _DETAILS = ("auto", "low", "high", "original")
 
@@ -96,7 +96,7 @@ def bloom(
     limit: int | None = None,
     rotations: int = 1,
     preset: str | None = None,
-    protocol: str = GRAMMAR,
+    protocol: str = RULES,
 ) -> Task:
     """Multiple-choice questions by Bloom's levels: name the letter of the right option.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from vcrgen.scorer.mcq.grammar import GRAMMAR, Reading, read_choice
+from vcrgen.scorer.mcq.choices import RULES, Reading, read_choice
 from vcrgen.scorer.mcq.likelihood import OTHER_COUNTS, TIED, Logprobs, likeliest, likelihood_scores, same_counts
 
 NAN = math.nan
@@ -66,7 +66,7 @@ def score_item(
     requested: RequestedMetrics,
     trap: int | None = None,
     text_only: Logprobs | None = None,
-    protocol: str = GRAMMAR,
+    protocol: str = RULES,
     judged: Mapping[int, Reading] | None = None,
 ) -> ScoredItem:
     """Score an item.

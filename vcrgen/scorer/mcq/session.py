@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median_low
 from typing import NamedTuple
+from urllib.parse import quote
 
 from vcrgen.core.errors import PredictionError, ScoreError
 from vcrgen.data.tasks.bloom import LETTERS, ChoiceQuestion
@@ -18,7 +19,7 @@ from vcrgen.data.tasks.wording import LBS_WINDOW
 from vcrgen.data.views import View
 from vcrgen.scorer.evidence import EvidenceWriter
 from vcrgen.scorer.key_letters import UNREAD, KeyLetter, key_letter_warnings
-from vcrgen.scorer.mcq.grammar import Reading, ReadingKind, read_choice
+from vcrgen.scorer.mcq.choices import PUBLISHED, Reading, ReadingKind, read_choice
 from vcrgen.scorer.mcq.item import ItemResponse, RequestedMetrics, ScoredItem, score_item
 from vcrgen.scorer.mcq.judge import JUDGED, Judgement, Output, judge_outputs, ledger_file, open_judge
 from vcrgen.scorer.mcq.key import ItemKey, KeyItem, item_breakdowns
@@ -26,6 +27,7 @@ from vcrgen.scorer.mcq.likelihood import NOT_USED, likeliest, parse_label_logpro
 from vcrgen.scorer.mcq.loading import categories_of, load_items
 from vcrgen.scorer.options import ScoreOptions
 from vcrgen.scorer.output_matcher import NOT_ASKED, MatchedOutput, OutputMatcher, describe_problem
+from vcrgen.scorer.reader import read_output, without_tagged
 from vcrgen.scorer.records import CellName, Prediction
 from vcrgen.scorer.results import CellResult, Resamples, RunResult
 from vcrgen.scorer.session import BaseScoringSession, Outputs, Run, open_run, run_name
@@ -107,6 +109,11 @@ class CellResponses:
     responses: dict[int, list[ItemResponse]] = field(default_factory=lambda: defaultdict(list))
     failures: dict[int, str] = field(default_factory=dict)  # of items without an output: `null` or `failed`
 
+    def steps(self) -> Counter[str]:
+        """The steps of the reader of outputs, and how many outputs each changes."""
+        texts = (line.output for lines in self.responses.values() for line in lines if line.output)
+        return Counter(step for text in texts for step in read_output(text).steps)
+
     def requested(self, text_only: CellResponses | None) -> RequestedMetrics:
         """The metrics for which some item of the cell has an input."""
         lines = [response for responses in self.responses.values() for response in responses]
@@ -138,6 +145,8 @@ class ItemSession(BaseScoringSession):
                 raise ScoreError(f"--{option} is of masked spans; an MCQ benchmark has --lang, --view and --protocol.")
         if self._rules not in self.task.protocols:
             raise ScoreError(f"Unknown protocol {self._rules!r}; known: {', '.join(self.task.protocols)}.")
+        if options.thinking_tags is not None and self._rules == PUBLISHED:
+            raise ScoreError(f"{PUBLISHED} reads outputs as they are; leave --thinking-tags out.")
         self._judge = open_judge(options)
         self._view = self._requested_view()
         self.key = load_items(data, split=options.split, subset=options.subset, lang=options.lang)
@@ -158,7 +167,9 @@ class ItemSession(BaseScoringSession):
     def facts(self) -> Mapping[str, str]:
         """Facts of a signature about the reading of outputs."""
         judge = {"judge": self._judge.name} if self._judge is not None else {}
-        return {"task": self.task.name, "protocol": self.protocol, **judge}
+        tags = self.options.thinking_tags
+        think = {"think": f"strip+{quote('..'.join(tags), safe='<>[]/: ')}"} if tags else {}
+        return {"task": self.task.name, "protocol": self.protocol, **think, **judge}
 
     def searched_texts(self, outputs: Outputs) -> Iterator[tuple[str, int, str]]:
         """The choice of each line, by its output and by its likelihoods; other words for one choice are the same."""
@@ -193,6 +204,8 @@ class ItemSession(BaseScoringSession):
                 if evidence is not None and evidence.wanted:
                     self._keep(evidence, run_name(run), model, row, name, result, signature)
             cell.counts["missing"] = int(cell.missing.sum())
+            if self._rules != PUBLISHED:
+                cell.counts.update(lines[name].steps())
         for kind, count in problems.items():
             matcher.counts[kind] += count
         whole = self._result(run, matcher, tally, model)
@@ -266,6 +279,8 @@ class ItemSession(BaseScoringSession):
         for prediction, row, cell in matcher(run):
             model = prediction.model or model
             here, output = lines[cell], None if prediction.failed else prediction.output
+            if output is not None and self.options.thinking_tags is not None:
+                output = without_tagged(output, self.options.thinking_tags)
             if output is None and prediction.rotation == 0 and (prediction.failed or "null" in prediction.flaws):
                 here.failures[row] = "failed" if prediction.failed else "null"
             options, labels = self.key.question(row).options, prediction.label_logprobs
@@ -373,6 +388,7 @@ class ItemSession(BaseScoringSession):
             )
         yield from key_letter_warnings([(f"{cell.view.label}, {cell.variant}", cell.key_letters) for cell in cells])
         for cell in cells:
+            yield from self._reader_note(cell)
             yield from self._missing_note(cell, cell.units, "items")
 
 

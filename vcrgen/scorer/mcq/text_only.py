@@ -25,7 +25,7 @@ from vcrgen.data.tasks.text_reader import MIN_ITEMS, READER, read_texts
 from vcrgen.data.views import View
 from vcrgen.report.document import Document, Section
 from vcrgen.report.table import Interval, Percent, Table, TableCell
-from vcrgen.scorer.mcq.grammar import read_choice
+from vcrgen.scorer.mcq.choices import read_choice
 from vcrgen.scorer.mcq.session import ItemSession
 from vcrgen.scorer.options import ScoreOptions
 from vcrgen.stats.bootstrap import StoredGroupSums, bootstrap_means, group_means

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,23 @@ from vcrgen.scorer.records import Prediction
 
 
 def read_canonical(file: Path) -> Iterator[Prediction]:
-    """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``."""
+    """``{"question_id": …, "output": …}``, optionally with ``view``, ``mode`` and ``model``.
+
+    In place of ``output`` a line may have ``"answers": […]``, one for each span, which stand for their list in JSON.
+    """
     path = str(file)
     for number, row in iter_json_lines(file, PredictionError):
         place = f"{path}, line {number}"
         question_id = as_id(row.get("question_id"))
         if question_id is None:
             raise PredictionError(f"{place}: no `question_id` (a text or a whole number).")
+        if "output" not in row and "answers" in row:
+            answers = as_texts(row["answers"])
+            if answers is None:
+                raise PredictionError(
+                    f"{place}: `answers` is {describe(row['answers'])}; it has to be a list of texts."
+                )
+            row = {**row, "output": json.dumps(answers, ensure_ascii=False)}
         likelihoods = "logprobs" in row or "label_logprobs" in row  # of an MCQ benchmark may be all that a line has
         if "output" not in row and not likelihoods:
             raise PredictionError(f"{place}: no `output`; its keys are {', '.join(sorted(row))[:200]}.")

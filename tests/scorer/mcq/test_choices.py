@@ -1,4 +1,4 @@
-"""Reading answers: a table of cases, the published rule against a second writing of it, and what always holds."""
+"""The option that an output chooses: a table of cases, the published rule written twice, and what always holds."""
 
 import random
 from itertools import product
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from vcrgen.core.errors import ScoreError
 from vcrgen.data.tasks.bloom import shown_option
-from vcrgen.scorer.mcq.grammar import PUBLISHED, Reading, ReadingKind, read_choice
+from vcrgen.scorer.mcq.choices import PUBLISHED, Reading, ReadingKind, read_choice
+from vcrgen.scorer.reader import read_output
 
 ANIMALS = ("a cat", "a dog", "a horse", "a cow")
 ARABIC = ("قِطّة", "كلب", "حصان كبير", "بقرة")
@@ -49,8 +50,8 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "The correct option is B because A has no tail", B),
     (ANIMALS, "B is correct, because A is too dark and C has no tail", B),
     (ANIMALS, "A is wrong. D is the right answer, and not C.", D),
-    (ANIMALS, "B is not correct, C may be", C),
-    (ANIMALS, "Among A, B, C and D, the best is B.", B),
+    (ANIMALS, "B is not correct, C may be", AMBIGUOUS),
+    (ANIMALS, "Among A, B, C and D, the best is B.", AMBIGUOUS),
     (ARABIC, "الخيار الصحيح هو ب", B),
     (ARABIC, "ب هي الإجابة الصحيحة، أما (ج) فلا", B),
     (ANIMALS, r"So $\boxed{\text{D}}$", D),
@@ -68,9 +69,9 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "Answer: A, C", AMBIGUOUS),
     (ANIMALS, "Answer: B (a horse)", AMBIGUOUS),
     (ANIMALS, "Answer: B. A horse is not in it.", B),
-    (ANIMALS, "The answer is not B. It is C.", C),
+    (ANIMALS, "The answer is not B. It is C.", AMBIGUOUS),
     # A line that says nothing else.
-    (ANIMALS, "B\n\nA and C are not in the picture.", B),
+    (ANIMALS, "B\n\nThe others do not fit.", B),
     (ANIMALS, "I compare A with C first.\nC. a horse", C),
     (ANIMALS, "A. a cat\nB. a dog\nC. a horse\nD. a cow", AMBIGUOUS),
     (ANIMALS, "B. a horse", AMBIGUOUS),
@@ -79,7 +80,7 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "It is A COW!", D),
     (ARABIC, "قطة", A),
     (ARABIC, "أرى حصان كبير هنا", C),
-    (ANIMALS, "It is a horse, not a cow.", C),
+    (ANIMALS, "It is a horse, not a cow.", AMBIGUOUS),
     (ANIMALS, "a cat or a dog", AMBIGUOUS),
     (ANIMALS, "a category", INVALID),
     (ANIMALS, "Cow", D),
@@ -94,15 +95,45 @@ CASES: list[tuple[tuple[str, ...], str, int | ReadingKind]] = [
     (ANIMALS, "A small animal", INVALID),
     (ANIMALS, "A glass is on the table.", INVALID),
     (ANIMALS, "A bus is in the street.", INVALID),
-    (ANIMALS, "A explains it.", A),
     (ANIMALS, "There are 3 of them", INVALID),
-    (ANIMALS, "It may be 3), I guess", C),
+    (ANIMALS, "It may be 3), I guess", INVALID),
     (ANIMALS, "1) I look. 2) I see a cow.", D),
     (ANIMALS, "Both A and B", AMBIGUOUS),
     (ANIMALS, "It isn't B", INVALID),
     (ANIMALS, "Answer", INVALID),
-    (ANIMALS, "Bread and D'Artagnan, a B-52, C++", INVALID),
+    (ANIMALS, "Bread and D'Artagnan, a B-52", INVALID),
     (ANIMALS, "E", INVALID),
+    # What real outputs asked for.
+    (ANIMALS, "The animal resembles B.\nAnswer: N/A", INVALID),
+    (ANIMALS, "Option B resembles it, but it is not exact. Answer: None of the above", INVALID),
+    (ANIMALS, "It is option B. Answer: E", INVALID),
+    (ANIMALS, "B\nAnswer: 5.2 cm", INVALID),
+    (ANIMALS, "Answer: none. Wait, the final answer is C", C),
+    (ANIMALS, "Answer: $D", D),
+    (ANIMALS, "Answer: $(C)$", C),
+    (ANIMALS, "**Answer: (A) a cat**", A),
+    (ANIMALS, "Answer: A (since it matches best)", A),
+    (ANIMALS, "The correct answer is:\n\n**B. a dog**", B),
+    (ANIMALS, "I\u2019d go with option c, as it has a mane", C),
+    (ANIMALS, "\\boxed{x = 3}\nAnswer: B", B),
+    (ANIMALS, "B<|im_end|>", B),
+    (ANIMALS, "<|channel|>analysis<|message|>A or C<|end|><|start|>assistant<|channel|>final<|message|>D<|return|>", D),
+    (ANIMALS, '{"explanation": "not A", "selected_option": "C"}', C),
+    (("D", "C", "A", "B"), "B. C", B),
+    (("D", "C", "A", "B"), "B", B),
+    (("(c)", "(a)", "(d)", "(b)"), "Answer: (B)", B),
+    (("x", "H", "$y=\\cos 3\\pi x$", "$y=\\sin 3\\pi x$"), "C. $y=\\cos 3\\pi x$", C),
+    (("$1,000", "-$1,000", "$500", "-$500"), "Answer: (B) -$1,000", B),
+    (COUNTS, "Answer: 2", A),
+    (COUNTS, "option number 2", B),
+    (ANIMALS, "A. a cat", A),
+    (ANIMALS, "Answer: A and B", AMBIGUOUS),
+    # Declarations in other languages.
+    (ANIMALS, "La respuesta correcta es (C)", C),
+    (ANIMALS, "La réponse est D.", D),
+    (ANIMALS, "Die richtige Antwort lautet: B", B),
+    (ANIMALS, "正确答案是：C。", C),
+    (ANIMALS, "故选B", B),
     # Nothing, or a refusal.
     (ANIMALS, "", EMPTY),
     (ANIMALS, " \n\t", EMPTY),
@@ -158,7 +189,7 @@ def test_the_published_rule_knows_no_letters_no_text_and_no_thinking() -> None:
 
 
 def test_another_protocol_is_refused() -> None:
-    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v4, bloom-code"):
+    with pytest.raises(ScoreError, match="Unknown protocol 'paper' of MCQ benchmarks; known: bloom-v5, bloom-code"):
         read_choice("B", ANIMALS, protocol="paper")
 
 
@@ -168,7 +199,7 @@ def test_another_protocol_is_refused() -> None:
 def test_whatever_is_said_something_is_read(output: str, options: list[str], rotation: int) -> None:
     reading = read_choice(output, options, rotation=rotation)
     assert (reading.kind == ReadingKind.CHOSEN) == (reading.choice in range(4))
-    assert (reading.kind == ReadingKind.EMPTY) <= (not output.strip() or "think" in output.lower())
+    assert (reading.kind == ReadingKind.EMPTY) <= (not read_output(output).text.strip())
 
 
 WORDS = st.sampled_from(
@@ -198,24 +229,7 @@ def test_two_declared_options_are_ambiguous_however_they_are_joined() -> None:
         assert read_choice(f"Answer: {first}{joint}{second}", ANIMALS).kind == ReadingKind.AMBIGUOUS
 
 
-@pytest.mark.parametrize(
-    "phrase", ["I would be ", "I, ", "I shows no ", "A explains ", "and I ", "> I", "I, as a, ", "not "]
-)
-def test_a_phrase_that_a_model_repeats_without_end_is_read(phrase: str) -> None:
-    """ "I would be I would be" was a chain of predicates, each read inside of the one before."""
-    options = tuple(f"a thing of kind {number}" for number in range(10))
-    assert read_choice(phrase * 3000, options).kind in ReadingKind
-
-
-@pytest.mark.parametrize(
-    ("output", "choice"),
-    [
-        ("I, as a language model, do not see pictures.", None),
-        ("I think that I explains it.", 8),
-        ("You and I see a boat.", None),
-        ("This makes I the best answer.", 8),
-        ("I see a boat.", None),
-    ],
-)
-def test_the_letter_i_is_told_from_who_speaks(output: str, choice: int | None) -> None:
-    assert read_choice(output, tuple(f"a thing of kind {number}" for number in range(10))).choice == choice
+def test_nobody_gains_by_declaring_none_of_the_options() -> None:
+    """300 outputs that ended so were read as "B" for the word before it: a quarter was right."""
+    output = "Option B resembles it, but it is not exact. Answer: None of the above"
+    assert {read_choice(output, options).choice for options in (ANIMALS, ARABIC, COUNTS, LETTERS)} == {None}
