@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pixels.test_posterior import CELL_ROWS, SHAPER, TOY, TOY_ZH, cell_of, entropy, random_mask, render, templates
+from tests.pixels.test_posterior import ROWS, SHAPER, TOY, TOY_ZH, cell_of, entropy, random_mask, render, templates
 from vcrgen.pixels.context import Context, NgramPrior, read_span_in_context
 from vcrgen.pixels.energies import VisibleCell
 from vcrgen.pixels.lexicon import Lexicon, make_lexicon
@@ -32,7 +32,7 @@ def slow_posterior(lexicon: Lexicon, cell: VisibleCell, before: str, after: str,
             text = lexicon.separator.join(units)
             if SHAPER.advance(text) != cell.width:
                 continue
-            apart = (255 - render(text)).astype(int) // STEP - cell.ink.astype(int) // STEP
+            apart = (255 - render(text, cell.margins)).astype(int) // STEP - cell.ink.astype(int) // STEP
             weight = -float((apart**2 * cell.visible).sum()) / (2 * (sigma / STEP) ** 2)
             history = [0, *model.numbers(tokenize(before, lexicon.lang))]
             for token in [*(unit.lower() for unit in units), *tokenize(after, lexicon.lang)[:2]]:
@@ -57,7 +57,7 @@ def slow_posterior(lexicon: Lexicon, cell: VisibleCell, before: str, after: str,
 def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigma) -> None:
     lexicon, before, after = kind
     text = lexicon.separator.join(random.choices(lexicon.units, k=2))
-    cell = cell_of(text, random_mask(seed, share))
+    cell = cell_of(text, random_mask(seed, share), lexicon)
     expected = slow_posterior(lexicon, cell, before, after, sigma)
     prior = NgramPrior(MODELS[lexicon], lexicon, "toy")
     found = read_span_in_context(templates(lexicon), [cell], Context(prior, before, after, first=True), sigma)
@@ -66,7 +66,7 @@ def test_the_posterior_is_that_of_an_enumeration(kind, random, seed, share, sigm
 
 
 def test_the_words_around_decide_what_pixels_leave_open() -> None:
-    hidden = np.ones((CELL_ROWS, 400), dtype=bool)
+    hidden = np.ones((ROWS, 400), dtype=bool)
     cell = cell_of("art", hidden)
     assert read_span(templates(TOY), [cell], None).text in ("tar", "rat")
     prior = NgramPrior(MODELS[TOY], TOY, "toy")
@@ -79,7 +79,7 @@ def test_a_text_of_many_improbable_words_is_not_lost() -> None:
     """Each word makes a text less probable, so only texts of as many words compare."""
     text = " ".join(3 * ["AV", "jar", "tar", "fir", "art", "AV", "rat", "if", "AV", "tar", "fir", "AV"])
     prior = NgramPrior(MODELS[TOY], TOY, "toy")
-    cell = cell_of(text, np.zeros((CELL_ROWS, 1200), dtype=bool))
+    cell = cell_of(text, np.zeros((ROWS, 1200), dtype=bool))
     found = read_span_in_context(templates(TOY), [cell], Context(prior, "a", "", first=True))
     assert found.text == text and found.bits == pytest.approx(0, abs=0.01)
 
@@ -87,7 +87,7 @@ def test_a_text_of_many_improbable_words_is_not_lost() -> None:
 def test_the_end_of_a_line_is_a_space_where_words_have_spaces() -> None:
     lexicon = make_lexicon("toy", "ko", {"大": 1.0, "太": 1.0, " ": 1.0}, "")
     prior = NgramPrior(NgramModel([tokenize("大大 太 大 太", "ko")], 3), lexicon, "toy")
-    cells = [cell_of(text, np.zeros((CELL_ROWS, 400), dtype=bool)) for text in ("大大", "太")]
+    cells = [cell_of(text, np.zeros((ROWS, 400), dtype=bool), lexicon) for text in ("大大", "太")]
     own = templates(lexicon)
     assert read_span(own, cells, None).text == "大大 太"
     assert read_span_in_context(own, cells, Context(prior, "", "", first=True)).text == "大大 太"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vcrgen.analysis.factors import anchor_agreement, fit_correlations, fit_factors
     from vcrgen.analysis.factors_report import factors_document
     from vcrgen.analysis.map_report import map_document
-    from vcrgen.analysis.pairwise import pairwise
+    from vcrgen.analysis.pairwise_correlations import pairwise
     from vcrgen.analysis.pls import Structure, fit_pls, quality
     from vcrgen.analysis.prune_evaluation import evaluate_pruning
     from vcrgen.analysis.prune_report import prune_document
@@ -52,7 +52,7 @@ __all__ = [
 __getattr__, __dir__ = attach(
     __name__,
     {
-        "analysis.pairwise": ["pairwise"],
+        "analysis.pairwise_correlations": ["pairwise"],
         "analysis.examples": ["EXAMPLES"],
         "analysis.factors": ["anchor_agreement", "fit_correlations", "fit_factors"],
         "analysis.factors_report": ["factors_document"],

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
-from vcrgen.analysis.pairwise import FEWEST, Method, PairwiseCorrelations, pairwise
+from vcrgen.analysis.pairwise_correlations import FEWEST, Method, PairwiseCorrelations, pairwise
 from vcrgen.analysis.score_table import ScoreTable
 from vcrgen.core.errors import AnalysisError
 from vcrgen.core.plurals import pluralize

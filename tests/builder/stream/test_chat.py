@@ -3,7 +3,7 @@
 import numpy as np
 
 from vcrgen.builder.stream import VCRStream, answer_text, collate, messages
-from vcrgen.scorer.api import match_span
+from vcrgen.scorer.scorer import make_scorer
 
 
 def test_messages_have_the_form_that_processors_take() -> None:
@@ -18,7 +18,7 @@ def test_messages_have_the_form_that_processors_take() -> None:
 
 def test_the_answer_scores_in_full() -> None:
     for example, _ in zip(VCRStream("samples:20", seed=1), range(10), strict=False):
-        assert all(match_span(answer, answer_text(example)).exact for answer in example["answers"])
+        assert all(match.exact for match in make_scorer("en")(example["answers"], answer_text(example)).matches)
 
 
 def test_a_batch_keeps_every_column_but_the_image() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vcrgen.analysis.pairwise import pairwise
+from vcrgen.analysis.pairwise_correlations import pairwise
 
 
 @pytest.fixture(scope="module")
